@@ -1,0 +1,1 @@
+"""AWS CDK constructs for Amazon SageMaker HyperPod on Amazon EKS."""

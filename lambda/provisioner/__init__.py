@@ -1,0 +1,1 @@
+"""The custom-resource Lambda that installs Helm releases and creates HyperPod clusters."""

@@ -1,0 +1,1 @@
+"""Rehearse the whole deployment on this machine, against a local AWS."""

@@ -1,0 +1,1 @@
+"""One CloudFormation stack a file; composition only."""
