@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# What every step starts with: strict mode, settings, the libraries, and failures that explain themselves.
+set -Eeuo pipefail
+
+LIFECYCLE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+readonly LIFECYCLE
+# shellcheck source-path=SCRIPTDIR/.. source=settings.sh
+source "$LIFECYCLE/settings.sh"
+# shellcheck source-path=SCRIPTDIR/.. source=lib/containerd.sh
+source "$LIFECYCLE/lib/containerd.sh"
+# shellcheck source-path=SCRIPTDIR/.. source=lib/data_volume.sh
+source "$LIFECYCLE/lib/data_volume.sh"
+# shellcheck source-path=SCRIPTDIR/.. source=lib/os_release.sh
+source "$LIFECYCLE/lib/os_release.sh"
+# shellcheck source-path=SCRIPTDIR/.. source=lib/relocate.sh
+source "$LIFECYCLE/lib/relocate.sh"
+# shellcheck source-path=SCRIPTDIR/.. source=lib/services.sh
+source "$LIFECYCLE/lib/services.sh"
+# shellcheck source-path=SCRIPTDIR/.. source=lib/toml_root.sh
+source "$LIFECYCLE/lib/toml_root.sh"
+
+trap 'echo "ERROR command failed: $BASH_COMMAND (${BASH_SOURCE[0]##*/} line $LINENO)" >&2' ERR
+
+say() {
+  printf '%s\n' "$*"
+}
+
+# End the step: what is wrong, then what to look at or to do.
+fail() {
+  printf 'ERROR %s\n' "$1" "$2" >&2
+  exit 1
+}
