@@ -1,0 +1,46 @@
+"""Acknowledge policy findings at the construct that causes them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aws_cdk import Acknowledgment, Stack, Validations
+from constructs import Construct, IConstruct
+
+
+def acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
+    """Record why each finding on `construct` and its children is accepted.
+
+    Args:
+        construct: The narrowest construct that carries the finding.
+        reasons: Exact finding id (`AwsSolutions-L1`) to one honest sentence.
+    """
+    validations = Validations.of(construct)
+    for finding, reason in reasons.items():
+        validations.acknowledge(Acknowledgment(id=finding, reason=reason))
+
+
+def wildcard_finding(scope: Construct, resource: str) -> str:
+    """Return the id of cdk-nag's finding on a policy resource with a wildcard.
+
+    Args:
+        scope: A construct of the policy's stack.
+        resource: The ARN as the policy has it; may hold tokens of that stack.
+    """
+    return f"AwsSolutions-IAM5[Resource::{_flattened(Stack.of(scope).resolve(resource))}]"
+
+
+def managed_policy_finding(policy: str) -> str:
+    """Return the id of cdk-nag's finding on an AWS managed policy."""
+    return f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{policy}]"
+
+
+def _flattened(value: Any) -> str:  # noqa: ANN401 - a resolved CloudFormation value is any JSON
+    match value:
+        case {"Ref": name}:
+            return f"<{name}>"
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"<{name}.{attribute}>"
+        case {"Fn::Join": [separator, parts]}:
+            return str(separator).join(_flattened(part) for part in parts)
+        case _:
+            return str(value)

@@ -1,0 +1,147 @@
+"""The IAM role of HyperPod nodes."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
+
+_MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
+
+
+class ExecutionRole(Construct):
+    """The role that HyperPod nodes run as.
+
+    The managed policy of HyperPod nodes, plus what the VPC CNI, image pulls and Pod Identity need
+    (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html).
+    Actions that change EC2 are limited to network interfaces and instances of this account and
+    region and to the given subnets and security group. SageMaker may assume it for this account
+    only.
+
+    Args:
+        cluster: The EKS cluster whose Pod Identity the nodes serve.
+        subnets: Where nodes' network interfaces may be made.
+        security_group: The group that they may carry.
+        bucket: Lifecycle bucket.
+        script_keys: Scripts in it that nodes read.
+
+    Attributes:
+        role: The role.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        subnets: Sequence[ec2.ISubnet],
+        security_group: ec2.ISecurityGroup,
+        bucket: s3.IBucket,
+        script_keys: Sequence[str],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        stack = Stack.of(self)
+
+        def ec2_arn(resource: str, name: str) -> str:
+            return stack.format_arn(service="ec2", resource=resource, resource_name=name)
+
+        interfaces, instances = ec2_arn("network-interface", "*"), ec2_arn("instance", "*")
+        any_repository = f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"
+        own_subnets = [ec2_arn("subnet", subnet.subnet_id) for subnet in subnets]
+        own_group = ec2_arn("security-group", security_group.security_group_id)
+        statements = [
+            iam.PolicyStatement(
+                sid="ManageNetworkInterfaces",
+                actions=[
+                    "ec2:AssignPrivateIpAddresses",
+                    "ec2:AttachNetworkInterface",
+                    "ec2:CreateNetworkInterface",
+                    "ec2:CreateNetworkInterfacePermission",
+                    "ec2:DeleteNetworkInterface",
+                    "ec2:DeleteNetworkInterfacePermission",
+                    "ec2:DetachNetworkInterface",
+                    "ec2:ModifyNetworkInterfaceAttribute",
+                    "ec2:UnassignPrivateIpAddresses",
+                ],
+                resources=[interfaces, instances, own_group, *own_subnets],
+            ),
+            iam.PolicyStatement(
+                sid="TagNetworkInterfaces", actions=["ec2:CreateTags"], resources=[interfaces]
+            ),
+            iam.PolicyStatement(
+                sid="DescribeNetwork",
+                actions=[
+                    "ec2:DescribeDhcpOptions",
+                    "ec2:DescribeInstances",
+                    "ec2:DescribeInstanceTypes",
+                    "ec2:DescribeNetworkInterfaces",
+                    "ec2:DescribeSecurityGroups",
+                    "ec2:DescribeSubnets",
+                    "ec2:DescribeTags",
+                    "ec2:DescribeVpcs",
+                    "ecr:GetAuthorizationToken",
+                ],
+                resources=["*"],
+            ),
+            iam.PolicyStatement(
+                sid="PullImages",
+                actions=[
+                    "ecr:BatchCheckLayerAvailability",
+                    "ecr:BatchGetImage",
+                    "ecr:GetDownloadUrlForLayer",
+                ],
+                resources=[any_repository],
+            ),
+            iam.PolicyStatement(
+                sid="PodIdentity",
+                actions=["eks-auth:AssumeRoleForPodIdentity"],
+                resources=[cluster.cluster_arn],
+            ),
+            iam.PolicyStatement(
+                sid="ListScripts", actions=["s3:ListBucket"], resources=[bucket.bucket_arn]
+            ),
+            iam.PolicyStatement(
+                sid="ReadScripts",
+                actions=["s3:GetObject"],
+                resources=[bucket.arn_for_objects(key) for key in script_keys],
+            ),
+        ]
+        self.role = iam.Role(
+            self,
+            "Role",
+            description="HyperPod cluster nodes",
+            assumed_by=iam.ServicePrincipal(
+                "sagemaker.amazonaws.com",
+                # A confused deputy in another account cannot make SageMaker use this role.
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            ),
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
+        )
+        # One policy resource, so that a cluster can wait for it.
+        self.policy = iam.Policy(self, "Policy", roles=[self.role], statements=statements)
+        acknowledge(
+            self,
+            {
+                managed_policy_finding(_MANAGED_POLICY): (
+                    "HyperPod documents this managed policy as the nodes', and AWS keeps it."
+                ),
+                wildcard_finding(self, interfaces): (
+                    "The CNI makes and changes network interfaces whose ids are not known ahead."
+                ),
+                wildcard_finding(self, instances): (
+                    "Network interfaces are attached to nodes whose ids are not known ahead."
+                ),
+                wildcard_finding(self, "*"): (
+                    "These actions only read, or log in to ECR, and AWS takes no resource for them."
+                ),
+                wildcard_finding(self, any_repository): (
+                    "Images come from repositories of several AWS accounts and regions; pull only."
+                ),
+            },
+        )

@@ -1,0 +1,75 @@
+"""A Helm release on the EKS cluster."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Stack
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_s3_assets as s3_assets
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.provisioner import Provisioner
+
+
+class HelmRelease(Construct):
+    """A Helm release, installed and upgraded from a chart that is shipped as an asset.
+
+    Nothing is fetched from a chart repository at deploy time. A changed chart or value is an
+    upgrade, an unchanged one does nothing. Does not wait for pods: HyperPod needs the release
+    before there are nodes.
+
+    Args:
+        cluster: The EKS cluster.
+        provisioner: Runs helm; needs `ProvisionerAccess` to the cluster.
+        chart: A packaged chart (`.tgz`) or a chart directory.
+        release: Release name, up to 53 characters.
+        namespace: Its namespace.
+        values: Values, merged over the chart's own. May hold CDK tokens. Default: none.
+        depends_on: What the release needs besides the cluster. Default: nothing.
+
+    Attributes:
+        chart: Name and version of the installed chart; resolves once it is installed.
+
+    Raises:
+        ValueError: The chart is neither a directory nor a `.tgz` file.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        provisioner: Provisioner,
+        chart: Path,
+        release: str,
+        namespace: str,
+        values: Mapping[str, Any] | None = None,
+        depends_on: Sequence[IDependable] = (),
+    ) -> None:
+        super().__init__(scope, construct_id)
+        if not chart.is_dir() and not (chart.is_file() and chart.suffix == ".tgz"):
+            raise ValueError(f"chart {chart} is neither a chart directory nor a .tgz file")
+        asset = s3_assets.Asset(self, "Chart", path=str(chart))
+        access = provisioner.grant(
+            self,
+            "Access",
+            statements=[provisioner.read_asset(asset)],
+        )
+        resource = provisioner.custom_resource(
+            self,
+            "Resource",
+            resource_type="Custom::HelmRelease",
+            properties={
+                "ClusterName": cluster.cluster_name,
+                "Release": release,
+                "Namespace": namespace,
+                "ChartBucket": asset.s3_bucket_name,
+                "ChartKey": asset.s3_object_key,
+                "ChartDigest": asset.asset_hash,
+                "Values": Stack.of(self).to_json_string(dict(values if values is not None else {})),
+            },
+            depends_on=[access, *depends_on],
+        )
+        self.chart = resource.get_att_string("Chart")

@@ -1,0 +1,18 @@
+"""Every version that the constructs fix, each with its source."""
+
+from typing import Final
+
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_lambda as lambda_
+
+# Helm 4.1.4 and kubectl 1.34.5, x86-64 only (the package's own Dockerfile).
+# https://pypi.org/project/aws-cdk.lambda-layer-kubectl-v34/
+KUBECTL_LAYER: Final = "v34"
+PROVISIONER_ARCHITECTURE: Final = lambda_.Architecture.X86_64
+
+# https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html
+PROVISIONER_RUNTIME: Final = lambda_.Runtime.PYTHON_3_14
+
+# Lustre 2.15 is the newest and the only one that takes a metadata configuration.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html
+LUSTRE_VERSION: Final = fsx.FileSystemTypeVersion.V_2_15

@@ -1,0 +1,57 @@
+"""The stacks of one deployment, and how they depend on each other."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+
+from hyperpod_cdk.config import Config
+from stacks.hyperpod_stack import HyperPodStack
+from stacks.platform_stack import PlatformStack
+from stacks.storage_stack import StorageStack
+
+
+def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
+    """Add the platform, storage and HyperPod stacks to `app`.
+
+    Storage and HyperPod both depend on the platform alone, so they deploy side by side.
+
+    Args:
+        app: The app.
+        config: What to deploy.
+        chart: Packaged chart of the HyperPod dependencies.
+    """
+    environment = cdk.Environment(region=config.region)
+    platform = PlatformStack(
+        app,
+        f"{config.name}-platform",
+        config=config,
+        env=environment,
+        description="HyperPod on EKS: network, control plane, lifecycle bucket, roles, provisioner",
+    )
+    dependents: list[cdk.Stack] = []
+    if config.storage is not None:
+        dependents.append(
+            StorageStack(
+                app,
+                f"{config.name}-storage",
+                storage=config.storage,
+                platform=platform,
+                env=environment,
+                description="HyperPod on EKS: FSx for Lustre and its claim",
+            )
+        )
+    dependents.append(
+        HyperPodStack(
+            app,
+            f"{config.name}-hyperpod",
+            config=config,
+            chart=chart,
+            platform=platform,
+            env=environment,
+            description="HyperPod on EKS: Helm dependencies, HyperPod cluster, add-ons",
+        )
+    )
+    for stack in dependents:
+        stack.add_stack_dependency(platform)
+    for key, value in config.tags.items():
+        cdk.Tags.of(app).add(key, value)
