@@ -1,0 +1,23 @@
+"""The configuration of a deployment: one YAML file, checked before anything is built."""
+
+from hyperpod_cdk.config.cluster import ClusterConfig, InstanceGroupConfig
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.config.eks import EksConfig
+from hyperpod_cdk.config.faults import ConfigError
+from hyperpod_cdk.config.helm import HelmConfig
+from hyperpod_cdk.config.loading import load_config
+from hyperpod_cdk.config.network import HyperPodSubnetConfig, NetworkConfig
+from hyperpod_cdk.config.storage import StorageConfig
+
+__all__ = [
+    "ClusterConfig",
+    "Config",
+    "ConfigError",
+    "EksConfig",
+    "HelmConfig",
+    "HyperPodSubnetConfig",
+    "InstanceGroupConfig",
+    "NetworkConfig",
+    "StorageConfig",
+    "load_config",
+]

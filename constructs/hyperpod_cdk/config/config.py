@@ -1,0 +1,148 @@
+"""The whole configuration of a deployment."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator
+
+from hyperpod_cdk.config.availability_zones import NamedZone, region_faults
+from hyperpod_cdk.config.cluster import ClusterConfig
+from hyperpod_cdk.config.eks import EksConfig
+from hyperpod_cdk.config.faults import Fault, refuse
+from hyperpod_cdk.config.helm import HelmConfig
+from hyperpod_cdk.config.limits import nearest
+from hyperpod_cdk.config.network import NetworkConfig
+from hyperpod_cdk.config.section import Section
+from hyperpod_cdk.config.storage import StorageConfig
+from hyperpod_cdk.config.tags import Tags
+from hyperpod_cdk.config.validation_faults import faults_of
+from hyperpod_cdk.service_limits import regions
+
+# The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
+_NAME = re.compile(r"[a-z]([a-z0-9-]{0,18}[a-z0-9])?")
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError(
+            "must be 1 to 20 lower-case letters, digits and inner hyphens, with a letter first: "
+            "it names stacks and an S3 bucket"
+        )
+    return value
+
+
+def _region(value: str) -> str:
+    if value not in regions():
+        hint = nearest(value, known=regions())
+        raise ValueError(f"is not an AWS region{hint} (an example: us-west-2)")
+    return value
+
+
+class Config(Section):
+    """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
+
+    name: Annotated[
+        str, AfterValidator(_name), Field(json_schema_extra={"pattern": f"^(?:{_NAME.pattern})$"})
+    ]
+    """Name of the deployment; the stacks are `<name>-platform`, `<name>-storage` and
+    `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
+
+    region: Annotated[str, AfterValidator(_region)] | None = None
+    """AWS region, such as us-west-2. Default: that of the CDK environment."""
+
+    network: NetworkConfig = NetworkConfig()
+    """VPC, subnets and availability zones."""
+
+    eks: EksConfig = EksConfig()
+    """The Kubernetes control plane."""
+
+    storage: StorageConfig | None = StorageConfig()
+    """The shared FSx for Lustre file system; null for none."""
+
+    helm: HelmConfig = HelmConfig()
+    """The Helm release of HyperPod's dependencies."""
+
+    cluster: ClusterConfig
+    """The HyperPod cluster."""
+
+    tags: Tags = {}
+    """Tags for every resource, at most 50. Default: none."""
+
+    @field_validator("network", mode="wrap")
+    @classmethod
+    def _check_zones(
+        cls, value: object, handler: Callable[[object], NetworkConfig], info: ValidationInfo
+    ) -> NetworkConfig:
+        # Wrapped, so that a fault elsewhere in the network does not hide a foreign zone.
+        faults = list(region_faults(_zones_of(value), region=info.data.get("region")))
+        try:
+            network = handler(value)
+        except ValidationError as error:
+            refuse([*faults_of(error, model=NetworkConfig), *faults])
+            raise
+        refuse(faults)
+        return network
+
+    @field_validator("eks")
+    @classmethod
+    def _check_arns(cls, value: EksConfig, info: ValidationInfo) -> EksConfig:
+        refuse(_arn_faults(value, region=info.data.get("region")))
+        return value
+
+    @field_validator("storage")
+    @classmethod
+    def _check_storage_zone(
+        cls, value: StorageConfig | None, info: ValidationInfo
+    ) -> StorageConfig | None:
+        if value is not None and value.availability_zone_id is not None and "network" in info.data:
+            refuse(_storage_zone_faults(value.availability_zone_id, network=info.data["network"]))
+        return value
+
+    @field_validator("cluster", mode="before")
+    @classmethod
+    def _name_cluster(cls, value: object, info: ValidationInfo) -> object:
+        if isinstance(value, dict) and "name" not in value:
+            # Without a valid deployment name the load fails anyway; do not report it twice.
+            return {"name": f"{info.data.get('name', 'hyperpod')}-cluster", **value}
+        return value
+
+
+def _zones_of(network: object) -> Iterator[NamedZone]:
+    """Yield every zone ID in a network that may be of the wrong form."""
+    sections: Any = network.model_dump() if isinstance(network, NetworkConfig) else network
+    if not isinstance(sections, dict):
+        return
+    zones = sections.get("availability_zone_ids")
+    for index, zone in enumerate(zones if isinstance(zones, list | tuple) else ()):
+        if isinstance(zone, str):
+            yield ("availability_zone_ids", index), zone
+    subnets = sections.get("hyperpod_subnets")
+    for index, subnet in enumerate(subnets if isinstance(subnets, list | tuple) else ()):
+        zone = subnet.get("availability_zone_id") if isinstance(subnet, dict) else None
+        if isinstance(zone, str):
+            yield ("hyperpod_subnets", index, "availability_zone_id"), zone
+
+
+def _arn_faults(eks: EksConfig, *, region: str | None) -> Iterator[Fault]:
+    if region is None:
+        return
+    partition = regions()[region]
+    for index, arn in enumerate(eks.admins):
+        if arn.split(":")[1] != partition:
+            message = f"must be of partition {partition}, which region {region} belongs to"
+            yield Fault(path=("admins", index), value=arn, message=message)
+    key = eks.secrets_kms_key_arn
+    if key is not None and key.split(":")[1:4:2] != [partition, region]:
+        message = f"must be a key of region {region}, where EKS uses it"
+        yield Fault(path=("secrets_kms_key_arn",), value=key, message=message)
+
+
+def _storage_zone_faults(zone: str, *, network: NetworkConfig) -> Iterator[Fault]:
+    first = (network.availability_zone_ids or (None,))[0]
+    zones = {subnet.availability_zone_id or first for subnet in network.hyperpod_subnets}
+    if zone not in zones:
+        named = ", ".join(sorted(known for known in zones if known))
+        allowed = f"must be a HyperPod subnet's zone ({named})" if named else "needs named zones"
+        message = f"{allowed}: traffic between zones is slow and billed"
+        yield Fault(path=("availability_zone_id",), value=zone, message=message)

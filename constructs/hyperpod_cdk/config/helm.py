@@ -1,0 +1,108 @@
+"""The `helm` section: the release of HyperPod's dependencies in Kubernetes."""
+
+import re
+from collections.abc import Iterator
+from math import isfinite
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, JsonValue, ValidationInfo, field_validator
+
+from hyperpod_cdk.config.faults import Fault, refuse
+from hyperpod_cdk.config.faults import Path as KeyPath
+from hyperpod_cdk.config.section import Section
+
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+_NAMESPACE = re.compile(_LABEL)
+_LONGEST_NAMESPACE = 63
+# Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
+# https://helm.sh/docs/chart_template_guide/getting_started/
+_RELEASE = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+_LONGEST_RELEASE = 53
+# A value nested deeper is a mistake, such as a YAML alias that contains itself.
+_DEEPEST_VALUE = 30
+
+
+def _name(value: str, *, pattern: re.Pattern[str], longest: int, noun: str) -> str:
+    if len(value) > longest or not pattern.fullmatch(value):
+        raise ValueError(
+            f"must be 1 to {longest} lower-case letters, digits and inner hyphens, "
+            f"as Kubernetes (RFC 1123) wants {noun}"
+        )
+    return value
+
+
+def _release(value: str) -> str:
+    return _name(value, pattern=_RELEASE, longest=_LONGEST_RELEASE, noun="a Helm release")
+
+
+def _namespace(value: str) -> str:
+    return _name(value, pattern=_NAMESPACE, longest=_LONGEST_NAMESPACE, noun="a namespace")
+
+
+class HelmConfig(Section):
+    """The Helm release of HyperPod's dependencies."""
+
+    chart: str | None = None
+    """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
+    the configuration file. Default: the official chart, built by `make charts`."""
+
+    release: Annotated[str, AfterValidator(_release)] = "hyperpod-dependencies"
+    """Name of the Helm release."""
+
+    namespace: Annotated[str, AfterValidator(_namespace)] = "kube-system"
+    """Kubernetes namespace of the release."""
+
+    values: dict[str, JsonValue] = {}
+    """Values for the chart, over its own defaults."""
+
+    @field_validator("chart")
+    @classmethod
+    def _find_chart(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
+        folder = Path((info.context or {}).get("folder", ""))
+        chart = (folder / value).absolute()
+        if not _is_chart(chart):
+            raise ValueError(
+                f"must be a .tgz chart archive or a directory with a Chart.yaml; {chart} is neither"
+            )
+        return str(chart)
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _check_values(cls, value: object) -> object:
+        if isinstance(value, dict):
+            refuse(_json_faults(value))
+        return value
+
+
+def _is_chart(path: Path) -> bool:
+    try:
+        return (path / "Chart.yaml").is_file() or (path.suffix == ".tgz" and path.is_file())
+    except OSError:  # a name too long, a folder that may not be read
+        return False
+
+
+def _json_faults(value: object, path: KeyPath = ()) -> Iterator[Fault]:
+    """Find what JSON, which carries the values to Helm, cannot hold."""
+    if len(path) > _DEEPEST_VALUE:
+        message = f"must not be nested deeper than {_DEEPEST_VALUE} levels"
+        yield Fault(path=path, value=value, message=message)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield from _json_faults(item, (*path, key))
+            else:
+                message = "must be text to be a key; write it in quotes"
+                yield Fault(path=path, value=key, message=message)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _json_faults(item, (*path, index))
+    elif isinstance(value, float) and not isfinite(value):
+        yield Fault(
+            path=path, value=value, message="must be a finite number, as JSON knows no other"
+        )
+    elif not isinstance(value, str | int | float | None):
+        yield Fault(path=path, value=value, message="must be text, a number, true, false or null")

@@ -1,0 +1,125 @@
+"""Annotations that limit a field to what AWS accepts, and say so when refusing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf
+from typing import Any, TypeVar
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from hyperpod_cdk.config.faults import Fault, refuse
+from hyperpod_cdk.service_limits import Shape, shape
+
+# A longer list than this says less than its length does.
+_MOST_VALUES_LISTED = 12
+
+Value = TypeVar("Value", str, int)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiLimits:
+    """Limits a text or a whole number to a shape of the AWS service models.
+
+    Attributes:
+        shape_name: The shape, `<service>.<Shape>`; read when a value is checked, not on import.
+        noun: What the value is, with its article: "a HyperPod instance type".
+    """
+
+    shape_name: str
+    noun: str
+
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the limits after the type."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same limits in JSON Schema's words."""
+        limits = shape(self.shape_name)
+        json_schema = handler(schema)
+        length = "Length" if json_schema["type"] == "string" else "imum"
+        json_schema |= {
+            key: value
+            for key, value in (
+                (f"min{length}", limits.minimum),
+                (f"max{length}", limits.maximum),
+                ("pattern", limits.pattern and f"^(?:{limits.pattern})$"),
+                ("enum", list(limits.values)),
+            )
+            if value not in (None, [])
+        }
+        return json_schema
+
+    def _check(self, value: Value) -> Value:
+        refuse(limit_faults(value, limits=shape(self.shape_name), noun=self.noun))
+        return value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OneOf:
+    """Limits a text or a whole number to listed values that no service model holds.
+
+    Attributes:
+        values: The allowed values.
+        noun: What the value is, with its article: "a Kubernetes version of HyperPod".
+    """
+
+    values: tuple[str, ...] | tuple[int, ...]
+    noun: str
+
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the value after the type."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same values in JSON Schema's words."""
+        return handler(schema) | {"enum": list(self.values)}
+
+    def _check(self, value: Value) -> Value:
+        if value not in self.values:
+            refuse([_unknown(value, known=[str(known) for known in self.values], noun=self.noun)])
+        return value
+
+
+def limit_faults(value: str | int, *, limits: Shape, noun: str) -> list[Fault]:
+    """Find what makes a value of the right type unacceptable to the API."""
+    if limits.values:
+        return [] if value in limits.values else [_unknown(value, known=limits.values, noun=noun)]
+    size, unit = (len(value), " characters") if isinstance(value, str) else (value, "")
+    if not _least(limits) <= size <= _most(limits):
+        allowed = f"{_least(limits)} to {_most(limits)}{unit}"
+        return [Fault(value=value, message=f"must be {allowed}, the API's limits for {noun}")]
+    if isinstance(value, str) and not limits.matches(value):
+        message = f"must match {limits.pattern}, the API's pattern for {noun}"
+        return [Fault(value=value, message=message)]
+    return []
+
+
+def nearest(value: object, *, known: Iterable[str]) -> str:
+    """Write "; did you mean X?" for a close known name, else nothing."""
+    found = get_close_matches(str(value), list(known), n=1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def _unknown(value: str | int, *, known: Sequence[str], noun: str) -> Fault:
+    few = len(known) <= _MOST_VALUES_LISTED
+    allowed = ", ".join(known) if few else f"{len(known)} types, see README"
+    hint = nearest(value, known=known)
+    return Fault(value=value, message=f"is not {noun}{hint} (allowed: {allowed})")
+
+
+def _least(limits: Shape) -> int:
+    return 0 if limits.minimum is None else limits.minimum
+
+
+def _most(limits: Shape) -> float:
+    return inf if limits.maximum is None else limits.maximum

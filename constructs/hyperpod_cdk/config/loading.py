@@ -1,0 +1,54 @@
+"""Loading a configuration file."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.config.faults import ConfigError, Fault, key_path, shown
+from hyperpod_cdk.config.validation_faults import faults_of
+from hyperpod_cdk.config.yaml_file import read_yaml
+
+
+def load_config(path: Path) -> Config:
+    """Read and check a configuration file.
+
+    Args:
+        path: The YAML file; `helm.chart` in it is relative to its folder.
+
+    Returns:
+        The configuration, with defaults for what the file leaves out.
+
+    Raises:
+        ConfigError: The file cannot be used; every fault has its own line.
+    """
+    document = read_yaml(path)
+    if document is None:
+        raise ConfigError([f"{path}: is empty; name and cluster.instance_groups are required"])
+    if not isinstance(document, dict):
+        allowed = "must be a mapping of keys to values, such as `name: ml`"
+        raise ConfigError([f"{path}: {shown(document)} {allowed}"])
+    try:
+        return Config.model_validate(document, context={"folder": path.parent})
+    except ValidationError as error:
+        faults = faults_of(error, model=Config)
+        raise ConfigError(_line(path, fault, document=document) for fault in faults) from None
+
+
+def _line(path: Path, fault: Fault, *, document: dict[str, Any]) -> str:
+    given = "" if _is_given(fault, document=document) else " (the default)"
+    value = "" if fault.message.startswith("is missing") else f"{shown(fault.value)}{given} "
+    return f"{path}: {key_path(fault.path)}: {value}{fault.message}"
+
+
+def _is_given(fault: Fault, *, document: Any) -> bool:  # noqa: ANN401 - YAML has no narrower type
+    """Tell whether the value stands in the file, or is a default that something contradicts."""
+    for step in fault.path:
+        if isinstance(document, dict) and step in document:
+            document = document[step]
+        elif isinstance(document, list) and isinstance(step, int) and step < len(document):
+            document = document[step]
+        else:
+            return False
+    return True

@@ -1,0 +1,36 @@
+"""The `tags` section: AWS tags for every resource."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from hyperpod_cdk.config.faults import Fault, refuse
+from hyperpod_cdk.config.limits import limit_faults
+from hyperpod_cdk.service_limits import shape
+
+
+def _check(value: dict[str, str]) -> dict[str, str]:
+    refuse(_tag_faults(value))
+    return value
+
+
+def _tag_faults(tags: Mapping[str, str]) -> Iterator[Fault]:
+    yield from limit_faults(
+        len(tags), limits=shape("sagemaker.TagList"), noun="the number of tags on a resource"
+    )
+    for key, value in tags.items():
+        if key.lower().startswith("aws:"):
+            message = "must not start with aws:, which AWS keeps for its own tags"
+            yield Fault(path=(key,), value=key, message=message)
+        else:
+            for fault in limit_faults(key, limits=shape("sagemaker.TagKey"), noun="a tag key"):
+                yield fault.under(key)
+        for fault in limit_faults(value, limits=shape("sagemaker.TagValue"), noun="a tag value"):
+            yield fault.under(key)
+
+
+Tags = Annotated[
+    dict[str, str], AfterValidator(_check), Field(json_schema_extra={"maxProperties": 50})
+]
+"""Tag keys and values within the limits that all AWS services share."""
