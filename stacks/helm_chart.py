@@ -23,7 +23,7 @@ def helm_chart(config: Config, *, config_path: Path) -> Path:
         HelmChartMissingError: The file is not there; one line that says how to get it.
     """
     if config.helm.chart is not None:
-        chart = config_path.parent / config.helm.chart
+        chart: Path = config_path.parent / config.helm.chart
         if not chart.exists():
             raise HelmChartMissingError(
                 f"{config_path}: helm.chart: {config.helm.chart!r} does not exist "

@@ -37,7 +37,7 @@ class StorageStack(cdk.Stack):
             self,
             "Lustre",
             vpc=platform.network.vpc,
-            subnet=platform.network.hyperpod_subnets[0],
+            subnet=platform.network.hyperpod_subnet_in(storage.availability_zone_id),
             security_group=platform.security_group,
             capacity_gib=storage.capacity_gib,
             throughput_mbps_per_tib=storage.throughput_mbps_per_tib,

@@ -124,12 +124,30 @@ class Network(Construct):
         ]
         self.eks_subnets = [private.subnet for private in eks]
         self.hyperpod_subnets = [private.subnet for private in hyperpod]
+        self._zone_ids = [zones[home].availability_zone_id for home in homes]
         self.internet_access = [private.default_route for private in hyperpod]
         self.vpc.add_gateway_endpoint(
             "S3Endpoint",
             service=ec2.GatewayVpcEndpointAwsService.S3,
             subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.hyperpod_subnets])],
         )
+
+    def hyperpod_subnet_in(self, availability_zone_id: str | None) -> ec2.ISubnet:
+        """Return the first HyperPod subnet of an Availability Zone.
+
+        Args:
+            availability_zone_id: AZ id; None for the first subnet of all.
+
+        Raises:
+            ValueError: No HyperPod subnet is in that AZ.
+        """
+        if availability_zone_id is None:
+            return self.hyperpod_subnets[0]
+        if availability_zone_id not in self._zone_ids:
+            raise ValueError(
+                f"no HyperPod subnet is in {availability_zone_id!r}; they are in {self._zone_ids}"
+            )
+        return self.hyperpod_subnets[self._zone_ids.index(availability_zone_id)]
 
 
 def _zone_index(subnet: HyperPodSubnet, position: int, zones: Sequence[SubnetZone]) -> int:

@@ -1,0 +1,91 @@
+# Everything installs into .venv and node_modules; only Python >= 3.11, make and git are needed.
+PYTHON ?= python3
+CONFIG ?= config/default.yaml
+SCENARIO ?= default
+ONLY ?=
+
+export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
+# The CLI's own chatter: version notices, and usage reports to AWS.
+export CDK_DISABLE_CLI_TELEMETRY := true
+CDK := cdk --no-notices -c config=$(CONFIG)
+CHART := build/charts/hyperpod-helm-chart.tgz
+
+.DEFAULT_GOAL := help
+.PHONY: help setup guard synth templates charts charts-check deploy destroy destroy-all \
+        rehearse test check format benchmark clean
+
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: .venv/.installed .venv/ministack/.installed node_modules/.installed ## Install everything into .venv and node_modules
+
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/.installed: requirements.txt requirements-dev.txt pyproject.toml | .venv/bin/pip
+	@echo "Setting up: Python packages into .venv (a minute or two) ..."
+	@pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+.venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed
+	@echo "Setting up: the local AWS into .venv/ministack ..."
+	@python -m venv .venv/ministack
+	@.venv/ministack/bin/pip install --quiet --disable-pip-version-check -r rehearsal/requirements.txt
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json | .venv/.installed
+	@echo "Setting up: the CDK CLI into node_modules ..."
+	@npm ci --silent --no-audit --no-fund
+	@touch $@
+
+guard:
+	@for f in constructs/__init__.py lambda/__init__.py; do \
+	  if [ -e $$f ]; then echo "$$f must not exist: it hides the package of that name and breaks every import; delete it"; exit 1; fi; \
+	done
+
+charts: $(CHART) ## Package the official HyperPod Helm chart into build/charts (needs git and the network)
+
+$(CHART): charts/pins.yaml | setup
+	@python -m scripts.charts package
+
+charts-check: setup ## Report newer charts upstream and what they would change
+	@python -m scripts.charts check
+
+synth: setup guard $(CHART) ## Write the CloudFormation templates into cdk.out (CONFIG=config/default.yaml)
+	@$(CDK) synth --quiet
+	@echo "Templates: cdk.out/*.template.json"
+
+templates: synth ## Same as synth, then list the templates
+	@ls -1 cdk.out/*.template.json
+
+deploy: setup guard $(CHART) ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
+	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3
+
+destroy: setup guard $(CHART) ## Delete the HyperPod nodes; network, control plane and data stay
+	@$(CDK) destroy --exclusively '*-hyperpod'
+	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
+
+destroy-all: setup guard $(CHART) ## Delete all stacks; a protected storage stack stops it
+	@$(CDK) destroy --all
+
+rehearse: setup guard ## Deploy everything onto a local AWS on this machine and take it down (CONFIG=..., SCENARIO=...)
+	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
+
+test: setup guard ## Run every test (about two minutes); FAST=1 leaves the rehearsal out
+	@pytest $(if $(FAST),-m "not slow")
+
+check: setup guard ## Lint, types, shell scripts, templates
+	@ruff check .
+	@ruff format --check .
+	@mypy
+
+format: setup ## Format the code
+	@ruff check --fix --quiet .
+	@ruff format --quiet .
+
+benchmark: setup ## Print synth, import and package figures
+	@python tests/benchmark/benchmark.py
+
+clean: ## Remove build output; keep .venv and node_modules
+	@rm -rf build cdk.out dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,100 @@
+"""The real CDK CLI, pointed at the local AWS."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rehearsal import process
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+# Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
+_LAST_LINES = 30
+
+
+class CdkError(Exception):
+    """A CDK command failed; the text is its last lines."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CdkCli:
+    """Runs the pinned CDK CLI.
+
+    Attributes:
+        repository: Root of this repository.
+        environment: Where AWS is, and credentials for it.
+        work_directory: Gets the cloud assembly and the logs.
+        context: Context for the app.
+    """
+
+    repository: Path
+    environment: Mapping[str, str]
+    work_directory: Path
+    context: Mapping[str, str]
+
+    def synth(self) -> None:
+        """Synthesize once; every later command reads the result."""
+        context = [part for key, value in self.context.items() for part in ("-c", f"{key}={value}")]
+        app = f"{sys.executable} -m rehearsal.app"
+        self._run(
+            "synth", ["--quiet", "--app", app, "--output", str(self._assembly), *context]
+        )
+
+    def bootstrap(self, *, region: str) -> None:
+        """Create the bucket that assets go to."""
+        account = "000000000000"
+        self._run("bootstrap", [f"aws://{account}/{region}", "--app", str(self._assembly)])
+
+    def deploy(self, *, on_line: Callable[[str], None]) -> None:
+        """Deploy all stacks, as many at once as their dependencies allow."""
+        arguments = ["--all", "--concurrency", "3", "--require-approval", "never"]
+        self._run("deploy", ["--app", str(self._assembly), *arguments], on_line=on_line)
+
+    def destroy(self, *, on_line: Callable[[str], None]) -> None:
+        """Destroy all stacks."""
+        self._run(
+            "destroy", ["--app", str(self._assembly), "--all", "--force"], on_line=on_line
+        )
+
+    @property
+    def _assembly(self) -> Path:
+        return self.work_directory / "cdk.out"
+
+    def _run(
+        self,
+        command: str,
+        arguments: Sequence[str],
+        *,
+        on_line: Callable[[str], None] | None = None,
+    ) -> None:
+        lines: list[str] = []
+
+        def keep(line: str) -> None:
+            plain = _COLOUR.sub("", line)
+            lines.append(plain)
+            if on_line is not None:
+                on_line(plain)
+
+        executable = self.repository / "node_modules" / ".bin" / "cdk"
+        code = process.run(
+            [executable, command, "--no-notices", "--no-color", "--ci", *arguments],
+            environment={**_inherited(), **self.environment},
+            directory=self.repository,
+            log=self.work_directory / f"cdk-{command}.log",
+            on_line=keep,
+        )
+        if code != 0:
+            last = "\n".join(line for line in lines[-_LAST_LINES:] if line.strip())
+            raise CdkError(f"cdk {command} failed (exit code {code}):\n{last}")
+
+
+def _inherited() -> dict[str, str]:
+    # Nothing of the user's AWS set-up may reach the local AWS, or the other way round.
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
+    return {
+        **kept,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")]),
+        "CDK_DISABLE_CLI_TELEMETRY": "true",
+    }

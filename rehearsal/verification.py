@@ -1,0 +1,155 @@
+"""What must hold after a deployment: the documented verify commands, and the AWS side of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import boto3
+from hyperpod_cdk.config import Config
+
+from rehearsal.layer_binaries import LayerBinaries
+from rehearsal.report import Check
+
+_KUBEFLOW_CRDS = ("mpijobs", "mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")
+_COMMAND_SECONDS = 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterTools:
+    """kubectl and helm with access to the cluster.
+
+    Attributes:
+        binaries: The executables.
+        kubeconfig: Kubeconfig file of a cluster admin.
+        home: Directory for their caches.
+    """
+
+    binaries: LayerBinaries
+    kubeconfig: Path
+    home: Path
+
+    def run(self, command: str) -> tuple[bool, str]:
+        """Run a `kubectl …` or `helm …` command line; return whether it succeeded, and its output."""
+        name, *arguments = command.split()
+        executable = {"kubectl": self.binaries.kubectl, "helm": self.binaries.helm}[name]
+        done = subprocess.run(  # noqa: S603 - our own binaries and commands
+            [str(executable), *arguments],
+            env={"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.home)},
+            capture_output=True,
+            text=True,
+            timeout=_COMMAND_SECONDS,
+            check=False,
+        )
+        return done.returncode == 0, done.stdout if done.returncode == 0 else done.stderr
+
+
+def verify(
+    config: Config,
+    *,
+    tools: ClusterTools,
+    session: boto3.Session,
+    outputs: Mapping[str, Mapping[str, str]],
+) -> Iterator[Check]:
+    """Yield each check as it is done."""
+    yield from _commands(config, tools=tools)
+    yield from _cluster(config, session=session)
+    yield from _platform(config, session=session, outputs=outputs[f"{config.name}-platform"])
+    if config.storage is not None:
+        storage = outputs[f"{config.name}-storage"]
+        yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
+
+
+def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
+    release, namespace = config.helm.release, config.helm.namespace
+    for command in (
+        "kubectl get ds health-monitoring-agent -n aws-hyperpod",
+        f"kubectl get ds {release}-nvidia-device-plugin -n kube-system",
+        "kubectl get ds neuron-device-plugin-daemonset -n kube-system",
+        f"kubectl get ds {release}-aws-efa-k8s-device-plugin -n {namespace}",
+        f"kubectl get deploy {release}-training-operators -n kubeflow",
+        f"kubectl get deploy {release}-mpi-operator -n {namespace}",
+        "kubectl get crd " + " ".join(f"{name}.kubeflow.org" for name in _KUBEFLOW_CRDS),
+        "kubectl get priorityclass system-node-critical",
+    ):
+        yield Check(check=command, ok=tools.run(command)[0])
+    yield _expect(
+        tools,
+        "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}",
+        lambda text: text == "v2beta1",
+    )
+    yield _expect(
+        tools,
+        f"helm list -n {namespace} -o json",
+        lambda text: any(
+            item["name"] == release and item["status"] == "deployed" for item in json.loads(text)
+        ),
+    )
+    wanted = sum(group.instance_count for group in config.cluster.instance_groups)
+    yield _expect(
+        tools,
+        "kubectl get nodes -l sagemaker.amazonaws.com/node-health-status=Schedulable -o name",
+        lambda text: len(text.split()) == wanted,
+    )
+
+
+def _expect(tools: ClusterTools, command: str, holds: Callable[[str], bool]) -> Check:
+    succeeded, text = tools.run(command)
+    return Check(check=command, ok=succeeded and holds(text))
+
+
+def _cluster(config: Config, *, session: boto3.Session) -> Iterator[Check]:
+    sagemaker = session.client("sagemaker")
+    name = config.cluster.name
+    status = sagemaker.describe_cluster(ClusterName=name)["ClusterStatus"]
+    yield Check(
+        check=f"aws sagemaker describe-cluster --cluster-name {name}: InService",
+        ok=status == "InService",
+    )
+    nodes = sagemaker.list_cluster_nodes(ClusterName=name)["ClusterNodeSummaries"]
+    running = [node for node in nodes if node["InstanceStatus"]["Status"] == "Running"]
+    wanted = sum(group.instance_count for group in config.cluster.instance_groups)
+    yield Check(
+        check=f"aws sagemaker list-cluster-nodes --cluster-name {name}: {wanted} Running",
+        ok=len(running) == len(nodes) == wanted,
+    )
+
+
+def _platform(
+    config: Config, *, session: boto3.Session, outputs: Mapping[str, str]
+) -> Iterator[Check]:
+    listed = session.client("s3").list_objects_v2(Bucket=outputs["S3BucketName"])
+    keys = [item["Key"] for item in listed.get("Contents", [])]
+    yield Check(
+        check=f"aws s3 ls s3://{outputs['S3BucketName']}: on_create.sh", ok="on_create.sh" in keys
+    )
+    in_vpc = [{"Name": "vpc-id", "Values": [outputs["VpcId"]]}]
+    ec2 = session.client("ec2")
+    tables = ec2.describe_route_tables(Filters=in_vpc)["RouteTables"]
+    used = {
+        route["NatGatewayId"]
+        for table in tables
+        for route in table["Routes"]
+        if "NatGatewayId" in route
+    }
+    wanted = len(config.network.public_subnet_cidrs)
+    yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
+    cluster = session.client("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
+    mode = cluster["accessConfig"]["authenticationMode"]
+    yield Check(check="EKS authentication mode is API", ok=mode == "API")
+
+
+def _storage(*, tools: ClusterTools, file_system_id: str) -> Iterator[Check]:
+    yield _expect(
+        tools,
+        "kubectl get pv fsx-pv -o jsonpath={.spec.csi.volumeHandle}",
+        lambda text: text == file_system_id,
+    )
+    yield _expect(
+        tools,
+        "kubectl get pvc fsx-claim -o jsonpath={.status.phase}",
+        lambda text: text == "Bound",
+    )
