@@ -1,0 +1,110 @@
+"""What FSx for Lustre accepts: deployment types, capacities and throughputs. Pure functions.
+
+Source: FSx User Guide and the FSx API model (`CreateFileSystemLustreConfiguration`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+Properties = Mapping[str, Any]
+
+_THROUGHPUT = {
+    ("PERSISTENT_1", "SSD"): (50, 100, 200),
+    ("PERSISTENT_1", "HDD"): (12, 40),
+    ("PERSISTENT_2", "SSD"): (125, 250, 500, 1000),
+}
+_SSD_STEP = {"SCRATCH_1": 3600, "SCRATCH_2": 2400, "PERSISTENT_1": 2400, "PERSISTENT_2": 2400}
+_SSD_SMALL = (1200, 2400)
+_HDD_STEP = {12: 6000, 40: 1800}
+_VERSIONS = ("2.10", "2.12", "2.15")
+_METADATA_IOPS_SMALL = (1500, 3000, 6000)
+_METADATA_IOPS_STEP, _METADATA_IOPS_MAX = 12000, 192000
+_INTELLIGENT_THROUGHPUT_STEP = 4000
+
+
+def _capacity_problem(deployment: str, storage: str, capacity: int, throughput: int) -> str | None:
+    if storage == "HDD":
+        step = _HDD_STEP[throughput]
+        return None if capacity and capacity % step == 0 else f"a multiple of {step} GiB"
+    step = _SSD_STEP[deployment]
+    if capacity in _SSD_SMALL or (capacity and capacity % step == 0):
+        return None
+    return f"1200, 2400 or a multiple of {step} GiB"
+
+
+def _intelligent_problem(properties: Properties, lustre: Properties) -> str | None:
+    if properties.get("StorageCapacity") is not None:
+        return "StorageCapacity is not allowed with StorageType INTELLIGENT_TIERING."
+    throughput = int(lustre.get("ThroughputCapacity") or 0)
+    if not throughput or throughput % _INTELLIGENT_THROUGHPUT_STEP:
+        return f"ThroughputCapacity {throughput} is invalid: use a multiple of 4000 MB/s."
+    if not lustre.get("DataReadCacheConfiguration"):
+        return "StorageType INTELLIGENT_TIERING requires DataReadCacheConfiguration."
+    return None
+
+
+def _metadata_problem(lustre: Properties, version: str) -> str | None:
+    metadata = lustre.get("MetadataConfiguration")
+    if not metadata:
+        return None
+    if version != "2.15":
+        return "MetadataConfiguration requires FileSystemTypeVersion 2.15."
+    iops = metadata.get("Iops")
+    if metadata.get("Mode") == "AUTOMATIC":
+        return "Iops is not allowed with metadata Mode AUTOMATIC." if iops else None
+    value = int(iops or 0)
+    large = value and value % _METADATA_IOPS_STEP == 0 and value <= _METADATA_IOPS_MAX
+    if value in _METADATA_IOPS_SMALL or large:
+        return None
+    return f"Metadata Iops {value} is invalid: use 1500, 3000, 6000 or a multiple of 12000."
+
+
+def _provisioned_problem(properties: Properties, lustre: Properties) -> str | None:
+    deployment = lustre.get("DeploymentType", "SCRATCH_1")
+    storage = properties.get("StorageType", "SSD")
+    given = lustre.get("PerUnitStorageThroughput")
+    if deployment.startswith("SCRATCH"):
+        if given is not None:
+            return f"PerUnitStorageThroughput is not allowed with DeploymentType {deployment}."
+        if storage != "SSD":
+            return f"StorageType {storage} is not allowed with DeploymentType {deployment}."
+    else:
+        allowed = _THROUGHPUT.get((deployment, storage))
+        if allowed is None:
+            return f"StorageType {storage} is not allowed with DeploymentType {deployment}."
+        if given is None or int(given) not in allowed:
+            return (
+                f"PerUnitStorageThroughput {given} is invalid for {deployment} {storage}: use one "
+                f"of {', '.join(map(str, allowed))}."
+            )
+    capacity = int(properties.get("StorageCapacity") or 0)
+    problem = _capacity_problem(deployment, storage, capacity, int(given or 0))
+    return (
+        f"StorageCapacity {capacity} is invalid for {deployment}: use {problem}."
+        if problem
+        else None
+    )
+
+
+def file_system_problem(properties: Properties) -> str | None:
+    """Return why FSx would refuse these CloudFormation properties, or None.
+
+    Args:
+        properties: Properties of AWS::FSx::FileSystem; numbers may be strings.
+    """
+    if properties.get("FileSystemType") != "LUSTRE":
+        return f"FileSystemType {properties.get('FileSystemType')}: only LUSTRE is available here."
+    if len(properties.get("SubnetIds") or []) != 1:
+        return "SubnetIds: a Lustre file system takes exactly one subnet."
+    lustre = properties.get("LustreConfiguration") or {}
+    deployment = lustre.get("DeploymentType", "SCRATCH_1")
+    version = str(properties.get("FileSystemTypeVersion", "2.15"))
+    if deployment not in _SSD_STEP:
+        return f"DeploymentType {deployment} is invalid: use one of {', '.join(_SSD_STEP)}."
+    if version not in _VERSIONS or (deployment == "PERSISTENT_2" and version == "2.10"):
+        return f"FileSystemTypeVersion {version} is not supported with {deployment}."
+    if str(lustre.get("EfaEnabled", False)).lower() == "true" and deployment != "PERSISTENT_2":
+        return "EfaEnabled requires DeploymentType PERSISTENT_2."
+    intelligent = properties.get("StorageType") == "INTELLIGENT_TIERING"
+    rules = _intelligent_problem if intelligent else _provisioned_problem
+    return rules(properties, lustre) or _metadata_problem(lustre, version)

@@ -1,0 +1,61 @@
+"""Add a CloudFormation resource type to MiniStack."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ministack.services.cloudformation import provisioners
+
+Properties = Mapping[str, Any]
+Created = tuple[str, dict[str, Any]]
+"""A physical id (what `Ref` gives) and the attributes (what `Fn::GetAtt` gives)."""
+
+
+class Refused(ValueError):
+    """A resource the service would refuse; the stack fails with this message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceType:
+    """One type and its handlers, which only touch state in this process and so never block.
+
+    Attributes:
+        name: The type, `AWS::Service::Resource`.
+        create: Called with the properties.
+        update: Called with the physical id, the old and the new properties, when nothing
+            create-only changed.
+        delete: Called with the physical id and the properties; a resource already gone is fine.
+        create_only: Properties whose change replaces the resource.
+        tagged: Whether the stack's tags are merged into the property `Tags`.
+    """
+
+    name: str
+    create: Callable[[Properties], Created]
+    delete: Callable[[str, Properties], None]
+    update: Callable[[str, Properties, Properties], Created] | None = None
+    create_only: frozenset[str] = frozenset()
+    tagged: bool = True
+
+    def register(self) -> None:
+        """Make the type known to MiniStack's CloudFormation."""
+        handlers: dict[str, Any] = {
+            "create": lambda _logical_id, properties, _stack: self.create(properties),
+            "delete": self.delete,
+        }
+        if self.update is not None:
+            update = self.update
+            handlers["update"] = lambda physical_id, old, new, _stack: update(physical_id, old, new)
+        provisioners._RESOURCE_HANDLERS[self.name] = handlers
+        provisioners._REPLACING_PROPERTIES[self.name] = self.create_only
+        if self.tagged:
+            provisioners._STACK_TAG_PROPERTY[self.name] = ("Tags", "list")
+
+
+def tag_map(properties: Properties) -> dict[str, str]:
+    """Return the property `Tags`, a list of Key and Value, as a dictionary."""
+    return dict(provisioners._tag_map(properties.get("Tags")))
+
+
+def boolean(value: object) -> bool:
+    """Read a template boolean, which may have become a string on the way."""
+    return bool(provisioners._cfn_bool(value))
