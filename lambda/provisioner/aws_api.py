@@ -1,0 +1,49 @@
+"""The AWS calls that the provisioner makes, and no others: narrow interfaces for boto3 clients."""
+
+# The methods are AWS's own and documented there.
+# ruff: noqa: D102
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+Answer = Mapping[str, Any]
+
+
+class EksApi(Protocol):
+    """Where a Kubernetes API is and how to trust it."""
+
+    def describe_cluster(self, *, name: str) -> Answer: ...
+
+
+class SageMakerApi(Protocol):
+    """HyperPod clusters and their tags."""
+
+    def create_cluster(self, **request: object) -> Answer: ...
+
+    def update_cluster(self, **request: object) -> Answer: ...
+
+    def delete_cluster(self, *, ClusterName: str) -> Answer: ...
+
+    def describe_cluster(self, *, ClusterName: str) -> Answer: ...
+
+    def list_cluster_events(
+        self, *, ClusterName: str, SortBy: str, SortOrder: str, MaxResults: int
+    ) -> Answer: ...
+
+    def list_tags(self, **request: object) -> Answer: ...
+
+    def add_tags(self, *, ResourceArn: str, Tags: Sequence[Mapping[str, str]]) -> Answer: ...
+
+    def delete_tags(self, *, ResourceArn: str, TagKeys: Sequence[str]) -> Answer: ...
+
+
+class S3Api(Protocol):
+    """Reading assets, writing and removing lifecycle scripts."""
+
+    def get_object(self, *, Bucket: str, Key: str) -> Answer: ...
+
+    def put_object(self, *, Bucket: str, Key: str, Body: bytes, ContentType: str) -> Answer: ...
+
+    def list_object_versions(self, **request: object) -> Answer: ...
+
+    def delete_objects(self, *, Bucket: str, Delete: Mapping[str, object]) -> Answer: ...

@@ -1,0 +1,107 @@
+"""Lambda entry points ``on_event`` and ``is_complete`` behind CDK's custom-resource provider."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from provisioner import log
+from provisioner.aws_errors import AWS_ERRORS, is_transient
+from provisioner.clients import Clients
+from provisioner.errors import ProvisioningError, UnreachableError
+from provisioner.helm_release import HelmRelease
+from provisioner.helm_session import EksHelmSessions
+from provisioner.hyperpod_cluster import HyperPodCluster
+from provisioner.lifecycle_scripts import LifecycleScripts
+from provisioner.request import NOT_YET, Request, Resource
+from provisioner.retry import Clock
+
+CLIENTS = Clients()
+
+_RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
+    "Custom::HelmRelease": lambda clients: HelmRelease(
+        sessions=EksHelmSessions(eks=clients.eks, token_signer=clients.token_signer, s3=clients.s3)
+    ),
+    "Custom::HyperPodCluster": lambda clients: HyperPodCluster(sagemaker=clients.sagemaker),
+    "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
+}
+
+
+class Context(Protocol):
+    """Lambda's context, as far as it is used here."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return the milliseconds until this invocation is killed."""
+        ...
+
+
+def on_event(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """Start what CloudFormation asks for.
+
+    Raises:
+        ProvisioningError: It was refused, and nothing was left half made.
+    """
+    request = Request.from_event(event)
+    _log("on_event", request)
+    try:
+        response = _resource(request).on_event(request, _clock(context)).as_response()
+    except AWS_ERRORS as error:
+        raise _failed(request, error) from error
+    log.info("accepted", request_id=request.request_id, **response)
+    return response
+
+
+def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """Say whether it is done; trouble that passes is no failure.
+
+    Raises:
+        ProvisioningError: It failed.
+    """
+    request = Request.from_event(event)
+    _log("is_complete", request)
+    try:
+        progress = _resource(request).is_complete(request, _clock(context))
+    except UnreachableError as error:
+        log.warning("not reachable now", request_id=request.request_id, cause=str(error))
+        progress = NOT_YET
+    except AWS_ERRORS as error:
+        if not is_transient(error):
+            raise _failed(request, error) from error
+        log.warning("throttled or out of service", request_id=request.request_id, cause=str(error))
+        progress = NOT_YET
+    response = progress.as_response()
+    log.info("progress", request_id=request.request_id, **response)
+    return response
+
+
+def _resource(request: Request) -> Resource:
+    if request.resource_type not in _RESOURCES:
+        raise ProvisioningError(
+            f"The provisioner does not know the resource type {request.resource_type}",
+            detail=f"it knows {', '.join(sorted(_RESOURCES))}",
+            next_step="Use one of these.",
+        )
+    return _RESOURCES[request.resource_type](CLIENTS)
+
+
+def _clock(context: Context) -> Clock:
+    return Clock(remaining=lambda: context.get_remaining_time_in_millis() / 1000)
+
+
+def _log(entry_point: str, request: Request) -> None:
+    log.info(
+        entry_point,
+        request_type=request.type,
+        resource_type=request.resource_type,
+        request_id=request.request_id,
+        stack_id=request.owner.stack_id,
+        logical_id=request.owner.logical_id,
+        physical_id=request.physical_id,
+    )
+
+
+def _failed(request: Request, error: Exception) -> ProvisioningError:
+    return ProvisioningError(
+        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed at a call "
+        "of AWS",
+        detail=str(error),
+        next_step="Mend what it names, then deploy again.",
+    )

@@ -1,0 +1,120 @@
+"""``Custom::HelmRelease``: a Helm release in an EKS cluster.
+
+| request        | on_event                                                | is_complete           |
+|----------------|---------------------------------------------------------|-----------------------|
+| Create, Update | steps of `helm_release_state.decide`, upgrade --install | helm says deployed    |
+| Delete         | uninstall what is ours; absent, cluster gone: success   | helm knows it no more |
+
+helm's own failure is carried to ``is_complete``: were it raised on Create, no Delete would follow.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from provisioner import log
+from provisioner.errors import CarriedFailure, ProvisioningError
+from provisioner.helm_release_properties import HelmReleaseProperties
+from provisioner.helm_release_state import (
+    PENDING,
+    Release,
+    Wanted,
+    is_at_work,
+    is_deployed_as,
+    refuse_foreign,
+)
+from provisioner.helm_release_steps import HelmReleaseSteps
+from provisioner.helm_session import HelmSessions
+from provisioner.kubeconfig import ClusterNotFoundError
+from provisioner.request import DONE, NOT_YET, Accepted, Progress, Request
+from provisioner.retry import Clock
+
+
+class HelmRelease:
+    """Handles ``Custom::HelmRelease``.
+
+    Args:
+        sessions: Opens helm for a cluster.
+    """
+
+    def __init__(self, *, sessions: HelmSessions) -> None:
+        self._sessions = sessions
+
+    def on_event(self, request: Request, clock: Clock) -> Accepted:
+        """Install, upgrade or uninstall; the physical id is known before anything happens."""
+        properties = HelmReleaseProperties.parse(request.properties)
+        if request.type == "Delete":
+            self._delete(properties, request, clock)
+            return Accepted(physical_id=request.physical_id or properties.physical_id)
+        with self._steps(properties, request, clock) as steps:
+            return Accepted(physical_id=properties.physical_id, failure=steps.converge())
+
+    def is_complete(self, request: Request, clock: Clock) -> Progress:
+        """Ask helm for the release's state and raise why it failed."""
+        if request.failure:
+            raise CarriedFailure(request.failure)
+        properties = HelmReleaseProperties.parse(request.properties)
+        try:
+            with self._steps(properties, request, clock) as steps:
+                release = steps.read()
+                if request.type != "Delete":
+                    return _progress(release, steps)
+        except ClusterNotFoundError:
+            if request.type != "Delete":
+                raise
+            return DONE
+        if release is None or not request.owner.owns_labels(release.labels):
+            return DONE
+        raise ProvisioningError(
+            f"The Helm release {properties.physical_id} is still {release.last.status}",
+            detail=release.last.description,
+            next_step="Delete the stack again, or uninstall the release by hand first.",
+        )
+
+    @contextmanager
+    def _steps(
+        self, properties: HelmReleaseProperties, request: Request, clock: Clock
+    ) -> Iterator[HelmReleaseSteps]:
+        wanted = Wanted(
+            owner=request.owner,
+            request_id=request.request_id,
+            content=properties.content,
+            now=clock.now(),
+        )
+        with self._sessions.open(properties.cluster_name, clock) as session:
+            yield HelmReleaseSteps(
+                session=session, properties=properties, wanted=wanted, clock=clock
+            )
+
+    def _delete(self, properties: HelmReleaseProperties, request: Request, clock: Clock) -> None:
+        try:
+            with self._steps(properties, request, clock) as steps:
+                release = steps.read()
+                if release is not None and request.owner.owns_labels(release.labels):
+                    steps.uninstall()
+                else:
+                    log.info("no release of ours", release=properties.physical_id)
+        except ClusterNotFoundError:
+            log.info("the cluster is gone, and the release with it", release=properties.physical_id)
+
+
+def _progress(release: Release | None, steps: HelmReleaseSteps) -> Progress:
+    if release is None:
+        raise ProvisioningError(
+            f"The Helm release {steps.properties.physical_id} is gone although helm installed it",
+            next_step="Find out who uninstalled it, then deploy again.",
+        )
+    refuse_foreign(release, steps.wanted.owner)
+    if release.last.status in PENDING and is_at_work(release, steps.wanted):
+        return NOT_YET
+    if not is_deployed_as(release, steps.wanted):
+        raise steps.unfinished(release)
+    return Progress(
+        complete=True,
+        data={
+            "Release": release.name,
+            "Namespace": release.namespace,
+            "Chart": release.last.chart,
+            "Status": release.last.status,
+            "Revision": str(release.last.number),
+        },
+    )

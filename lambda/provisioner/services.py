@@ -1,0 +1,6 @@
+"""The AWS services whose API models ship with the function.
+
+Imports nothing, so that packaging can read it without boto3.
+"""
+
+SERVICES = ("eks", "s3", "sagemaker", "sts")
