@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-import boto3
 
+from rehearsal.aws_clients import AwsClients
 from rehearsal.report import StackReport
 
 
@@ -13,9 +13,9 @@ def stack_names(prefix: str, *, storage: bool) -> list[str]:
     return [f"{prefix}-{kind}" for kind in kinds]
 
 
-def stack_reports(session: boto3.Session, names: Sequence[str]) -> list[StackReport]:
+def stack_reports(clients: AwsClients, names: Sequence[str]) -> list[StackReport]:
     """Return status and duration of each stack that exists."""
-    client = session.client("cloudformation")
+    client = clients("cloudformation")
     existing = {stack["StackName"]: stack for stack in client.describe_stacks()["Stacks"]}
     reports = []
     for name in names:
@@ -32,9 +32,9 @@ def stack_reports(session: boto3.Session, names: Sequence[str]) -> list[StackRep
     return reports
 
 
-def stack_outputs(session: boto3.Session, names: Sequence[str]) -> dict[str, dict[str, str]]:
+def stack_outputs(clients: AwsClients, names: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the documented outputs of each stack that exists, without CDK's own."""
-    client = session.client("cloudformation")
+    client = clients("cloudformation")
     return {
         stack["StackName"]: {
             output["OutputKey"]: output["OutputValue"]
@@ -46,9 +46,9 @@ def stack_outputs(session: boto3.Session, names: Sequence[str]) -> dict[str, dic
     }
 
 
-def allow_termination(session: boto3.Session, names: Sequence[str]) -> list[str]:
+def allow_termination(clients: AwsClients, names: Sequence[str]) -> list[str]:
     """Lift the termination protection of the stacks that have it; return their names."""
-    client = session.client("cloudformation")
+    client = clients("cloudformation")
     protected = [
         stack["StackName"]
         for stack in client.describe_stacks()["Stacks"]
@@ -59,9 +59,9 @@ def allow_termination(session: boto3.Session, names: Sequence[str]) -> list[str]
     return protected
 
 
-def failure_reasons(session: boto3.Session, names: Sequence[str]) -> list[str]:
+def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
     """Return CloudFormation's own words for each resource that failed first in its stack."""
-    client = session.client("cloudformation")
+    client = clients("cloudformation")
     existing = {stack["StackName"] for stack in client.describe_stacks()["Stacks"]}
     reasons = []
     for name in names:

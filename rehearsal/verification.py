@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import boto3
 from hyperpod_cdk.config import Config
 
+from rehearsal.aws_clients import AwsClients
 from rehearsal.layer_binaries import LayerBinaries
 from rehearsal.report import Check
 
@@ -51,13 +51,13 @@ def verify(
     config: Config,
     *,
     tools: ClusterTools,
-    session: boto3.Session,
+    clients: AwsClients,
     outputs: Mapping[str, Mapping[str, str]],
 ) -> Iterator[Check]:
     """Yield each check as it is done."""
     yield from _commands(config, tools=tools)
-    yield from _cluster(config, session=session)
-    yield from _platform(config, session=session, outputs=outputs[f"{config.name}-platform"])
+    yield from _cluster(config, clients=clients)
+    yield from _platform(config, clients=clients, outputs=outputs[f"{config.name}-platform"])
     if config.storage is not None:
         storage = outputs[f"{config.name}-storage"]
         yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
@@ -101,8 +101,8 @@ def _expect(tools: ClusterTools, command: str, holds: Callable[[str], bool]) -> 
     return Check(check=command, ok=succeeded and holds(text))
 
 
-def _cluster(config: Config, *, session: boto3.Session) -> Iterator[Check]:
-    sagemaker = session.client("sagemaker")
+def _cluster(config: Config, *, clients: AwsClients) -> Iterator[Check]:
+    sagemaker = clients("sagemaker")
     name = config.cluster.name
     status = sagemaker.describe_cluster(ClusterName=name)["ClusterStatus"]
     yield Check(
@@ -119,15 +119,15 @@ def _cluster(config: Config, *, session: boto3.Session) -> Iterator[Check]:
 
 
 def _platform(
-    config: Config, *, session: boto3.Session, outputs: Mapping[str, str]
+    config: Config, *, clients: AwsClients, outputs: Mapping[str, str]
 ) -> Iterator[Check]:
-    listed = session.client("s3").list_objects_v2(Bucket=outputs["S3BucketName"])
+    listed = clients("s3").list_objects_v2(Bucket=outputs["S3BucketName"])
     keys = [item["Key"] for item in listed.get("Contents", [])]
     yield Check(
         check=f"aws s3 ls s3://{outputs['S3BucketName']}: on_create.sh", ok="on_create.sh" in keys
     )
     in_vpc = [{"Name": "vpc-id", "Values": [outputs["VpcId"]]}]
-    ec2 = session.client("ec2")
+    ec2 = clients("ec2")
     tables = ec2.describe_route_tables(Filters=in_vpc)["RouteTables"]
     used = {
         route["NatGatewayId"]
@@ -137,7 +137,7 @@ def _platform(
     }
     wanted = len(config.network.public_subnet_cidrs)
     yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
-    cluster = session.client("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
+    cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
     yield Check(check="EKS authentication mode is API", ok=mode == "API")
 
