@@ -12,9 +12,9 @@ def main() -> None:
     # Only now: these import the names just checked.
     from ministack import app  # noqa: PLC0415
 
-    from rehearsal.ministack import additions  # noqa: PLC0415
+    from rehearsal.ministack.additions import install  # noqa: PLC0415
 
-    additions.install(settings=values)
+    install(settings=values)
     app.main()
 
 

@@ -25,6 +25,11 @@ def _group(group_id: object) -> dict[str, Any]:
     )
 
 
+def _is_default(rule: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Return whether a rule equal to the new one came with the group, not from a rule resource."""
+    return "SecurityGroupRuleId" not in rule and bool(ec2._rules_match(rule, new))
+
+
 def _resource_type(*, name: str, store: str, egress: bool, create_only: set[str]) -> ResourceType:
     def create(properties: Properties) -> Created:
         group_id = properties.get("GroupId")
@@ -35,6 +40,10 @@ def _resource_type(*, name: str, store: str, egress: bool, create_only: set[str]
             raise Refused("InvalidParameterValue: the rule names no CIDR, prefix list or group.")
         for pair in rule["UserIdGroupPairs"]:
             _group(pair.get("GroupId"))
+        if egress:
+            # EC2 opens all egress of a group whose template lists none. A rule of the same content
+            # takes that one's place: AWS's own HyperPod template relies on it.
+            group[store] = [other for other in group[store] if not _is_default(other, rule)]
         if any(ec2._rules_match(rule, other) for other in group[store]):
             raise Refused(
                 f"InvalidPermission.Duplicate: the specified rule already exists in {group_id}."
