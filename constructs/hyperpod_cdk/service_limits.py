@@ -58,8 +58,10 @@ def regions() -> Mapping[str, str]:
 
 
 @cache
-def _data() -> Any:  # noqa: ANN401 - JSON has no narrower type
-    return json.loads(files(__package__).joinpath("service_limits.json").read_text("utf-8"))
+def _data() -> dict[str, Any]:
+    text = files(__package__).joinpath("service_limits.json").read_text("utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
 
 
 @cache

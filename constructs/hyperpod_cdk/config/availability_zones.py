@@ -4,29 +4,27 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 
-from pydantic import AfterValidator
-
 from hyperpod_cdk.config.faults import Fault, Path
+from hyperpod_cdk.config.limits import Matching
 
-_ZONE_ID = re.compile(r"(?P<prefix>[a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?")
 _REGION = re.compile(
     r"(?P<area>[a-z]{2})(?P<gov>-gov)?-(?P<north_south>north|south)?(?P<side>east|west|central)?"
     r"-(?P<number>[0-9]+)"
 )
 
+_ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?"
+
 NamedZone = tuple[Path, str]
 
 
-def _zone_id(value: str) -> str:
-    if not _ZONE_ID.fullmatch(value):
-        raise ValueError(
-            "must be an availability zone ID such as usw2-az1, not a name such as us-west-2a; "
-            "`aws ec2 describe-availability-zones` lists the IDs"
-        )
-    return value
-
-
-AvailabilityZoneId = Annotated[str, AfterValidator(_zone_id)]
+AvailabilityZoneId = Annotated[
+    str,
+    Matching(
+        pattern=_ZONE_ID,
+        rule="must be an availability zone ID such as usw2-az1, not a name such as us-west-2a; "
+        "`aws ec2 describe-availability-zones` lists the IDs",
+    ),
+]
 """An availability zone ID, such as usw2-az1."""
 
 
@@ -47,17 +45,18 @@ def region_faults(zones: Iterable[NamedZone], *, region: str | None) -> Iterator
     """Find zone IDs of another region than the configured one, or than the first zone's.
 
     Args:
-        zones: Well-formed zone IDs with their paths.
+        zones: Zone IDs with their paths; malformed ones are passed over.
         region: The configured region; None leaves the zones to agree with each other.
     """
     expected = zone_id_prefix(region) if region else None
     reason = f"region {region} has IDs such as {expected}-az1"
     for path, zone in zones:
-        match = _ZONE_ID.fullmatch(zone)
-        if match is None:
+        match = re.fullmatch(_ZONE_ID, zone)
+        if match is None:  # the field's own pattern reports it
             continue
+        prefix = match[1]
         if expected is None:
-            expected, reason = match["prefix"], f"the first zone, {zone}, is elsewhere"
-        elif match["prefix"] != expected:
+            expected, reason = prefix, f"the first zone, {zone}, is elsewhere"
+        elif prefix != expected:
             message = f"must be a zone of the deployment's region: {reason}"
             yield Fault(path=path, value=zone, message=message)

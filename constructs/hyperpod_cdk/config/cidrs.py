@@ -69,12 +69,15 @@ def outside_faults(cidrs: Sequence[str], *, vpc_cidr: str) -> Iterator[Fault]:
 
 
 def overlap_faults(own: Sequence[NamedCidr], *, others: Sequence[NamedCidr]) -> Iterator[Fault]:
-    """Find blocks that share addresses with an earlier one, of `others` or of their own list."""
-    for index, (path, cidr) in enumerate(own):
-        for other_path, other in (*others, *own[:index]):
-            if IPv4Network(cidr).overlaps(IPv4Network(other)):
-                message = f"overlaps {key_path(other_path)} {other}; subnets cannot share addresses"
-                yield Fault(path=path, value=cidr, message=message)
+    """Find blocks that share addresses with one of `others` or of their own list."""
+    named = [(f"{key_path(path)} {cidr}", cidr) for path, cidr in others]
+    for path, cidr in own:
+        network = IPv4Network(cidr)
+        taken = [name for name, other in named if network.overlaps(IPv4Network(other))]
+        if taken:
+            message = f"overlaps {', '.join(taken)}; subnets cannot share addresses"
+            yield Fault(path=path, value=cidr, message=message)
+        named.append((f"{cidr} of the same list", cidr))
 
 
 def association_faults(vpc_cidr: str, *, secondary: Iterable[NamedCidr]) -> Iterator[Fault]:

@@ -1,6 +1,5 @@
 """The whole configuration of a deployment."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ from hyperpod_cdk.config.cluster import ClusterConfig
 from hyperpod_cdk.config.eks import EksConfig
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.helm import HelmConfig
-from hyperpod_cdk.config.limits import nearest
+from hyperpod_cdk.config.limits import Matching, nearest
 from hyperpod_cdk.config.network import NetworkConfig
 from hyperpod_cdk.config.section import Section
 from hyperpod_cdk.config.storage import StorageConfig
@@ -20,16 +19,7 @@ from hyperpod_cdk.config.validation_faults import faults_of
 from hyperpod_cdk.service_limits import regions
 
 # The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
-_NAME = re.compile(r"[a-z]([a-z0-9-]{0,18}[a-z0-9])?")
-
-
-def _name(value: str) -> str:
-    if not _NAME.fullmatch(value):
-        raise ValueError(
-            "must be 1 to 20 lower-case letters, digits and inner hyphens, with a letter first: "
-            "it names stacks and an S3 bucket"
-        )
-    return value
+_LONGEST_NAME = 20
 
 
 def _region(value: str) -> str:
@@ -43,7 +33,13 @@ class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
 
     name: Annotated[
-        str, AfterValidator(_name), Field(json_schema_extra={"pattern": f"^(?:{_NAME.pattern})$"})
+        str,
+        Matching(
+            pattern=r"[a-z]([a-z0-9-]*[a-z0-9])?",
+            longest=_LONGEST_NAME,
+            rule=f"must be 1 to {_LONGEST_NAME} lower-case letters, digits and inner hyphens, with "
+            "a letter first: it names stacks and an S3 bucket",
+        ),
     ]
     """Name of the deployment; the stacks are `<name>-platform`, `<name>-storage` and
     `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
@@ -66,7 +62,7 @@ class Config(Section):
     cluster: ClusterConfig
     """The HyperPod cluster."""
 
-    tags: Tags = {}
+    tags: Tags = Field(default_factory=dict)
     """Tags for every resource, at most 50. Default: none."""
 
     @field_validator("network", mode="wrap")
@@ -79,7 +75,9 @@ class Config(Section):
         try:
             network = handler(value)
         except ValidationError as error:
-            refuse([*faults_of(error, model=NetworkConfig), *faults])
+            foreign = {fault.path for fault in faults}
+            others = faults_of(error, model=NetworkConfig)
+            refuse([*faults, *(fault for fault in others if fault.path not in foreign)])
             raise
         refuse(faults)
         return network

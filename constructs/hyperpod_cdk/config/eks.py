@@ -1,14 +1,13 @@
 """The `eks` section: the Kubernetes control plane."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator
 
 from hyperpod_cdk.config.cidrs import Cidr, is_private
 from hyperpod_cdk.config.faults import Fault, refuse
-from hyperpod_cdk.config.limits import OneOf
+from hyperpod_cdk.config.limits import Matching, OneOf
 from hyperpod_cdk.config.section import Listed, Section
 
 # EKS offers newer ones earlier; HyperPod lists those it supports.
@@ -20,30 +19,23 @@ ANYWHERE = "0.0.0.0/0"
 # Quota "Public endpoint access CIDR ranges per cluster".
 # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
 _MOST_PUBLIC_ACCESS_CIDRS = 40
-_PRINCIPAL_ARN = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[A-Za-z0-9_+=,.@/-]+")
-_KEY_ARN = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+")
 
-
-def _principal_arn(value: str) -> str:
-    if not _PRINCIPAL_ARN.fullmatch(value):
-        raise ValueError(
-            "must be the ARN of an IAM role or user, such as arn:aws:iam::111122223333:role/Admin "
-            "(for a session of an assumed role, give the role's own ARN)"
-        )
-    return value
-
-
-def _key_arn(value: str) -> str:
-    if not _KEY_ARN.fullmatch(value):
-        raise ValueError(
-            "must be the ARN of a KMS key, such as "
-            "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-        )
-    return value
-
-
-PrincipalArn = Annotated[str, AfterValidator(_principal_arn)]
-KeyArn = Annotated[str, AfterValidator(_key_arn)]
+PrincipalArn = Annotated[
+    str,
+    Matching(
+        pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[A-Za-z0-9_+=,.@/-]+",
+        rule="must be the ARN of an IAM role or user, such as "
+        "arn:aws:iam::111122223333:role/Admin (not of a session: give the assumed role's own ARN)",
+    ),
+]
+KeyArn = Annotated[
+    str,
+    Matching(
+        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+",
+        rule="must be the ARN of a KMS key, such as "
+        "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+    ),
+]
 
 
 class EksConfig(Section):

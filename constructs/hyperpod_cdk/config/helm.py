@@ -1,44 +1,46 @@
 """The `helm` section: the release of HyperPod's dependencies in Kubernetes."""
 
-import re
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, JsonValue, ValidationInfo, field_validator
+from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.faults import Path as KeyPath
+from hyperpod_cdk.config.limits import Matching
 from hyperpod_cdk.config.section import Section
 
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
-_NAMESPACE = re.compile(_LABEL)
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _LONGEST_NAMESPACE = 63
 # Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
 # https://helm.sh/docs/chart_template_guide/getting_started/
-_RELEASE = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 _LONGEST_RELEASE = 53
+_NAME_RULE = (
+    "must be 1 to {longest} lower-case letters, digits and inner hyphens, as Kubernetes (RFC 1123) "
+    "wants {noun}"
+)
 # A value nested deeper is a mistake, such as a YAML alias that contains itself.
 _DEEPEST_VALUE = 30
 
-
-def _name(value: str, *, pattern: re.Pattern[str], longest: int, noun: str) -> str:
-    if len(value) > longest or not pattern.fullmatch(value):
-        raise ValueError(
-            f"must be 1 to {longest} lower-case letters, digits and inner hyphens, "
-            f"as Kubernetes (RFC 1123) wants {noun}"
-        )
-    return value
-
-
-def _release(value: str) -> str:
-    return _name(value, pattern=_RELEASE, longest=_LONGEST_RELEASE, noun="a Helm release")
-
-
-def _namespace(value: str) -> str:
-    return _name(value, pattern=_NAMESPACE, longest=_LONGEST_NAMESPACE, noun="a namespace")
+ReleaseName = Annotated[
+    str,
+    Matching(
+        pattern=rf"{_LABEL}(\.{_LABEL})*",
+        longest=_LONGEST_RELEASE,
+        rule=_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release"),
+    ),
+]
+Namespace = Annotated[
+    str,
+    Matching(
+        pattern=_LABEL,
+        longest=_LONGEST_NAMESPACE,
+        rule=_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace"),
+    ),
+]
 
 
 class HelmConfig(Section):
@@ -48,13 +50,13 @@ class HelmConfig(Section):
     """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
     the configuration file. Default: the official chart, built by `make charts`."""
 
-    release: Annotated[str, AfterValidator(_release)] = "hyperpod-dependencies"
+    release: ReleaseName = "hyperpod-dependencies"
     """Name of the Helm release."""
 
-    namespace: Annotated[str, AfterValidator(_namespace)] = "kube-system"
+    namespace: Namespace = "kube-system"
     """Kubernetes namespace of the release."""
 
-    values: dict[str, JsonValue] = {}
+    values: dict[str, JsonValue] = Field(default_factory=dict)
     """Values for the chart, over its own defaults."""
 
     @field_validator("chart")
@@ -101,8 +103,6 @@ def _json_faults(value: object, path: KeyPath = ()) -> Iterator[Fault]:
         for index, item in enumerate(value):
             yield from _json_faults(item, (*path, index))
     elif isinstance(value, float) and not isfinite(value):
-        yield Fault(
-            path=path, value=value, message="must be a finite number, as JSON knows no other"
-        )
+        yield Fault(path=path, value=value, message="must be finite, as JSON knows no other")
     elif not isinstance(value, str | int | float | None):
         yield Fault(path=path, value=value, message="must be text, a number, true, false or null")

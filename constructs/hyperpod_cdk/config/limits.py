@@ -1,5 +1,6 @@
 """Annotations that limit a field to what AWS accepts, and say so when refusing."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -87,6 +88,41 @@ class OneOf:
     def _check(self, value: Value) -> Value:
         if value not in self.values:
             refuse([_unknown(value, known=[str(known) for known in self.values], noun=self.noun)])
+        return value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matching:
+    """Limits a text to a pattern that no service model holds.
+
+    Attributes:
+        pattern: Regular expression for the text from start to end, in what Python and JSON Schema
+            have in common.
+        rule: What is allowed; reads on from the value: "must be an S3 URI such as s3://bucket".
+        longest: Most characters.
+    """
+
+    pattern: str
+    rule: str
+    longest: int | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the text after the type."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same pattern in JSON Schema's words."""
+        json_schema = handler(schema) | {"pattern": f"^(?:{self.pattern})$"}
+        return json_schema if self.longest is None else json_schema | {"maxLength": self.longest}
+
+    def _check(self, value: str) -> str:
+        too_long = self.longest is not None and len(value) > self.longest
+        if too_long or not re.fullmatch(self.pattern, value):
+            refuse([Fault(value=value, message=self.rule)])
         return value
 
 

@@ -42,13 +42,12 @@ def _line(path: Path, fault: Fault, *, document: dict[str, Any]) -> str:
     return f"{path}: {key_path(fault.path)}: {value}{fault.message}"
 
 
-def _is_given(fault: Fault, *, document: Any) -> bool:  # noqa: ANN401 - YAML has no narrower type
+def _is_given(fault: Fault, *, document: dict[str, Any]) -> bool:
     """Tell whether the value stands in the file, or is a default that something contradicts."""
+    value: Any = document
     for step in fault.path:
-        if isinstance(document, dict) and step in document:
-            document = document[step]
-        elif isinstance(document, list) and isinstance(step, int) and step < len(document):
-            document = document[step]
-        else:
+        known = range(len(value)) if isinstance(value, list) else value
+        if not isinstance(known, dict | range) or step not in known:
             return False
+        value = value[step]
     return True

@@ -1,13 +1,12 @@
 """The `storage` section: the shared FSx for Lustre file system."""
 
-import re
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from hyperpod_cdk.config.availability_zones import AvailabilityZoneId
 from hyperpod_cdk.config.faults import Fault, refuse
-from hyperpod_cdk.config.limits import ApiLimits, OneOf
+from hyperpod_cdk.config.limits import ApiLimits, Matching, OneOf
 from hyperpod_cdk.config.section import Section
 
 # Sizes and throughputs of PERSISTENT_2 on SSD.
@@ -15,7 +14,8 @@ from hyperpod_cdk.config.section import Section
 _SMALLEST_GIB, _STEP_GIB = 1200, 2400
 _THROUGHPUTS = (125, 250, 500, 1000)
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-_S3_URI = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s\x00-\x1f]*)?")
+_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s]*)?"
+_DIRECTORY = r"/|(/[^/]+)+"
 
 
 def _capacity(value: int) -> int:
@@ -24,18 +24,6 @@ def _capacity(value: int) -> int:
             f"must be {_SMALLEST_GIB}, {_STEP_GIB} or a multiple of {_STEP_GIB}: "
             "the sizes FSx for Lustre sells, in GiB"
         )
-    return value
-
-
-def _s3_uri(value: str) -> str:
-    if not _S3_URI.fullmatch(value):
-        raise ValueError("must be an S3 URI such as s3://bucket/prefix")
-    return value
-
-
-def _absolute_path(value: str) -> str:
-    if not value.startswith("/") or "//" in value:
-        raise ValueError("must be a path from the root of the file system, such as /s3")
     return value
 
 
@@ -63,14 +51,21 @@ class StorageConfig(Section):
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. Default: the first
     HyperPod subnet's."""
 
-    data_repository_s3_uri: Annotated[str, AfterValidator(_s3_uri)] | None = None
+    data_repository_s3_uri: (
+        Annotated[
+            str, Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix")
+        ]
+        | None
+    ) = None
     """S3 bucket, or prefix in one, whose objects appear as files and whose changes are kept in
     step (a data repository association): s3://bucket/prefix. Default: none."""
 
     data_repository_path: Annotated[
         str,
         ApiLimits(shape_name="fsx.Namespace", noun="a path of a data repository"),
-        AfterValidator(_absolute_path),
+        Matching(
+            pattern=_DIRECTORY, rule="must be a path such as /s3, from the file system's root"
+        ),
     ] = "/s3"
     """Directory of the file system that shows the S3 objects. Default: /s3."""
 

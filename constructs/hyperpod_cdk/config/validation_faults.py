@@ -1,6 +1,6 @@
 """pydantic's errors as faults: one for each mistake, in words for a reader of YAML."""
 
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -78,7 +78,7 @@ def _section_at(place: tuple[str | int, ...], *, model: type[Section]) -> type[S
     return model
 
 
-def _section_in(annotation: Any) -> type[Section] | None:  # noqa: ANN401 - any type expression
+def _section_in(annotation: object) -> type[Section] | None:
     """Find the section in `X`, `X | None` or `tuple[X, ...]`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation if issubclass(annotation, Section) else None

@@ -1,11 +1,11 @@
 """Reading a YAML file strictly: nothing dropped, nothing guessed, every error with its place."""
 
 from pathlib import Path
-from typing import Any
 
 import yaml
 from yaml.constructor import ConstructorError
 from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.reader import ReaderError
 
 from hyperpod_cdk.config.faults import ConfigError, shown
 
@@ -15,7 +15,7 @@ _MERGE_TAG = "tag:yaml.org,2002:merge"
 _LARGEST_INTEGER_BITS = 64
 
 
-def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the document holds
+def read_yaml(path: Path) -> object:
     """Return the one document of a YAML file.
 
     Raises:
@@ -29,13 +29,15 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the document holds
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ConfigError([f"{path}: line {line}: the file must be UTF-8 text"]) from error
-    loader = _Loader(text)
     try:
+        loader = _Loader(text)
         document = loader.get_single_data()
     except yaml.MarkedYAMLError as error:
         raise ConfigError([f"{path}: {_place(error)}{_problem(error)}"]) from error
-    except yaml.YAMLError as error:
-        raise ConfigError([f"{path}: not YAML: {' '.join(str(error).split())}"]) from error
+    except ReaderError as error:
+        line = text[: error.position].count("\n") + 1
+        reason = "YAML syntax error: a control character"
+        raise ConfigError([f"{path}: line {line}: {reason}"]) from error
     except RecursionError as error:
         raise ConfigError([f"{path}: nested too deeply to be a configuration"]) from error
     if loader.repeated:
@@ -50,9 +52,9 @@ class _Loader(yaml.SafeLoader):
         super().__init__(text)
         self.repeated: list[str] = []
 
-    def construct_object(self, node: Node, deep: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002
+    def construct_object(self, node: Node, deep: bool = False) -> object:
         try:
-            value = super().construct_object(node, deep)
+            value: object = super().construct_object(node, deep)
             if isinstance(value, str):
                 value.encode()
         except (ValueError, KeyError) as error:
