@@ -75,7 +75,13 @@ class Network(Construct):
         homes = [_zone_index(subnet, i, zones) for i, subnet in enumerate(hyperpod_subnets)]
 
         self.vpc = ec2.Vpc(
-            self, "Vpc", ip_addresses=ec2.IpAddresses.cidr(cidr), subnet_configuration=[]
+            self,
+            "Vpc",
+            ip_addresses=ec2.IpAddresses.cidr(cidr),
+            subnet_configuration=[],
+            # Nothing uses the default group; emptying it would take one more Lambda function with
+            # rights on security groups.
+            restrict_default_security_group=False,
         )
         self.vpc.add_flow_log(
             "FlowLog",
