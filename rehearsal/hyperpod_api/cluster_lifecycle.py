@@ -123,10 +123,19 @@ class ClusterLifecycle:
             description = f"Cluster {cluster.name} is InService"
             record_cluster(cluster, time=now, description=description)
         for group in list(cluster.groups.values()):
+            self._show_changed_labels(cluster, group)
             self.reconcile(cluster, group, now)
             if cluster.continuous and "MinInstanceCount" in group.spec:
                 self._watch_minimum(cluster, group, now)
         self.node_settled(cluster, now)
+
+    def _show_changed_labels(self, cluster: Cluster, group: InstanceGroup) -> None:
+        before = self._before[cluster.arn].get(group.name)
+        if before is None or before.spec is None:
+            return
+        if before.spec.get("KubernetesConfig") != group.spec.get("KubernetesConfig"):
+            for node in group.nodes:
+                self.nodes.show(Place(cluster, group, node))
 
     def _settle_group(self, cluster: Cluster, group: InstanceGroup, now: float) -> None:
         if group.deleting:

@@ -90,7 +90,7 @@ class Observer(Protocol):
     """Is told when nodes come and go."""
 
     def node_running(self, cluster: ClusterView, node: NodeView) -> None:
-        """A node has joined the cluster."""
+        """A node has joined the cluster, or its labels or taints have changed."""
 
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
         """A node that had joined is gone."""

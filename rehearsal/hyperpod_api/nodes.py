@@ -92,6 +92,12 @@ class NodeProvisioner:
         record_node(place.cluster, node, time=now, description=f"Instance in {place} is rebooting")
         self._later(place, now + self._around.timings.node_reboot, self._running)
 
+    def show(self, place: Place) -> None:
+        """Tell the observer of a node that has joined, or of its changed labels and taints."""
+        cluster, node = place.cluster, place.node
+        if self._around.observer and node.joined:
+            self._around.observer.node_running(cluster_view(cluster), node_view(cluster, node))
+
     def _provision(self, place: Place, now: float) -> None:
         place.node.attempts += 1
         place.node.status = "Pending"
@@ -144,8 +150,7 @@ class NodeProvisioner:
         self._record_start(place, now, description="is running")
         if not node.joined:
             node.joined = True
-            if self._around.observer:
-                self._around.observer.node_running(cluster_view(cluster), node_view(cluster, node))
+            self.show(place)
         self._listener.node_settled(cluster, now)
 
     def _record_start(

@@ -96,6 +96,8 @@ class HyperPodService:
     @faults.setter
     def faults(self, faults: Faults) -> None:
         with self._lock:
+            # What was due before happened under the faults before.
+            self.advance()
             self._surroundings.faults.replace(faults=faults)
 
     def call(self, operation: str, request: Mapping[str, Any], caller: Caller) -> Answer:
