@@ -159,13 +159,17 @@ def test_file_system_may_follow_any_hyperpod_subnet(
     assert storage.availability_zone_id == "usw2-az2"
 
 
-def test_file_system_follows_a_subnet_in_the_first_zone(
+def test_hyperpod_subnets_without_a_zone_take_the_zones_in_turn(
     tmp_path: Path, default_document: dict[str, Any]
 ) -> None:
-    del default_document["network"]["hyperpod_subnets"][0]["availability_zone_id"]
-    default_document["storage"]["availability_zone_id"] = "usw2-az1"
+    default_document["network"]["hyperpod_subnets"] = [
+        {"cidr": f"10.{n}.0.0/16"} for n in range(2, 5)
+    ]
+    default_document["storage"]["availability_zone_id"] = "usw2-az2"
 
-    assert load(tmp_path, default_document).storage is not None
+    config = load(tmp_path, default_document)
+
+    assert config.network.hyperpod_zone_ids == ("usw2-az1", "usw2-az2", "usw2-az1")
 
 
 def test_secondary_cidrs_are_those_outside_the_vpc() -> None:

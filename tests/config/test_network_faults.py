@@ -43,7 +43,7 @@ def subnets(*blocks: str) -> list[dict[str, str]]:
         (SUBNETS, subnets(*(f"10.192.{n}.0/24" for n in range(20, 37))), "must list 1 to 16"),
         (EKS, ["10.192.7.0/28"], "must list at least 2 subnets: EKS needs two availability zones"),
         (ZONES, ["usw2-az2"], "must have as many entries as public_subnet_cidrs (2): one a zone"),
-        (f"{ZONES}[0]", "usw2-az2", "is listed twice; name each zone once"),
+        (f"{ZONES}[1]", "usw2-az1", "is listed twice; name each zone once"),
         (f"{ZONES}[0]", "us-west-2a", "not a name such as us-west-2a"),
         (f"{ZONES}[0]", "usw2-lax1-az1", "must be an availability zone ID"),
         (f"{ZONES}[0]", "use1-az1", "region us-west-2 has IDs such as usw2-az1"),
@@ -149,3 +149,15 @@ def test_more_than_two_zones_must_be_named(
     (line,) = lines_for(default_document)
 
     assert line.startswith(f"{ZONES}: null (the default) must name the zones of more than 2 EKS")
+
+
+def test_zone_of_the_file_system_needs_the_list_of_zones(
+    default_document: dict[str, Any], lines_for: Lines
+) -> None:
+    del default_document["network"]
+    default_document["storage"]["availability_zone_id"] = "usw2-az1"
+
+    assert lines_for(default_document) == (
+        "storage.availability_zone_id: 'usw2-az1' needs network.availability_zone_ids too; "
+        "or leave it out",
+    )

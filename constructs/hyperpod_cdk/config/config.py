@@ -137,10 +137,8 @@ def _arn_faults(eks: EksConfig, *, region: str | None) -> Iterator[Fault]:
 
 
 def _storage_zone_faults(zone: str, *, network: NetworkConfig) -> Iterator[Fault]:
-    first = (network.availability_zone_ids or (None,))[0]
-    zones = {subnet.availability_zone_id or first for subnet in network.hyperpod_subnets}
-    if zone not in zones:
-        named = ", ".join(sorted(known for known in zones if known))
-        allowed = f"must be a HyperPod subnet's zone ({named})" if named else "needs named zones"
-        message = f"{allowed}: traffic between zones is slow and billed"
+    if zone not in network.hyperpod_zone_ids:
+        named = ", ".join(sorted({known for known in network.hyperpod_zone_ids if known}))
+        allowed = f"must be a HyperPod subnet's zone ({named}), for traffic between zones is billed"
+        message = allowed if named else "needs network.availability_zone_ids too; or leave it out"
         yield Fault(path=("availability_zone_id",), value=zone, message=message)

@@ -19,7 +19,7 @@ class HyperPodSubnetConfig(Section):
 
     availability_zone_id: AvailabilityZoneId | None = None
     """Zone of the nodes, by ID; one of network.availability_zone_ids, whose NAT gateway it uses.
-    Default: the first availability zone."""
+    Default: the zone at this subnet's position among the availability zones."""
 
 
 Cidrs = tuple[str, ...]
@@ -45,6 +45,15 @@ class NetworkConfig(Section):
 
     hyperpod_subnets: Listed[HyperPodSubnetConfig] = (HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
     """Private subnets for the nodes. EFA traffic does not leave a zone."""
+
+    @property
+    def hyperpod_zone_ids(self) -> tuple[str | None, ...]:
+        """The zone of each HyperPod subnet; None where zones are found by name."""
+        zones = self.availability_zone_ids or (None,)
+        return tuple(
+            subnet.availability_zone_id or zones[index % len(zones)]
+            for index, subnet in enumerate(self.hyperpod_subnets)
+        )
 
     @property
     def secondary_cidrs(self) -> tuple[str, ...]:
