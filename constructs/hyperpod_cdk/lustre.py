@@ -73,7 +73,10 @@ class Lustre(Construct):
             "FileSystem",
             vpc=vpc,
             vpc_subnet=subnet,
-            security_group=security_group,
+            # Imported: the L2 would add a rule for 988-1023 to the group, in another stack.
+            security_group=ec2.SecurityGroup.from_security_group_id(
+                self, "SecurityGroup", security_group.security_group_id, mutable=False
+            ),
             storage_capacity_gib=capacity_gib,
             file_system_type_version=LUSTRE_VERSION,
             lustre_configuration=fsx.LustreConfiguration(

@@ -14,6 +14,7 @@ from aws_cdk import custom_resources as cr
 from aws_cdk.lambda_layer_kubectl_v34 import KubectlV34Layer
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding
 from hyperpod_cdk.provisioner_acknowledgments import acknowledge_provider
 from hyperpod_cdk.provisioner_code import provisioner_code
 from hyperpod_cdk.versions import PROVISIONER_ARCHITECTURE, PROVISIONER_RUNTIME
@@ -181,8 +182,13 @@ def _in_stack(item: IDependable, stack: Stack) -> bool:
 
 def _allow_network_interfaces(role: iam.Role) -> None:
     # The L2 adds AWSLambdaVPCAccessExecutionRole only to roles that it makes itself.
-    role.add_managed_policy(
-        iam.ManagedPolicy.from_aws_managed_policy_name(
-            "service-role/AWSLambdaVPCAccessExecutionRole"
-        )
+    policy = "service-role/AWSLambdaVPCAccessExecutionRole"
+    role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name(policy))
+    acknowledge(
+        role,
+        {
+            managed_policy_finding(policy): (
+                "Lambda documents this managed policy for functions in a VPC, and AWS keeps it."
+            )
+        },
     )
