@@ -1,7 +1,8 @@
 """Decodes the few kinds that helm and kubectl send as protobuf.
 
 Field numbers: k8s.io/apimachinery `pkg/runtime/generated.proto` and
-`pkg/apis/meta/v1/generated.proto`, k8s.io/api `core/v1`, `authentication/v1` and `authorization/v1/generated.proto`.
+`pkg/apis/meta/v1/generated.proto`; in k8s.io/api those of `core/v1`, `authentication/v1` and
+`authorization/v1`.
 """
 
 import base64

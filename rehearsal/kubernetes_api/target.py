@@ -50,7 +50,7 @@ def addressed(body: Object, target: Target) -> Object:
             f"the object provided is {body.get('apiVersion')} {body.get('kind')}, "
             f"this URL takes {resource.api_version} {resource.kind}"
         )
-    if namespace_of(body) not in ("", target.namespace):
+    if resource.namespaced and namespace_of(body) not in ("", target.namespace):
         raise bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -60,6 +60,8 @@ def addressed(body: Object, target: Target) -> Object:
             f"({target.name})"
         )
     metadata = {**(body.get("metadata") or {}), "name": target.name}
+    # Some charts give cluster-scoped objects a namespace; a real server passes over it as well.
+    metadata.pop("namespace", None)
     if target.namespace:
         metadata["namespace"] = target.namespace
     return {**body, "metadata": metadata}

@@ -1,0 +1,106 @@
+{{/* Whether a component is on: (dict "values" .Values "component" "mpi-operator") */}}
+{{- define "stand-in.enabled" -}}
+{{- $component := index .values .component -}}
+{{- $switch := $component.devicePlugin | default $component -}}
+{{- if $switch.enabled }}true{{ end -}}
+{{- end }}
+
+{{/* Node affinity to instance types, one JSON list: families as {family: [sizes]}, or ready names. */}}
+{{- define "stand-in.types" -}}
+{{- $types := list -}}
+{{- range $family, $sizes := . -}}
+{{- range $sizes -}}
+{{- $types = append $types (printf "ml.%s.%s" $family .) -}}
+{{- end -}}
+{{- end -}}
+{{- $types | toJson -}}
+{{- end }}
+
+{{- define "stand-in.affinity" -}}
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+      - matchExpressions:
+          - key: node.kubernetes.io/instance-type
+            operator: In
+            values: {{ toJson . }}
+{{- end }}
+
+{{/* A DaemonSet: name, namespace, image; optional affinity, tolerations, nodeSelector, account. */}}
+{{- define "stand-in.daemonset" -}}
+apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: {{ .name }}
+  namespace: {{ .namespace }}
+  labels:
+    app.kubernetes.io/name: {{ .name }}
+spec:
+  selector:
+    matchLabels:
+      name: {{ .name }}
+  template:
+    metadata:
+      labels:
+        name: {{ .name }}
+    spec:
+      {{- with .account }}
+      serviceAccountName: {{ . }}
+      {{- end }}
+      priorityClassName: system-node-critical
+      {{- with .nodeSelector }}
+      nodeSelector: {{ toJson . }}
+      {{- end }}
+      {{- with .affinity }}
+      affinity: {{ toJson . }}
+      {{- end }}
+      {{- with .tolerations }}
+      tolerations: {{ toJson . }}
+      {{- end }}
+      containers:
+        - name: {{ .name | trunc 63 | trimSuffix "-" }}
+          image: {{ .image }}
+          resources:
+            requests:
+              cpu: 50m
+              memory: 64Mi
+{{- end }}
+
+{{/* A service account with a cluster role: name, account, namespace, rules. */}}
+{{- define "stand-in.account" -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ .account }}
+  namespace: {{ .namespace }}
+---
+{{ include "stand-in.role" . }}
+{{- end }}
+
+{{/* A cluster role with its binding: name, binding, rules, and account + namespace or user. */}}
+{{- define "stand-in.role" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {{ .name }}
+rules: {{ toJson .rules }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ .binding | default .name }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ .name }}
+subjects:
+  {{- if .user }}
+  - apiGroup: rbac.authorization.k8s.io
+    kind: User
+    name: {{ .user }}
+  {{- else }}
+  - kind: ServiceAccount
+    name: {{ .account }}
+    namespace: {{ .namespace }}
+  {{- end }}
+{{- end }}
