@@ -57,7 +57,7 @@ class LocalAwsSettings:
     kubernetes_ca: str = ""
     log_file: Path | None = None
     start_seconds: float = 60
-    stop_seconds: float = 1
+    stop_seconds: float = 0.5
 
 
 class LocalAws:

@@ -107,7 +107,7 @@ class Platform(cdk.Stack):
                 )
             ],
         )
-        eks.Addon(self, "VpcCni", cluster=cluster, addon_name="vpc-cni")
+        eks.CfnAddon(self, "VpcCni", cluster_name=cluster.cluster_name, addon_name="vpc-cni")
         cdk.CfnOutput(self, "EksClusterName", value=cluster.cluster_name)
         cdk.CfnOutput(self, "AdminRoleArn", value=role.role_arn)
 

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,7 +51,7 @@ def wait_until_gone(text: str) -> list[int]:
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the server's scratch directory goes, so that a test can see it come and go."""
-    monkeypatch.setattr(local_aws.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     yield tmp_path
     assert wait_until_gone(str(tmp_path)) == []
 
