@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import cast
 
 import boto3
+from botocore.client import BaseClient
 from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
 from botocore.signers import RequestSigner
@@ -41,9 +42,15 @@ class Clients:
         return cast("S3Api", self._session.client("s3", config=_CONFIG))
 
     @cached_property
+    def _sts(self) -> BaseClient:
+        # Kept for as long as the signer: it holds the client's events by a weak reference.
+        client: BaseClient = self._session.client("sts", config=_CONFIG)
+        return client
+
+    @cached_property
     def token_signer(self) -> TokenSigner:
         """Signs calls to the region's own STS endpoint with the function's credentials."""
-        client = self._session.client("sts", config=_CONFIG)
+        client = self._sts
         credentials = self._session.get_credentials()
         if credentials is None:
             raise NoCredentialsError
@@ -54,6 +61,6 @@ class Clients:
             client.meta.service_model.signing_name,
             "v4",
             credentials,
-            client.meta.events,
+            self._session.events,
         )
         return TokenSigner(signer=signer, endpoint=client.meta.endpoint_url, region=region)

@@ -1,0 +1,131 @@
+"""The Helm state machine, as a table."""
+
+import pytest
+
+from provisioner.errors import ProvisioningError
+from provisioner.helm_release_state import (
+    Action,
+    Decision,
+    Release,
+    Revision,
+    Wanted,
+    decide,
+)
+from provisioner.owner import Owner
+
+NOW = 1_000_000.0
+OWNER = Owner(stack_id="arn:aws:cloudformation:r:1:stack/ml-hyperpod/uuid", logical_id="Helm")
+OTHER = Owner(stack_id="arn:aws:cloudformation:r:1:stack/other/uuid", logical_id="Helm")
+
+
+def wanted(*, content: str = "new", request_id: str = "request-2", owner: Owner = OWNER) -> Wanted:
+    return Wanted(owner=owner, request_id=request_id, content=content, now=NOW)
+
+
+EARLIER = wanted(content="old", request_id="request-1")
+
+
+def release(
+    *statuses: str, by: Wanted = EARLIER, description: str = "", age: float = 10.0
+) -> Release:
+    revisions = tuple(
+        Revision(
+            number=number, status=status, chart="c-1", description=description, updated=NOW - age
+        )
+        for number, status in enumerate(statuses, start=1)
+    )
+    return Release(name="r", namespace="n", labels=by.labels, revisions=revisions)
+
+
+@pytest.mark.parametrize(
+    ("case", "found", "next_step"),
+    [
+        ("absent", None, Decision(action=Action.UPGRADE)),
+        ("deployed, other content", release("deployed"), Decision(action=Action.UPGRADE)),
+        (
+            "deployed, same content",
+            release("deployed", by=wanted(), description=wanted().description),
+            Decision(action=Action.NOTHING),
+        ),
+        (
+            "deployed, same labels, but changed by hand since",
+            release("superseded", "deployed", by=wanted(), description="Upgrade complete"),
+            Decision(action=Action.UPGRADE),
+        ),
+        ("failed install", release("failed"), Decision(action=Action.UPGRADE)),
+        ("failed upgrade", release("deployed", "failed"), Decision(action=Action.UPGRADE)),
+        (
+            "failed with the same content",
+            release("failed", by=wanted(), description=wanted().description),
+            Decision(action=Action.UPGRADE),
+        ),
+        (
+            "install left behind by another request",
+            release("pending-install"),
+            Decision(action=Action.UNINSTALL),
+        ),
+        (
+            "install that a copy of this request works on",
+            release("pending-install", by=wanted()),
+            Decision(action=Action.WAIT),
+        ),
+        (
+            "install of this request that was killed long ago",
+            release("pending-install", by=wanted(), age=901),
+            Decision(action=Action.UNINSTALL),
+        ),
+        (
+            "upgrade left behind",
+            release("superseded", "deployed", "pending-upgrade"),
+            Decision(action=Action.ROLL_BACK, revision=2),
+        ),
+        (
+            "upgrade left behind after a failed one",
+            release("deployed", "failed", "pending-upgrade"),
+            Decision(action=Action.ROLL_BACK, revision=1),
+        ),
+        (
+            "upgrade left behind, nothing ever deployed",
+            release("failed", "pending-upgrade"),
+            Decision(action=Action.ROLL_BACK, revision=1),
+        ),
+        (
+            "rollback left behind",
+            release("deployed", "failed", "pending-rollback"),
+            Decision(action=Action.ROLL_BACK, revision=1),
+        ),
+        ("half uninstalled", release("uninstalling"), Decision(action=Action.UNINSTALL)),
+    ],
+)
+def test_next_step(case: str, found: Release | None, next_step: Decision) -> None:
+    assert decide(found, wanted()) == next_step, case
+
+
+@pytest.mark.parametrize("status", ["deployed", "failed", "pending-install", "uninstalling"])
+def test_release_of_another_stack_is_refused_by_name(status: str) -> None:
+    with pytest.raises(ProvisioningError, match=r"belongs to the resource Helm of the stack other"):
+        decide(release(status, by=wanted(owner=OTHER)), wanted())
+
+
+def test_release_installed_by_hand_is_refused() -> None:
+    by_hand = Release(
+        name="hyperpod-dependencies",
+        namespace="kube-system",
+        labels={"team": "ml"},
+        revisions=release("deployed").revisions,
+    )
+    with pytest.raises(ProvisioningError) as refused:
+        decide(by_hand, wanted())
+    assert "hyperpod-dependencies in namespace kube-system" in str(refused.value)
+    assert "somebody else" in str(refused.value)
+    assert "uninstall that release first" in str(refused.value)
+
+
+def test_labels_are_valid_kubernetes_label_values() -> None:
+    long = Owner(
+        stack_id=f"arn:aws:cloudformation:r:1:stack/{'a' * 62}-{'b' * 60}/u", logical_id="L" * 255
+    )
+    for value in wanted(owner=long).labels.values():
+        assert 0 < len(value) <= 63
+        assert value[0].isalnum()
+        assert value[-1].isalnum()
