@@ -100,10 +100,10 @@ class ClusterOperations:
             message = f"Deep health checks are in progress on cluster '{cluster.name}'."
             raise conflict(message)
         self._check_quotas(call, cluster=cluster)
-        cluster.settings |= settings_of(request)
         cluster.subnets |= subnets_of(
             vpc_configs_of(request), caller=call.caller, directory=backend.subnets
         )
+        cluster.settings |= settings_of(request)
         before = apply_groups(cluster, request, release_version=backend.release_version)
         backend.lifecycle.update(cluster, call.now, before=before)
         return {"ClusterArn": cluster.arn}

@@ -25,7 +25,7 @@ def check_quotas(
     used: Counter[str] = Counter()
     for cluster in clusters:
         for group in cluster.groups.values():
-            used[group.instance_type] += 0 if group.deleting else group.target_count
+            used[group.instance_type] += group.target_count
     for instance_type, more in wanted.items():
         limit = limits.get(instance_type)
         if limit is not None and more > 0 and used[instance_type] + more > limit:

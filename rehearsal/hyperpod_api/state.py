@@ -81,7 +81,7 @@ class InstanceGroup:
     def settled(self) -> bool:
         """Whether the group has exactly the nodes wanted, all of them running."""
         running = all(node.status == "Running" for node in self.nodes)
-        return not self.deleting and running and len(self.nodes) == self.target_count
+        return running and len(self.nodes) == self.target_count
 
 
 @dataclass(slots=True, eq=False)

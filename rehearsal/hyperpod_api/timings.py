@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Keeps the pause a finite number however often a node has failed.
+MOST_DOUBLINGS = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Timings:
@@ -39,9 +42,5 @@ class Timings:
 
     def retry_after(self, *, failures: int) -> float:
         """Return the pause before the next attempt of a node that failed `failures` times."""
-        pause = self.node_retry
-        for _ in range(failures - 1):
-            if pause >= self.node_retry_limit:
-                break
-            pause *= 2
-        return min(pause, self.node_retry_limit)
+        doublings = min(failures - 1, MOST_DOUBLINGS)
+        return min(self.node_retry * 2.0**doublings, self.node_retry_limit)
