@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import aws_cdk as cdk
-from hyperpod_cdk.config import ConfigError, load_config
 
+from hyperpod_cdk.config import ConfigError, load_config
 from stacks.deployment import add_stacks
 from stacks.helm_chart import HelmChartMissingError, helm_chart
 
@@ -17,10 +17,9 @@ _CDK_JSON = Path(__file__).with_name("cdk.json")
 def main() -> int:
     """Synthesize the app; return 2 for a configuration that cannot be deployed."""
     app = cdk.App(context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"])
-    config_path = Path(app.node.get_context("config"))
     try:
-        config = load_config(config_path)
-        chart = helm_chart(config, config_path=config_path)
+        config = load_config(Path(app.node.get_context("config")))
+        chart = helm_chart(config)
     except (ConfigError, HelmChartMissingError) as error:
         print(error, file=sys.stderr)  # noqa: T201 - the user's only channel
         return 2

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import aws_cdk as cdk
-from hyperpod_cdk.config import ConfigError, load_config
 
+from hyperpod_cdk.config import ConfigError, load_config
 from stacks.deployment import add_stacks
 
 

@@ -12,17 +12,23 @@ AwsClients = Callable[[str], Any]
 """Returns the SDK client of a service, by its name (`ec2`)."""
 
 
-def aws_clients(aws: LocalAws) -> AwsClients:
-    """Return the clients of a running local AWS; each is made once."""
+def aws_session(aws: LocalAws) -> boto3.Session:
+    """Return a session with the credentials and the region of a local AWS."""
     environment = aws.environment()
-    session = boto3.Session(
+    return boto3.Session(
         aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
         region_name=environment["AWS_REGION"],
     )
 
+
+def aws_clients(aws: LocalAws) -> AwsClients:
+    """Return the clients of a running local AWS; each is made once."""
+    # Typed by its name's literal, which a variable is not.
+    make: Callable[..., Any] = aws_session(aws).client
+
     @cache
     def client(service: str) -> Any:  # noqa: ANN401 - a client's type depends on the name
-        return session.client(service, endpoint_url=environment["AWS_ENDPOINT_URL"])
+        return make(service, endpoint_url=aws.endpoint)
 
     return client

@@ -38,9 +38,7 @@ class CdkCli:
         """Synthesize once; every later command reads the result."""
         context = [part for key, value in self.context.items() for part in ("-c", f"{key}={value}")]
         app = f"{sys.executable} -m rehearsal.app"
-        self._run(
-            "synth", ["--quiet", "--app", app, "--output", str(self._assembly), *context]
-        )
+        self._run("synth", ["--quiet", "--app", app, "--output", str(self._assembly), *context])
 
     def bootstrap(self, *, region: str) -> None:
         """Create the bucket that assets go to."""
@@ -54,9 +52,7 @@ class CdkCli:
 
     def destroy(self, *, on_line: Callable[[str], None]) -> None:
         """Destroy all stacks."""
-        self._run(
-            "destroy", ["--app", str(self._assembly), "--all", "--force"], on_line=on_line
-        )
+        self._run("destroy", ["--app", str(self._assembly), "--all", "--force"], on_line=on_line)
 
     @property
     def _assembly(self) -> Path:

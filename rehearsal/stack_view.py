@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-
 from rehearsal.aws_clients import AwsClients
 from rehearsal.report import StackReport
 
@@ -63,7 +62,7 @@ def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
     """Return CloudFormation's own words for each resource that failed first in its stack."""
     client = clients("cloudformation")
     existing = {stack["StackName"] for stack in client.describe_stacks()["Stacks"]}
-    reasons = []
+    reasons: list[str] = []
     for name in names:
         if name not in existing:
             continue

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk.config import Config
-
 from rehearsal.aws_clients import AwsClients
 from rehearsal.layer_binaries import LayerBinaries
 from rehearsal.report import Check
@@ -33,7 +32,7 @@ class ClusterTools:
     home: Path
 
     def run(self, command: str) -> tuple[bool, str]:
-        """Run a `kubectl …` or `helm …` command line; return whether it succeeded, and its output."""
+        """Run a `kubectl …` or `helm …` command; return whether it succeeded, and its output."""
         name, *arguments = command.split()
         executable = {"kubectl": self.binaries.kubectl, "helm": self.binaries.helm}[name]
         done = subprocess.run(  # noqa: S603 - our own binaries and commands

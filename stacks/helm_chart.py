@@ -12,29 +12,18 @@ class HelmChartMissingError(Exception):
     """There is no packaged chart to deploy."""
 
 
-def helm_chart(config: Config, *, config_path: Path) -> Path:
+def helm_chart(config: Config) -> Path:
     """Return the chart to deploy: the configured one, else the official one.
 
-    Args:
-        config: The configuration.
-        config_path: File it came from; a relative `helm.chart` is relative to its folder.
-
     Raises:
-        HelmChartMissingError: The file is not there; one line that says how to get it.
+        HelmChartMissingError: The official chart is not packaged; one line that says what to do.
     """
     if config.helm.chart is not None:
-        chart: Path = config_path.parent / config.helm.chart
-        if not chart.exists():
-            raise HelmChartMissingError(
-                f"{config_path}: helm.chart: {config.helm.chart!r} does not exist "
-                f"(looked for {chart}); give a packaged chart (.tgz) or a chart directory, or "
-                "remove the key to use the official chart"
-            )
-        return chart
+        return Path(config.helm.chart)
     if not OFFICIAL_CHART.is_file():
         raise HelmChartMissingError(
             f"{OFFICIAL_CHART}: the HyperPod dependencies' Helm chart is not packaged yet; run "
-            "`make charts` once (needs git and the network), or set helm.chart in "
-            f"{config_path} to a chart of your own"
+            "`make charts` once (needs git and the network), or name a chart of your own in the "
+            "configuration's helm.chart"
         )
     return OFFICIAL_CHART

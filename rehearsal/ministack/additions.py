@@ -16,6 +16,7 @@ from rehearsal.ministack import (
     fsx_api,
     fsx_data_repository_association,
     fsx_file_system,
+    lambda_layers,
     managed_policies,
     sagemaker_api,
     secure_transport,
@@ -49,3 +50,4 @@ def install(*, settings: Settings) -> None:
         resource_type.register()
     fsx_api.install()
     sagemaker_api.install(settings=settings)
+    lambda_layers.install(scratch=settings.scratch)

@@ -23,6 +23,7 @@ REQUIRED_NAMES = {
         "evaluate_trust_policy",
         "request_caller_arn",
     ),
+    "ministack.core.lambda_runtime": ("zipfile",),
     "ministack.core.responses": ("AccountRegionScopedDict", "get_account_id", "get_region"),
     "ministack.core.router": ("SERVICE_PATTERNS", "extract_access_key_id"),
     "ministack.services.cloudformation.provisioners": (

@@ -1,0 +1,60 @@
+"""`python -m rehearsal run`: rehearse a deployment on this machine."""
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from hyperpod_cdk.config import ConfigError, load_config
+from rehearsal.chart_choice import choose_chart
+from rehearsal.local_aws import LocalAwsError
+from rehearsal.progress import Progress
+from rehearsal.run import Rehearsal
+from rehearsal.summary import summarize
+
+_DEFAULT_REGION = "us-west-2"
+_WORK_DIRECTORY = Path("build/rehearsal")
+_FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
+
+
+def main() -> int:
+    """Run the command line; return 0, 1 for a failed rehearsal, 2 for input that cannot be used."""
+    parser = argparse.ArgumentParser(prog="python -m rehearsal")
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="deploy everything locally, verify it, take it down")
+    run.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    run.add_argument("--scenario", default="default", choices=["default"])
+    run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
+    arguments = parser.parse_args()
+
+    signal.signal(signal.SIGTERM, _interrupt)
+    progress = Progress()
+    try:
+        config = load_config(arguments.config)
+        rehearsal = Rehearsal(
+            config=config,
+            config_path=arguments.config,
+            chart=choose_chart(config),
+            scenario=arguments.scenario,
+            work_directory=_WORK_DIRECTORY.absolute(),
+            region=config.region if config.region is not None else _DEFAULT_REGION,
+            keep=arguments.keep,
+        )
+        report = rehearsal.run(progress)
+    except (ConfigError, LocalAwsError) as error:
+        print(error, file=sys.stderr)
+        return _BAD_INPUT
+    except KeyboardInterrupt:
+        print("\nInterrupted; everything that was started has been stopped.", file=sys.stderr)
+        return _INTERRUPTED
+    progress.show(summarize(report, report_path=_WORK_DIRECTORY / "report.json"))
+    return 0 if report.ok else _FAILED
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())
