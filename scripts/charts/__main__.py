@@ -1,0 +1,70 @@
+"""`python -m scripts.charts package|check`."""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from scripts.charts.check import check
+from scripts.charts.commands import CommandError
+from scripts.charts.errors import ChartError
+from scripts.charts.helm import Helm, helm_binary
+from scripts.charts.package import package
+from scripts.charts.publish import publish
+from scripts.charts.record_digests import record_digests
+from scripts.charts.settings import Settings, load_settings
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; return its exit code: 0 done, 1 refused with one line on stderr."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.charts", description=__doc__)
+    parser.add_argument("command", choices=["package", "check"])
+    parser.add_argument("--pins", type=Path, default=_REPOSITORY / "charts" / "pins.yaml")
+    parser.add_argument("--output", type=Path, default=_REPOSITORY / "build" / "charts")
+    arguments = parser.parse_args(argv)
+    try:
+        settings = load_settings(pin_file=arguments.pins, environment=os.environ)
+        with tempfile.TemporaryDirectory(prefix="charts-") as folder:
+            workspace = Path(folder)
+            home = workspace / "helm"
+            home.mkdir()
+            helm = Helm(binary=helm_binary(), home=home)
+            if arguments.command == "package":
+                _package(settings, helm=helm, workspace=workspace, output=arguments.output)
+            else:
+                output = arguments.output
+                check(settings, helm=helm, workspace=workspace, output=output, report=_report)
+    except (ChartError, CommandError, OSError) as error:
+        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        return 1
+    return 0
+
+
+def _package(settings: Settings, *, helm: Helm, workspace: Path, output: Path) -> None:
+    started = time.monotonic()
+    made = package(settings, helm=helm, workspace=workspace / "package", report=_report)
+    if settings.digests == "record":
+        found = {
+            (item.dependency.name, item.dependency.parent): item.sha256 for item in made.archives
+        }
+        for change in record_digests(settings.pin_file, digests=found):
+            _report(f"recorded in {settings.pin_file}: {change}")
+    archive = publish(made, output=output)
+    rendered = made.provenance["rendered"]
+    _report(
+        f"{archive}: {archive.stat().st_size / 1e6:.1f} MB, {len(rendered['objects'])} objects, "
+        f"{len(rendered['images'])} images, {time.monotonic() - started:.1f} s"
+    )
+
+
+def _report(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,98 @@
+"""What is newer upstream, and what taking it would change."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from scripts.charts.chart_file import same_version
+from scripts.charts.commands import CommandError
+from scripts.charts.compare import compare_manifests
+from scripts.charts.errors import ChartError
+from scripts.charts.git_source import check_out_chart, newest_commit
+from scripts.charts.helm import Helm
+from scripts.charts.package import package
+from scripts.charts.pins import Dependency
+from scripts.charts.publish import ARCHIVE_NAME, PROVENANCE_NAME
+from scripts.charts.settings import Settings
+from scripts.charts.vendoring import required_version
+
+DIFF_NAME = "upstream.diff"
+
+Report = Callable[[str], None]
+
+
+def check(settings: Settings, *, helm: Helm, workspace: Path, output: Path, report: Report) -> None:
+    """Report newer versions upstream, and write what the newest commit would change to a diff.
+
+    What cannot be reached is reported and skipped.
+
+    Args:
+        settings: What is packaged now.
+        helm: The helm to use.
+        workspace: Empty directory to work in.
+        output: Folder with the packaged chart; the diff goes there too.
+        report: Called with a line each.
+
+    Raises:
+        ChartError: There is no packaged chart to compare with.
+    """
+    region = _packaged_region(settings, output=output)
+    _report_versions(settings, helm=helm, report=report)
+    source = settings.pins.chart
+    try:
+        newest = newest_commit(source, workspace=workspace)
+        if newest == source.git_commit:
+            report(f"chart: {source.git_commit} is the newest commit")
+            return
+        report(f"chart: pinned {source.git_commit}, newest {newest}")
+        candidate = _candidate(settings, commit=newest, workspace=workspace)
+        made = package(candidate, helm=helm, workspace=workspace / "newest", report=report)
+    except ChartError as error:
+        report(f"chart: not compared: {error}")
+        return
+    now = helm.template(output / ARCHIVE_NAME, region=region)
+    comparison = compare_manifests(now, made.manifest)
+    for line in comparison.summary:
+        report(line)
+    diff = output / DIFF_NAME
+    diff.write_text(comparison.diff)
+    report(f"diff of the rendered manifests: {diff}")
+
+
+def _packaged_region(settings: Settings, *, output: Path) -> str:
+    """The region that the packaged chart's provenance was rendered for."""
+    provenance = output / PROVENANCE_NAME
+    if not provenance.is_file():
+        raise ChartError(f"{provenance} does not exist: run `make charts` first")
+    content = json.loads(provenance.read_text())
+    if content["source"]["git_commit"] != settings.pins.chart.git_commit:
+        raise ChartError(f"{output / ARCHIVE_NAME} is of another commit: run `make charts` first")
+    return str(content["rendered"]["region"])
+
+
+def _report_versions(settings: Settings, *, helm: Helm, report: Report) -> None:
+    if settings.archives is not None:
+        report("dependencies: not looked up, CHART_ARCHIVES is set")
+        return
+    for entry in settings.pins.dependencies:
+        try:
+            newest = helm.newest_version(name=entry.name, repository=entry.repository)
+        except CommandError as error:
+            report(f"{entry.name}: pinned {entry.version}, {entry.repository} not reached: {error}")
+            continue
+        verdict = "the newest" if same_version(newest, entry.version) else f"newest {newest}"
+        report(f"{entry.name}: pinned {entry.version}, {verdict}")
+
+
+def _candidate(settings: Settings, *, commit: str, workspace: Path) -> Settings:
+    """The settings with the newest commit and the versions that it requires."""
+    source = settings.pins.chart.model_copy(update={"git_commit": commit})
+    chart = check_out_chart(source=source, workspace=workspace / "candidate")
+    dependencies: list[Dependency] = []
+    for entry in settings.pins.dependencies:
+        version = required_version(entry, chart=chart)
+        if version is not None:
+            dependencies.append(entry.model_copy(update={"version": version}))
+    update = {"chart": source, "dependencies": dependencies}
+    return replace(settings, pins=settings.pins.model_copy(update=update), digests="ignore")

@@ -1,0 +1,77 @@
+"""The official chart's files at one commit of a git repository."""
+
+import tarfile
+from pathlib import Path
+
+from scripts.charts.commands import CommandError, run
+from scripts.charts.errors import ChartError
+from scripts.charts.pins import ChartSource
+
+# Line ends as committed, whatever this machine's git is set to.
+_GIT = ("git", "-c", "core.autocrlf=false", "-c", "core.eol=lf")
+
+
+def check_out_chart(*, source: ChartSource, workspace: Path) -> Path:
+    """Write the chart's folder at the commit into the workspace and return it.
+
+    Raises:
+        ChartError: Repository out of reach, no such commit, or no chart at the path.
+    """
+    repository = workspace / "repository"
+    repository.mkdir(parents=True)
+    run([*_GIT, "init", "--quiet", "--bare", "."], cwd=repository)
+    _fetch(source=source, repository=repository)
+    archive, chart = workspace / "chart.tar", workspace / "chart"
+    tree = f"{source.git_commit}:{source.path}"
+    try:
+        run([*_GIT, "archive", "--format=tar", f"--output={archive}", tree], cwd=repository)
+    except CommandError as error:
+        raise ChartError(
+            f"{source.shown_url} has no {source.path} at commit {source.git_commit}: correct "
+            "chart.path in the pin file"
+        ) from error
+    with tarfile.open(archive) as tar:
+        tar.extractall(chart, filter="data")
+    if not (chart / "Chart.yaml").is_file():
+        raise ChartError(
+            f"{source.path} of {source.shown_url} at commit {source.git_commit} is not a chart: it "
+            "has no Chart.yaml; correct chart.path in the pin file"
+        )
+    return chart
+
+
+def newest_commit(source: ChartSource, *, workspace: Path) -> str:
+    """Return the newest commit of the repository's default branch.
+
+    Raises:
+        ChartError: Out of reach.
+    """
+    try:
+        listed = run(
+            [*_GIT, "ls-remote", "--", source.git_url, "HEAD"], cwd=workspace, timeout_seconds=120
+        )
+    except CommandError as error:
+        raise ChartError(
+            f"cannot reach {source.shown_url}: "
+            f"{str(error).replace(source.git_url, source.shown_url)}; check the network and the "
+            "proxy, or set CHART_GIT_URL to a mirror or a local clone"
+        ) from error
+    return listed.split()[0] if listed.strip() else ""
+
+
+def _fetch(*, source: ChartSource, repository: Path) -> None:
+    """Fetch the one commit; where a server serves only branches and tags, all of them."""
+    shallow = [*_GIT, "fetch", "--quiet", "--depth=1", "--", source.git_url, source.git_commit]
+    everything = [*_GIT, "fetch", "--quiet", "--", source.git_url, "+refs/*:refs/*"]
+    for command in (shallow, everything):
+        try:
+            run(command, cwd=repository)
+            run([*_GIT, "cat-file", "-e", f"{source.git_commit}^{{commit}}"], cwd=repository)
+        except CommandError:
+            continue
+        return
+    newest_commit(source, workspace=repository)  # out of reach is another error
+    raise ChartError(
+        f"{source.shown_url} has no commit {source.git_commit}: correct chart.git_commit in the "
+        "pin file or CHART_GIT_COMMIT"
+    )

@@ -1,0 +1,44 @@
+"""Adding the guards to a chart: its own templates accept values that they then ignore."""
+
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+from scripts.charts.chart_file import ChartFile
+from scripts.charts.errors import ChartError
+from scripts.charts.inspection import AbsentChart
+
+_TEMPLATE = Path(__file__).resolve().parents[2] / "charts" / "guards.yaml"
+# helm renders the deepest path first: this deep, the guards speak before any component's template
+# fails with a message of its own.
+_TEMPLATE_IN_CHART = Path(
+    "templates/packaging/rendered/before/the/templates/of/all/charts/guards.yaml"
+)
+_DATA_IN_CHART = Path("packaging.json")
+
+
+def add_guards(
+    tree: Path, *, chart: ChartFile, absent: list[AbsentChart], regions: list[str]
+) -> list[str]:
+    """Put the guards template and the data it reads into an unpacked chart.
+
+    Returns:
+        The files added, relative to the chart.
+
+    Raises:
+        ChartError: The chart has a file of that name already.
+    """
+    conditions = [entry.condition for entry in chart.requirements if entry.condition]
+    data = {
+        "absent": [asdict(entry) for entry in absent],
+        "conditions": conditions,
+        "health_monitoring_agent_regions": regions,
+    }
+    for name in (_TEMPLATE_IN_CHART, _DATA_IN_CHART):
+        if (tree / name).exists():
+            raise ChartError(f"the chart has a {name} of its own, where the packaging puts one")
+    (tree / _TEMPLATE_IN_CHART).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(_TEMPLATE, tree / _TEMPLATE_IN_CHART)
+    (tree / _DATA_IN_CHART).write_text(json.dumps(data, indent=2, sort_keys=True) + "\n")
+    return [str(_DATA_IN_CHART), str(_TEMPLATE_IN_CHART)]

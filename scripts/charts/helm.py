@@ -1,0 +1,123 @@
+"""The helm binary and the few things done with it."""
+
+import platform
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from rehearsal.layer_binaries import layer_binaries
+from scripts.charts.commands import run
+from scripts.charts.errors import ChartError
+
+# What the deployment installs; names and namespaces in the rendered manifest depend on them.
+RELEASE = "hyperpod-dependencies"
+NAMESPACE = "kube-system"
+
+
+def helm_binary() -> Path:
+    """The helm of the Lambda layer package; elsewhere than on Linux x86-64, the one on PATH.
+
+    Raises:
+        ChartError: Another system, and no helm on PATH.
+    """
+    if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
+        return layer_binaries().helm
+    found = shutil.which("helm")
+    if found is None:
+        raise ChartError(
+            f"helm is not on PATH, and the one packaged for Lambda does not run on "
+            f"{platform.system()} {platform.machine()}: install helm 4"
+        )
+    return Path(found)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Helm:
+    """Helm with a home of its own: this machine's repositories and plug-ins play no part.
+
+    Attributes:
+        binary: The executable.
+        home: Empty directory for its caches.
+    """
+
+    binary: Path
+    home: Path
+
+    def version(self) -> str:
+        """Its version, as in v4.1.4."""
+        return self._run("version", "--template", "{{.Version}}").strip()
+
+    def package(self, chart: Path, *, into: Path) -> Path:
+        """Package a chart directory, `.helmignore` applied; its dependencies must be there.
+
+        Raises:
+            CommandError: helm refused.
+        """
+        self._run("package", chart, "--destination", into)
+        return next(into.glob("*.tgz"))
+
+    def pull(self, *, name: str, version: str, repository: str, into: Path) -> Path:
+        """Download one chart archive.
+
+        Raises:
+            CommandError: Out of reach, or no such chart or version.
+        """
+        into.mkdir(parents=True)
+        self._run(
+            "pull",
+            *_address(name, repository),
+            "--version",
+            version,
+            "--destination",
+            into,
+            timeout_seconds=180,
+        )
+        return next(into.glob("*.tgz"))
+
+    def newest_version(self, *, name: str, repository: str) -> str:
+        """The newest version of a chart in a chart repository.
+
+        Raises:
+            CommandError: Out of reach, or no such chart.
+        """
+        shown = self._run("show", "chart", *_address(name, repository))
+        return str(yaml.safe_load(shown)["version"])
+
+    def template(self, chart: Path, *, region: str) -> str:
+        """Render a chart as the deployment would in a region, CRDs included.
+
+        Raises:
+            CommandError: It does not render.
+        """
+        return self._run(
+            "template",
+            RELEASE,
+            chart,
+            "--namespace",
+            NAMESPACE,
+            "--include-crds",
+            "--set",
+            f"health-monitoring-agent.region={region}",
+        )
+
+    def _run(self, *arguments: str | Path, timeout_seconds: int = 120) -> str:
+        environment = {
+            "HELM_CACHE_HOME": str(self.home / "cache"),
+            "HELM_CONFIG_HOME": str(self.home / "config"),
+            "HELM_DATA_HOME": str(self.home / "data"),
+        }
+        return run(
+            [self.binary, *arguments],
+            cwd=self.home,
+            environment=environment,
+            timeout_seconds=timeout_seconds,
+        )
+
+
+def _address(name: str, repository: str) -> list[str]:
+    """How helm names a chart of a repository; an OCI registry has no index."""
+    if repository.startswith("oci://"):
+        return [f"{repository.rstrip('/')}/{name}"]
+    return [name, "--repo", repository]
