@@ -110,12 +110,14 @@ class LocalAws:
                 "run `make setup`."
             )
         for attempt in range(1, _START_ATTEMPTS + 1):
-            self._launch()
-            problem = self._wait()
-            if problem is None:
-                return
-            lines = self._last_log_lines()
-            self.stop()
+            with contextlib.ExitStack() as undo:
+                undo.callback(self.stop)
+                self._launch()
+                problem = self._wait()
+                if problem is None:
+                    undo.pop_all()
+                    return
+                lines = self._last_log_lines()
             # Another process may have taken the port in between.
             if attempt == _START_ATTEMPTS or "in use" not in lines:
                 raise LocalAwsError(f"The local AWS {problem}. Its last output:\n{lines}")
@@ -141,7 +143,9 @@ class LocalAws:
         scratch = self._scratch = Path(tempfile.mkdtemp(prefix="rehearsal-aws-"))
         temporary = scratch / "tmp"
         temporary.mkdir()
-        with self._log_file().open("wb") as log:
+        log_file = self._log_file()
+        log_file.parent.mkdir(parents=True, exist_ok=True)
+        with log_file.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 [INTERPRETER, "-m", "rehearsal.ministack"],
                 cwd=scratch,

@@ -125,6 +125,24 @@ def test_a_failed_start_shows_the_last_output(
     assert list(temporary.iterdir()) == [broken]
 
 
+def test_a_start_that_cannot_even_begin_leaves_nothing(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    not_a_program = temporary / "python"
+    not_a_program.write_text("")
+    monkeypatch.setattr(local_aws, "INTERPRETER", not_a_program)
+    with pytest.raises(PermissionError):
+        LocalAws().start()
+    assert list(temporary.iterdir()) == [not_a_program]
+
+
+def test_the_log_outlives_the_server_where_asked(temporary: Path) -> None:
+    log_file = temporary / "logs" / "aws.log"
+    with LocalAws(LocalAwsSettings(log_file=log_file)):
+        pass
+    assert "Ready" in log_file.read_text()
+
+
 def test_a_ministack_without_a_needed_name_is_refused() -> None:
     script = (
         "from rehearsal.ministack import internals\n"
