@@ -1,0 +1,71 @@
+"""What tests of the app share: the repository, configurations, synthesized deployments."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aws_cdk.assertions import Template
+
+from hyperpod_cdk.config import Config, load_config
+from tests.unit.assembly import Assembly, merged, synthesized
+
+Configure = Callable[[Mapping[str, Any]], Config]
+Assemble = Callable[[Config], Assembly]
+Synthesize = Callable[[Config], dict[str, Template]]
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Return the repository's root."""
+    return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def default_config(repository: Path) -> Config:
+    """Return the default configuration."""
+    return load_config(repository / "config" / "default.yaml")
+
+
+@pytest.fixture(scope="session")
+def configure(repository: Path) -> Configure:
+    """Return a function from changes of the default configuration to a configuration."""
+    document = yaml.safe_load((repository / "config" / "default.yaml").read_text("utf-8"))
+
+    def config(changes: Mapping[str, Any]) -> Config:
+        return Config.model_validate(merged(document, changes))
+
+    return config
+
+
+@pytest.fixture(scope="session")
+def chart(repository: Path) -> Path:
+    """Return a chart in place of the official one, which is not part of the repository."""
+    stand_in = repository / "rehearsal" / "chart" / "hyperpod-helm-chart"
+    return stand_in if stand_in.is_dir() else repository / "charts" / "fsx-storage"
+
+
+@pytest.fixture(scope="session")
+def assemble(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Assemble:
+    """Return a function that synthesizes the stacks of a configuration, once for each."""
+    assemblies: dict[str, Assembly] = {}
+
+    def assembly(config: Config) -> Assembly:
+        key = config.model_dump_json()
+        if key not in assemblies:
+            directory = tmp_path_factory.mktemp("assembly")
+            assemblies[key] = synthesized(config, chart=chart, directory=directory)
+        return assemblies[key]
+
+    return assembly
+
+
+@pytest.fixture(scope="session")
+def synthesize(assemble: Assemble) -> Synthesize:
+    """Return a function from a configuration to the template of each stack."""
+
+    def templates(config: Config) -> dict[str, Template]:
+        return {name: Template.from_string(text) for name, text in assemble(config).texts().items()}
+
+    return templates

@@ -1,0 +1,65 @@
+"""Synthesizing a deployment inside the test process, and reading what came out."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+
+from hyperpod_cdk.config import Config
+from stacks.deployment import add_stacks
+
+_CDK_JSON = Path(__file__).resolve().parents[2] / "cdk.json"
+# Neither the provisioner's package nor copies of assets are needed to read a template.
+_FAST: dict[str, object] = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A directory that `app.synth()` wrote."""
+
+    directory: Path
+
+    def texts(self) -> dict[str, str]:
+        """Return the template of each stack, as written."""
+        suffix = ".template.json"
+        return {
+            path.name.removesuffix(suffix): path.read_text("utf-8")
+            for path in sorted(self.directory.glob(f"*{suffix}"))
+        }
+
+    def templates(self) -> dict[str, dict[str, Any]]:
+        """Return the template of each stack."""
+        return {name: json.loads(text) for name, text in self.texts().items()}
+
+    def artifact(self, name: str) -> dict[str, Any]:
+        """Return what the deployment tool is told of a stack."""
+        manifest = json.loads((self.directory / "manifest.json").read_text("utf-8"))
+        artifact: dict[str, Any] = manifest["artifacts"][name]
+        return artifact
+
+
+def new_app(directory: Path) -> cdk.App:
+    """Return an app with the project's feature flags that writes into `directory`."""
+    context = json.loads(_CDK_JSON.read_text("utf-8"))["context"]
+    return cdk.App(context={**context, **_FAST}, outdir=str(directory))
+
+
+def synthesized(config: Config, *, chart: Path, directory: Path) -> Assembly:
+    """Synthesize the stacks of a configuration into `directory`."""
+    app = new_app(directory)
+    add_stacks(app, config=config, chart=chart)
+    app.synth()
+    return Assembly(directory)
+
+
+def merged(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `document` with `changes`, which replace lists and values, never whole mappings."""
+    result = dict(document)
+    for key, value in changes.items():
+        current = result.get(key)
+        both = isinstance(current, Mapping) and isinstance(value, Mapping)
+        result[key] = merged(result[key], value) if both else value
+    return result
