@@ -8,8 +8,16 @@ MINISTACK_VERSION = "1.5.33"
 """The version `rehearsal/requirements.txt` pins; a test compares the two."""
 
 REQUIRED_NAMES = {
-    "ministack.app": ("AUTH", "SERVICE_HANDLERS", "main", "pin_request_origin"),
-    "ministack.core.iam_actions": ("identity_denial_message", "request_tag_context"),
+    "ministack.app": (
+        "AUTH",
+        "SERVICE_HANDLERS",
+        "main",
+        "pin_request_origin",
+    ),
+    "ministack.core.iam_actions": (
+        "identity_denial_message",
+        "request_tag_context",
+    ),
     "ministack.core.iam_evaluator": (
         "AuthError",
         "EvalContext",
@@ -24,8 +32,15 @@ REQUIRED_NAMES = {
         "request_caller_arn",
     ),
     "ministack.core.lambda_runtime": ("zipfile",),
-    "ministack.core.responses": ("AccountRegionScopedDict", "get_account_id", "get_region"),
-    "ministack.core.router": ("SERVICE_PATTERNS", "extract_access_key_id"),
+    "ministack.core.responses": (
+        "AccountRegionScopedDict",
+        "get_account_id",
+        "get_region",
+    ),
+    "ministack.core.router": (
+        "SERVICE_PATTERNS",
+        "extract_access_key_id",
+    ),
     "ministack.services.cloudformation.provisioners": (
         "_REPLACING_PROPERTIES",
         "_RESOURCE_HANDLERS",
@@ -44,6 +59,8 @@ REQUIRED_NAMES = {
         "_az_id_for_zone_name",
         "_az_id_prefix",
         "_flow_logs",
+        "_nat_gateways",
+        "_new_sg_id",
         "_rules_match",
         "_security_groups",
         "_sg_rule_id",
@@ -70,6 +87,7 @@ REQUIRED_NAMES = {
         "_delete_addon",
         "_delete_cluster",
         "_delete_pod_identity_association",
+        "_describe_cluster",
         "_disassociate_access_policy",
         "_docker_available",
         "_error",
