@@ -12,6 +12,7 @@ from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.inspection import cluster_report, cluster_tools, release_report
+from rehearsal.nodes import wait_for_nodes
 from rehearsal.progress import Progress
 from rehearsal.report import Report
 from rehearsal.stack_view import (
@@ -126,6 +127,8 @@ class Rehearsal:
         report: Report,
         progress: Progress,
     ) -> None:
+        with progress.step("Waiting for the nodes"):
+            wait_for_nodes(self.config, clients=environment.clients)
         report.cluster = cluster_report(environment.clients, name=self.config.cluster.name)
         report.release = release_report(tools, config=self.config)
         with progress.step("Verifying"):

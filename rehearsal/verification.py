@@ -11,6 +11,7 @@ from pathlib import Path
 from hyperpod_cdk.config import Config
 from rehearsal.aws_clients import AwsClients
 from rehearsal.layer_binaries import LayerBinaries
+from rehearsal.nodes import running_nodes, wanted_nodes
 from rehearsal.report import Check
 
 _KUBEFLOW_CRDS = ("mpijobs", "mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")
@@ -87,7 +88,7 @@ def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
             item["name"] == release and item["status"] == "deployed" for item in json.loads(text)
         ),
     )
-    wanted = sum(group.instance_count for group in config.cluster.instance_groups)
+    wanted = wanted_nodes(config)
     yield _expect(
         tools,
         "kubectl get nodes -l sagemaker.amazonaws.com/node-health-status=Schedulable -o name",
@@ -108,12 +109,10 @@ def _cluster(config: Config, *, clients: AwsClients) -> Iterator[Check]:
         check=f"aws sagemaker describe-cluster --cluster-name {name}: InService",
         ok=status == "InService",
     )
-    nodes = sagemaker.list_cluster_nodes(ClusterName=name)["ClusterNodeSummaries"]
-    running = [node for node in nodes if node["InstanceStatus"]["Status"] == "Running"]
-    wanted = sum(group.instance_count for group in config.cluster.instance_groups)
+    wanted = wanted_nodes(config)
     yield Check(
         check=f"aws sagemaker list-cluster-nodes --cluster-name {name}: {wanted} Running",
-        ok=len(running) == len(nodes) == wanted,
+        ok=running_nodes(config, clients=clients) == wanted,
     )
 
 
