@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import process
+from rehearsal.local_aws import ACCOUNT, NODE_DIRECTORY
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
@@ -42,8 +43,7 @@ class CdkCli:
 
     def bootstrap(self, *, region: str) -> None:
         """Create the bucket that assets go to."""
-        account = "000000000000"
-        self._run("bootstrap", [f"aws://{account}/{region}", "--app", str(self._assembly)])
+        self._run("bootstrap", [f"aws://{ACCOUNT}/{region}", "--app", str(self._assembly)])
 
     def deploy(self, *, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow."""
@@ -52,7 +52,11 @@ class CdkCli:
 
     def destroy(self, *, on_line: Callable[[str], None]) -> None:
         """Destroy all stacks."""
-        self._run("destroy", ["--app", str(self._assembly), "--all", "--force"], on_line=on_line)
+        self._run(
+            "destroy",
+            ["--app", str(self._assembly), "--all", "--force", "--concurrency", "3"],
+            on_line=on_line,
+        )
 
     @property
     def _assembly(self) -> Path:
@@ -91,6 +95,6 @@ def _inherited() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
     return {
         **kept,
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")]),
+        "PATH": os.pathsep.join([str(NODE_DIRECTORY), kept.get("PATH", "")]),
         "CDK_DISABLE_CLI_TELEMETRY": "true",
     }

@@ -25,7 +25,7 @@ def start(
     output: int | None = subprocess.PIPE,
 ) -> subprocess.Popen[str]:
     """Start a command in a process group of its own, its errors in its output."""
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - our own command lines
         [str(part) for part in command],
         env=dict(environment),
         cwd=directory,
