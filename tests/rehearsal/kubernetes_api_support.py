@@ -1,0 +1,189 @@
+"""A Kubernetes API with the real kubectl and helm in front of it."""
+
+import base64
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rehearsal.kubernetes_api import KubernetesApi, Principal, Reads, static_tokens
+from rehearsal.layer_binaries import layer_binaries
+
+ADMIN = "admin-token"
+NOBODY = "nobody-token"
+VIEWER = "viewer-token"
+AUDITOR = "auditor-token"
+PRINCIPALS = {
+    ADMIN: Principal("admin", allowed=True),
+    NOBODY: Principal("nobody"),
+    VIEWER: Principal("viewer", reads=Reads.ALL_BUT_SECRETS),
+    AUDITOR: Principal("auditor", reads=Reads.EVERYTHING),
+}
+CHART = Path(__file__).parents[2] / "rehearsal" / "chart" / "hyperpod-helm-chart"
+_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command did."""
+
+    ok: bool
+    out: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A running API and the command lines that talk to it."""
+
+    api: KubernetesApi
+    home: Path
+
+    def kubectl(self, *arguments: str, stdin: object = None, token: str = ADMIN) -> str:
+        """Run kubectl, which must succeed, and return its output."""
+        done = self.try_kubectl(*arguments, stdin=stdin, token=token)
+        assert done.ok, done.error
+        return done.out
+
+    def try_kubectl(self, *arguments: str, stdin: object = None, token: str = ADMIN) -> Done:
+        """Run kubectl; `stdin` is an object, or a list of objects, that goes in as YAML."""
+        return self._run(layer_binaries().kubectl, arguments, stdin=stdin, token=token)
+
+    def helm(self, *arguments: str) -> str:
+        """Run helm, which must succeed, and return its output."""
+        done = self.try_helm(*arguments)
+        assert done.ok, done.error
+        return done.out
+
+    def try_helm(self, *arguments: str, token: str = ADMIN) -> Done:
+        """Run helm."""
+        return self._run(layer_binaries().helm, arguments, stdin=None, token=token)
+
+    def _run(self, binary: Path, arguments: tuple[str, ...], *, stdin: object, token: str) -> Done:
+        done = subprocess.run(
+            [binary, *arguments],
+            env={"KUBECONFIG": str(self._kubeconfig(token)), "HOME": str(self.home)},
+            input=None if stdin is None else _documents(stdin),
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        return Done(done.returncode == 0, done.stdout, done.stderr)
+
+    def _kubeconfig(self, token: str) -> Path:
+        path = self.home / f"{token or 'anonymous'}-{self.api.url.rpartition(':')[2]}.yaml"
+        if not path.exists():
+            certificate = base64.b64encode(self.api.ca_pem.encode()).decode()
+            cluster = {"server": self.api.url, "certificate-authority-data": certificate}
+            config = {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": "c", "cluster": cluster}],
+                "users": [{"name": "u", "user": {"token": token} if token else {}}],
+                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+                "current-context": "x",
+            }
+            path.write_text(yaml.safe_dump(config))
+        return path
+
+
+@contextmanager
+def running_cluster(home: Path) -> Iterator[Cluster]:
+    """Run an API; kubectl and helm keep their caches under `home`."""
+    with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
+        yield Cluster(api, home)
+
+
+def _documents(value: object) -> str:
+    return yaml.safe_dump_all(value if isinstance(value, list) else [value])
+
+
+def config_map(name: str, *, namespace: str = "default", **data: str) -> dict[str, Any]:
+    """Return a ConfigMap."""
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def deployment(name: str, *, namespace: str = "default", **spec: Any) -> dict[str, Any]:
+    """Return a Deployment; further arguments are fields of its spec."""
+    return _workload("Deployment", name, namespace, {"replicas": 2, **spec})
+
+
+def daemon_set(name: str, *, namespace: str = "default", **pod: Any) -> dict[str, Any]:
+    """Return a DaemonSet; further arguments are fields of its pods' spec."""
+    item = _workload("DaemonSet", name, namespace, {})
+    item["spec"]["template"]["spec"] |= pod
+    return item
+
+
+def _workload(kind: str, name: str, namespace: str, spec: dict[str, Any]) -> dict[str, Any]:
+    labels = {"app": name}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "main", "image": "registry.invalid/main:1"}]},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"selector": {"matchLabels": labels}, "template": template, **spec},
+    }
+
+
+def definition(plural: str = "gadgets", kind: str = "Gadget") -> dict[str, Any]:
+    """Return a CustomResourceDefinition with a few rules."""
+    spec = {
+        "type": "object",
+        "required": ["size"],
+        "properties": {
+            "size": {"type": "integer", "minimum": 1},
+            "colour": {"type": "string", "enum": ["red", "blue"], "default": "red"},
+            "port": {"x-kubernetes-int-or-string": True},
+            "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+            "parts": {
+                "type": "array",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"],
+                "items": {
+                    "type": "object",
+                    "properties": {"name": {"type": "string"}, "count": {"type": "integer"}},
+                },
+            },
+        },
+    }
+    status = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"type": "object", "properties": {"spec": spec, "status": status}}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [
+            {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+            {"name": "State", "type": "string", "jsonPath": ".status.conditions[-1:].type"},
+        ],
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.example.org"},
+        "spec": {
+            "group": "example.org",
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "shortNames": [kind[:3].lower()]},
+            "versions": [version],
+        },
+    }
+
+
+def gadget(name: str, **spec: Any) -> dict[str, Any]:
+    """Return a custom object of `definition()`."""
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": "example.org/v1", "kind": "Gadget", "metadata": metadata, "spec": spec}
