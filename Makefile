@@ -44,9 +44,10 @@ guard:
 	  if [ -e $$f ]; then echo "$$f must not exist: it hides the package of that name and breaks every import; delete it"; exit 1; fi; \
 	done
 
-charts: $(CHART) ## Package the official HyperPod Helm chart into build/charts (needs git and the network)
+charts: setup ## Package the official HyperPod Helm chart into build/charts (needs git and the network)
+	@python -m scripts.charts package
 
-$(CHART): charts/pins.yaml | setup
+$(CHART): charts/pins.yaml charts/guards.yaml | setup
 	@python -m scripts.charts package
 
 charts-check: setup ## Report newer charts upstream and what they would change
