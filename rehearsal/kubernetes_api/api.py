@@ -13,6 +13,7 @@ from rehearsal.kubernetes_api.background_server import BackgroundServer
 from rehearsal.kubernetes_api.certificates import server_identity
 from rehearsal.kubernetes_api.errors import ApiError, Object
 from rehearsal.kubernetes_api.faults import Fault, Faults
+from rehearsal.kubernetes_api.merge_patch import merge_patched
 from rehearsal.kubernetes_api.nodes import node, node_status
 from rehearsal.kubernetes_api.openapi import OpenApi
 from rehearsal.kubernetes_api.operations import Operations
@@ -105,6 +106,29 @@ class KubernetesApi:
         target = Target(resource, metadata.get("namespace", default), metadata["name"])
         return self._operations.create(target, item, _OWN_WRITES).item
 
+    def delete(self, api_version: str, kind: str, name: str, *, namespace: str = "") -> None:
+        """Delete an object as a client would, with what it owns or holds.
+
+        Raises:
+            ApiError: It does not exist.
+        """
+        target = Target(self._resource(api_version, kind), namespace, name)
+        self._operations.delete(target, options={})
+
+    def merge(
+        self, api_version: str, kind: str, name: str, patch: Object, *, namespace: str = ""
+    ) -> Object:
+        """Change an object by a JSON merge patch as a client would, and return it as stored.
+
+        Raises:
+            ApiError: It does not exist, or the result is invalid.
+        """
+        target = Target(self._resource(api_version, kind), namespace, name)
+        written = self._operations.patch(
+            target, lambda item: merge_patched(item, patch), _OWN_WRITES
+        )
+        return written.item
+
     def objects(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
         """Return copies of the objects of a kind, sorted by namespace and name.
 
@@ -147,9 +171,8 @@ class KubernetesApi:
 
     def remove_node(self, name: str) -> None:
         """Let a node leave; harmless when it is gone."""
-        target = Target(self._resource("v1", "Node"), name=name)
         try:
-            self._operations.delete(target, options={})
+            self.delete("v1", "Node", name)
         except ApiError as error:
             if error.reason != "NotFound":
                 raise

@@ -19,6 +19,8 @@ from rehearsal.kubernetes_api.target import Target
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
 _LARGEST_BODY = 16 * 1024 * 1024  # bytes; CRDs of 250 KB arrive several to a request
+# Clients ask for version 2 when version 3 does not know a kind; an empty document does not either.
+_OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _SUBRESOURCES = ("", "status")
 
 
@@ -71,6 +73,8 @@ class Application:
             if path == "/version":
                 return web.json_response(self._version)
             await self._principal(request)
+            if path == "/openapi/v2":
+                return web.Response(body=b"", content_type=_OPENAPI_V2)
             return web.json_response(self._document(path, named))
         principal = await self._principal(request)
         return await self._on_objects(request, named, principal)

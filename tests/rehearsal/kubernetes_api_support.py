@@ -17,6 +17,7 @@ ADMIN = "admin-token"
 NOBODY = "nobody-token"
 VIEWER = "viewer-token"
 AUDITOR = "auditor-token"
+STRANGER = "stranger-token"
 PRINCIPALS = {
     ADMIN: Principal("admin", allowed=True),
     NOBODY: Principal("nobody"),
