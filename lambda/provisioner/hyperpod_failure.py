@@ -30,18 +30,25 @@ _NEXT_STEPS = (
 _NEXT_STEP = "Mend the cause named above, then deploy again."
 
 
-def failure(described: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> ProvisioningError:
+def failure(
+    described: Mapping[str, Any],
+    events: Sequence[Mapping[str, Any]],
+    *,
+    rolled_back: bool = False,
+) -> ProvisioningError:
     """Return the failure of a cluster.
 
     Args:
         described: DescribeCluster's answer.
         events: ListClusterEvents' answer, newest first; empty for a cluster that has none.
+        rolled_back: Whether it took back an update and serves again as before.
     """
     causes = [described.get("FailureMessage") or "", *_shortages(described)]
     causes += _errors(events)
     detail = "; ".join(cause.rstrip(". ") for cause in causes if cause)
+    state = "took its update back" if rolled_back else f"is {described['ClusterStatus']}"
     return ProvisioningError(
-        f"The HyperPod cluster {described.get('ClusterName')} is {described['ClusterStatus']}",
+        f"The HyperPod cluster {described.get('ClusterName')} {state}",
         detail=detail,
         next_step=_next_step(detail),
     )

@@ -122,6 +122,22 @@ def fitted(wanted: Plan, described: Mapping[str, Any]) -> Plan:
     )
 
 
+def is_applied(made: Plan, described: Mapping[str, Any]) -> bool:
+    """Say whether the groups of a plan's update are those of the cluster as described."""
+    counts = {
+        group[_NAME]: group.get("TargetCount")
+        for key in GROUP_LISTS
+        for group in described.get(key, ())
+    }
+    if any(name in counts for name in made.update.get("InstanceGroupsToDelete", ())):
+        return False
+    return all(
+        counts.get(group[_NAME]) == group["InstanceCount"]
+        for key in GROUP_LISTS
+        for group in made.update.get(key, ())
+    )
+
+
 def tags_of(request: ClusterRequest) -> dict[str, str]:
     """Return the request's tags as a mapping."""
     return {tag["Key"]: tag["Value"] for tag in request.get(_TAGS, ())}

@@ -24,11 +24,6 @@ UPGRADED = {**PROPERTIES, "ChartDigest": "digest-2", "ChartKey": "def.tgz"}
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
-
-
-@pytest.fixture
 def helm(time: Time) -> FakeHelm:
     return FakeHelm(now=lambda: time.now)
 

@@ -3,13 +3,14 @@
 import datetime
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import boto3
 import pytest
 from botocore.config import Config
 from botocore.stub import Stubber
 
+from provisioner.aws_api import SageMakerApi
 from provisioner.errors import ProvisioningError
 from provisioner.hyperpod_cluster import HyperPodCluster
 from tests.handlers.cloudformation import STACK_ID, Framework, Time
@@ -52,7 +53,7 @@ def stubber() -> Iterator[Stubber]:
 @pytest.fixture
 def stack(stubber: Stubber) -> Framework:
     return Framework(
-        resource=HyperPodCluster(sagemaker=stubber.client),
+        resource=HyperPodCluster(sagemaker=cast("SageMakerApi", stubber.client)),
         resource_type="Custom::HyperPodCluster",
         time=Time(),
     )
@@ -96,16 +97,16 @@ def test_update_sends_changes_only(stack: Framework, stubber: Stubber) -> None:
     _created(stubber)
     stack.create(properties())
     grown = {**GROUP, "InstanceCount": 2}
-    _described(stubber, "InService")
+    _described(stubber, "InService", NodeProvisioningMode="Continuous")
     stubber.add_response("update_cluster", {"ClusterArn": ARN}, {**NAME, "InstanceGroups": [grown]})
     tags = [{"Key": "team", "Value": "a"}]
     stubber.add_response("add_tags", {"Tags": tags}, {"ResourceArn": ARN, "Tags": tags})
-    _described(stubber, "InService")
+    _described(stubber, "InService", NodeProvisioningMode="Continuous")
     stack.update(properties(InstanceGroups=[grown], Tags=tags))
 
-    _described(stubber, "InService")
+    _described(stubber, "InService", NodeProvisioningMode="Continuous")
     stubber.add_response("delete_tags", {}, {"ResourceArn": ARN, "TagKeys": ["team"]})
-    _described(stubber, "InService")
+    _described(stubber, "InService", NodeProvisioningMode="Continuous")
     stack.update(properties(InstanceGroups=[grown]))
 
 

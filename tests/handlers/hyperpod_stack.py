@@ -1,0 +1,62 @@
+"""A stack with one HyperPod cluster, against the rehearsal's HyperPod API."""
+
+import json
+from typing import Any
+
+from provisioner.hyperpod_cluster import HyperPodCluster
+from rehearsal.hyperpod_api import Caller, Timings
+from tests.handlers.cloudformation import Framework, Time
+from tests.handlers.local_sagemaker import LocalSageMaker
+
+ROLE = "arn:aws:iam::111122223333:role/execution"
+TIMINGS = Timings(create=100, update=60, delete=60)
+
+
+def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:
+    return {
+        "InstanceGroupName": name,
+        "InstanceCount": count,
+        "InstanceType": "ml.m5.2xlarge",
+        "ExecutionRole": ROLE,
+        "ThreadsPerCore": 1,
+        "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-b", "OnCreate": "on_create.sh"},
+        **more,
+    }
+
+
+def properties(*groups: dict[str, Any], name: str = "ml-cluster", **more: Any) -> dict[str, Any]:
+    request = {
+        "ClusterName": name,
+        "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/ml"}},
+        "VpcConfig": {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-1"]},
+        "InstanceGroups": list(groups),
+        "NodeRecovery": "Automatic",
+        "NodeProvisioningMode": "Continuous",
+        "Tags": [{"Key": "team", "Value": "research"}],
+        **more,
+    }
+    request = {key: value for key, value in request.items() if value is not None}
+    return {"ClusterName": name, "Request": json.dumps(request)}
+
+
+ONE = properties(group("workers"))
+CLASSIC = properties(group("workers"), NodeProvisioningMode=None)
+
+
+def hyperpod_stack(sagemaker: LocalSageMaker, time: Time, **options: Any) -> Framework:
+    return Framework(
+        resource=HyperPodCluster(sagemaker=sagemaker),
+        resource_type="Custom::HyperPodCluster",
+        time=time,
+        **options,
+    )
+
+
+def describe(sagemaker: LocalSageMaker, name: str = "ml-cluster") -> dict[str, Any]:
+    return sagemaker.service.call("DescribeCluster", {"ClusterName": name}, Caller())
+
+
+def tags_of_cluster(sagemaker: LocalSageMaker) -> dict[str, str]:
+    arn = describe(sagemaker)["ClusterArn"]
+    listed = sagemaker.service.call("ListTags", {"ResourceArn": arn}, Caller())["Tags"]
+    return {tag["Key"]: tag["Value"] for tag in listed}
