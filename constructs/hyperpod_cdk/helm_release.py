@@ -1,10 +1,10 @@
 """A Helm release on the EKS cluster."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import Stack
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct, IDependable
@@ -25,7 +25,8 @@ class HelmRelease(Construct):
         chart: A packaged chart (`.tgz`) or a chart directory.
         release: Release name, up to 53 characters.
         namespace: Its namespace.
-        values: Values, merged over the chart's own. May hold CDK tokens. Default: none.
+        values: Values, merged over the chart's own; null removes one. Texts may hold CDK tokens.
+            Default: none.
         depends_on: What the release needs besides the cluster. Default: nothing.
 
     Attributes:
@@ -68,7 +69,8 @@ class HelmRelease(Construct):
                 "ChartBucket": asset.s3_bucket_name,
                 "ChartKey": asset.s3_object_key,
                 "ChartDigest": asset.asset_hash,
-                "Values": Stack.of(self).to_json_string(dict(values if values is not None else {})),
+                # Not `Stack.to_json_string`: it drops nulls, with which Helm removes a default.
+                "Values": json.dumps(dict(values or {}), separators=(",", ":")),
             },
             depends_on=[access, *depends_on],
         )
