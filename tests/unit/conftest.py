@@ -47,7 +47,10 @@ def vpc(stack: cdk.Stack) -> ec2.IVpc:
 
 @pytest.fixture
 def subnets(stack: cdk.Stack) -> list[ec2.ISubnet]:
-    return [ec2.Subnet.from_subnet_id(stack, f"A{name}", name) for name in SUBNET_IDS]
+    return [
+        ec2.Subnet.from_subnet_attributes(stack, f"A{name}", subnet_id=name, route_table_id="rtb-1")
+        for name in SUBNET_IDS
+    ]
 
 
 @pytest.fixture
