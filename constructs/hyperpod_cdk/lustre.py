@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from aws_cdk import CfnDeletionPolicy, RemovalPolicy
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from constructs import Construct
@@ -106,5 +106,4 @@ class Lustre(Construct):
                     ),
                 ),
             )
-            if not delete_with_stack:
-                association.cfn_options.deletion_policy = CfnDeletionPolicy.RETAIN
+            association.apply_removal_policy(removal_policy)
