@@ -94,12 +94,11 @@ def test_files_survive_the_stack_unless_told_otherwise(
     Lustre(stack, "Lustre", **surroundings, data_repository=REPOSITORY, **arguments)
 
     seen = view()
-    file_system = seen.resources[seen.id(FILE_SYSTEM)]
 
-    assert file_system["DeletionPolicy"] == on_deletion
-    assert file_system["UpdateReplacePolicy"] == on_deletion
-    association = seen.resources[seen.id(ASSOCIATION)]
-    assert association.get("DeletionPolicy", "Delete") == on_deletion
+    for kind in (FILE_SYSTEM, ASSOCIATION):
+        resource = seen.resources[seen.id(kind)]
+        assert resource["DeletionPolicy"] == on_deletion
+        assert resource["UpdateReplacePolicy"] == on_deletion
 
 
 @pytest.mark.parametrize(
