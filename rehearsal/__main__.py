@@ -25,6 +25,7 @@ def main() -> int:
     run = commands.add_parser("run", help="deploy everything locally, verify it, take it down")
     run.add_argument("--config", type=Path, default=Path("config/default.yaml"))
     run.add_argument("--scenario", default="default", choices=["default"])
+    run.add_argument("--work-directory", type=Path, default=_WORK_DIRECTORY, metavar="DIRECTORY")
     run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
     arguments = parser.parse_args()
 
@@ -37,7 +38,7 @@ def main() -> int:
             config_path=arguments.config,
             chart=choose_chart(config),
             scenario=arguments.scenario,
-            work_directory=_WORK_DIRECTORY.absolute(),
+            work_directory=arguments.work_directory.absolute(),
             region=config.region if config.region is not None else _DEFAULT_REGION,
             keep=arguments.keep,
         )
@@ -48,7 +49,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nInterrupted; everything that was started has been stopped.", file=sys.stderr)
         return _INTERRUPTED
-    progress.show(summarize(report, report_path=_WORK_DIRECTORY / "report.json"))
+    progress.show(summarize(report, report_path=arguments.work_directory / "report.json"))
     return 0 if report.ok else _FAILED
 
 

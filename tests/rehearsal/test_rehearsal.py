@@ -1,0 +1,165 @@
+"""The rehearsal as its users run it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_PLATFORM_OUTPUTS = {
+    "EKSClusterName",
+    "EKSClusterArn",
+    "S3BucketName",
+    "SageMakerIAMRoleArn",
+    "VpcId",
+    "PrivateSubnetId",
+    "SecurityGroupId",
+    "OutputEKSClusterName",
+    "OutputEKSClusterArn",
+    "OutputS3BucketName",
+    "OutputSageMakerIAMRoleArn",
+    "OutputVpcId",
+    "OutputPrivateSubnetIds",
+    "OutputSecurityGroupId",
+}
+
+
+def _start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rehearsal", "run", *arguments],
+        cwd=_REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def _descendants(pid: int) -> set[int]:
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            found |= {child} | _descendants(child)
+    return found
+
+
+def _alive(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if _state(pid) not in ("", "Z")}
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+@pytest.fixture(scope="module")
+def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, str, dict[str, Any]]:
+    """Exit code, output and report of a rehearsal of the default configuration."""
+    directory = tmp_path_factory.mktemp("rehearsal")
+    process = _start("--work-directory", str(directory))
+    output, _ = process.communicate(timeout=300)
+    return process.returncode, output, json.loads((directory / "report.json").read_text())
+
+
+@pytest.mark.slow
+def test_the_default_configuration_deploys_verifies_and_goes(
+    rehearsed: tuple[int, str, dict[str, Any]],
+) -> None:
+    code, output, report = rehearsed
+    assert code == 0, output
+    assert report["ok"] is True
+    assert report["error"] is None
+    assert report["config"] == "config/default.yaml"
+    assert report["scenario"] == "default"
+    assert [stack["name"] for stack in report["stacks"]] == [
+        "ml-platform",
+        "ml-storage",
+        "ml-hyperpod",
+    ]
+    assert {stack["status"] for stack in report["stacks"]} == {"CREATE_COMPLETE"}
+
+
+@pytest.mark.slow
+def test_the_report_has_outputs_cluster_and_release(
+    rehearsed: tuple[int, str, dict[str, Any]],
+) -> None:
+    _, _, report = rehearsed
+    assert set(report["outputs"]["ml-platform"]) == _PLATFORM_OUTPUTS
+    assert set(report["outputs"]["ml-storage"]) == {
+        "FileSystemId",
+        "FileSystemDnsName",
+        "FileSystemMountName",
+    }
+    assert set(report["outputs"]["ml-hyperpod"]) == {"HyperPodClusterName", "HyperPodClusterArn"}
+    cluster = report["cluster"]
+    assert (cluster["name"], cluster["status"]) == ("ml-cluster", "InService")
+    assert cluster["arn"] == report["outputs"]["ml-hyperpod"]["HyperPodClusterArn"]
+    counts = [(group["name"], group["current_count"]) for group in cluster["instance_groups"]]
+    assert counts == [("worker-group-1", 1), ("worker-group-2", 1)]
+    release = report["release"]
+    assert (release["name"], release["namespace"]) == ("hyperpod-dependencies", "kube-system")
+    assert (release["status"], release["chart"]) == ("deployed", "hyperpod-helm-chart-0.1.0")
+
+
+@pytest.mark.slow
+def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
+    _, output, report = rehearsed
+    assert len(report["verify"]) > 15
+    assert [check["check"] for check in report["verify"] if not check["ok"]] == []
+    assert "kept, as on AWS: FSx for Lustre file system" in output
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
+    """A rehearsal in the middle of its deployment, and the processes that it has started."""
+    process = _start("--work-directory", str(tmp_path))
+    assert process.stdout is not None
+    for line in process.stdout:
+        # The other two stacks are being deployed now: the CLI runs, and Lambda workers.
+        if "ml-platform" in line:
+            break
+    yield process, _descendants(process.pid)
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_rehearsal_leaves_no_process(
+    interrupted: tuple[subprocess.Popen[str], set[int]], end: signal.Signals
+) -> None:
+    process, started = interrupted
+    assert len(started) > 2, "the local AWS, the CLI or the Lambda workers do not run"
+    os.kill(process.pid, end)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Interrupted" in output
+    assert "Traceback" not in output
+    assert _alive(started) == set()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "cannot be read"),
+        ("name: ml\ncluster: {}\n", "cluster.instance_groups"),
+        ("name: [", "YAML"),
+    ],
+)
+def test_bad_input_is_told_in_a_line(content: str | None, told: str, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    if content is not None:
+        config.write_text(content)
+    process = _start("--config", str(config))
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert str(config) in output
+    assert told in output
+    assert "Traceback" not in output
