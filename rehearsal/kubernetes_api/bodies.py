@@ -73,7 +73,7 @@ async def read_patch(request: web.Request) -> Object | list[Object]:
 def _parsed(raw: bytes) -> object:
     try:
         value: object = json.loads(raw)
-    except json.JSONDecodeError:
+    except ValueError:
         try:
             value = yaml.load(raw, Loader=_PlainLoader)  # noqa: S506 (a safe loader)
         except yaml.YAMLError as error:

@@ -1,23 +1,25 @@
 """Answers the requests for objects: one function a verb."""
 
-import json
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
 from rehearsal.kubernetes_api import bodies
-from rehearsal.kubernetes_api.admission import WriteOptions
-from rehearsal.kubernetes_api.errors import Object, method_not_allowed, unsupported_media_type
+from rehearsal.kubernetes_api.errors import (
+    Object,
+    method_not_allowed,
+    unsupported_media_type,
+)
 from rehearsal.kubernetes_api.merge_patch import json_patched, merge_patched
 from rehearsal.kubernetes_api.operations import Operations
-from rehearsal.kubernetes_api.selectors import Predicate, field_predicate, label_predicate
+from rehearsal.kubernetes_api.request_options import number, selection, write_options
+from rehearsal.kubernetes_api.responses import encoded, json_response, success, written_response
 from rehearsal.kubernetes_api.strategic_merge import strategic_patched
 from rehearsal.kubernetes_api.table import table, wants_table
-from rehearsal.kubernetes_api.target import Target, Written
+from rehearsal.kubernetes_api.target import Target
 from rehearsal.kubernetes_api.watch import WatchOptions, watch
 
-_LONGEST_WATCH = 1800.0  # seconds; what a real API server's minimum is
-_WARNING_CODE = 299
+_LONGEST_WATCH = 1800  # seconds; what a real API server's minimum is
 
 Handler = Callable[[web.Request, Operations, Target, str], Awaitable[web.StreamResponse]]
 
@@ -52,14 +54,16 @@ async def _get(
     if wants_table(request.headers.get("Accept", "")):
         include = request.query.get("includeObject", "Metadata")
         version = item["metadata"]["resourceVersion"]
-        return _json(table([item], resource=target.resource, version=version, include=include))
-    return _json(item)
+        return json_response(
+            table([item], resource=target.resource, version=version, include=include)
+        )
+    return json_response(item)
 
 
 async def _list(
     request: web.Request, operations: Operations, target: Target, _: str
 ) -> web.StreamResponse:
-    accepts = _selection(request, target)
+    accepts = selection(request, target)
     items = [
         item
         for item in operations.store.listed(target.resource, namespace=target.namespace)
@@ -68,8 +72,10 @@ async def _list(
     version = str(operations.store.version)
     if wants_table(request.headers.get("Accept", "")):
         include = request.query.get("includeObject", "Metadata")
-        return _json(table(items, resource=target.resource, version=version, include=include))
-    return _json(
+        return json_response(
+            table(items, resource=target.resource, version=version, include=include)
+        )
+    return json_response(
         {
             "kind": f"{target.resource.kind}List",
             "apiVersion": target.resource.api_version,
@@ -82,14 +88,14 @@ async def _list(
 async def _watch(
     request: web.Request, operations: Operations, target: Target, _: str
 ) -> web.StreamResponse:
-    since = request.query.get("resourceVersion", "")
+    since = number(request, "resourceVersion", 0)
     initial_end = request.query.get("sendInitialEvents") == "true"
     options = WatchOptions(
-        since=None if initial_end or since in ("", "0") else int(since),
-        accepts=_selection(request, target),
+        since=None if initial_end or not since else since,
+        accepts=selection(request, target),
         bookmarks=request.query.get("allowWatchBookmarks") == "true",
         initial_end=initial_end,
-        timeout_seconds=float(request.query.get("timeoutSeconds", _LONGEST_WATCH)),
+        timeout_seconds=number(request, "timeoutSeconds", _LONGEST_WATCH),
     )
     tabular = wants_table(request.headers.get("Accept", ""))
     include = request.query.get("includeObject", "Metadata")
@@ -107,7 +113,7 @@ async def _watch(
                 headed=headed,
             )
             headed = False
-        await response.write(_encoded({**event, "object": item}) + b"\n")
+        await response.write(encoded({**event, "object": item}) + b"\n")
     return response
 
 
@@ -115,25 +121,27 @@ async def _create(
     request: web.Request, operations: Operations, target: Target, subresource: str
 ) -> web.StreamResponse:
     body = await bodies.read_object(request)
-    return _written(operations.create(target, body, _options(request, subresource)))
+    return written_response(operations.create(target, body, write_options(request, subresource)))
 
 
 async def _update(
     request: web.Request, operations: Operations, target: Target, subresource: str
 ) -> web.StreamResponse:
     body = await bodies.read_object(request)
-    return _written(operations.replace(target, body, _options(request, subresource)))
+    return written_response(operations.replace(target, body, write_options(request, subresource)))
 
 
 async def _patch(
     request: web.Request, operations: Operations, target: Target, subresource: str
 ) -> web.StreamResponse:
     patch = await bodies.read_patch(request)
-    options = _options(request, subresource)
+    options = write_options(request, subresource)
     if isinstance(patch, list):
-        return _written(operations.patch(target, lambda item: json_patched(item, patch), options))
+        return written_response(
+            operations.patch(target, lambda item: json_patched(item, patch), options)
+        )
     if request.content_type == bodies.APPLY:
-        return _written(operations.apply(target, patch, options))
+        return written_response(operations.apply(target, patch, options))
     schema = target.resource.schema
     if request.content_type == bodies.STRATEGIC:
         if target.resource.custom:
@@ -146,7 +154,7 @@ async def _patch(
         def change(item: Object) -> Object:
             return merge_patched(item, patch)
 
-    return _written(operations.patch(target, change, options))
+    return written_response(operations.patch(target, change, options))
 
 
 async def _delete(
@@ -160,14 +168,14 @@ async def _delete(
         "kind": target.resource.plural,
         "uid": item["metadata"]["uid"],
     }
-    return _json(_success(details))
+    return json_response(success(details))
 
 
 async def _delete_collection(
     request: web.Request, operations: Operations, target: Target, _: str
 ) -> web.StreamResponse:
     options = await bodies.read_options(request)
-    accepts = _selection(request, target)
+    accepts = selection(request, target)
     resource = target.resource
     with operations.store.lock:
         for item in operations.store.listed(resource, namespace=target.namespace):
@@ -175,7 +183,7 @@ async def _delete_collection(
                 metadata = item["metadata"]
                 one = Target(resource, metadata.get("namespace", ""), metadata["name"])
                 operations.delete(one, options=options)
-    return _json(_success({"group": resource.group, "kind": resource.plural}))
+    return json_response(success({"group": resource.group, "kind": resource.plural}))
 
 
 HANDLERS: dict[str, Handler] = {
@@ -188,55 +196,3 @@ HANDLERS: dict[str, Handler] = {
     "delete": _delete,
     "deletecollection": _delete_collection,
 }
-
-
-def _selection(request: web.Request, target: Target) -> Predicate:
-    labels = label_predicate(request.query.get("labelSelector", ""))
-    fields = field_predicate(request.query.get("fieldSelector", ""))
-
-    def accepts(item: Object) -> bool:
-        metadata = item["metadata"]
-        return (
-            target.namespace in ("", metadata.get("namespace", ""))
-            and target.name in ("", metadata["name"])
-            and labels(item)
-            and fields(item)
-        )
-
-    return accepts
-
-
-def _options(request: web.Request, subresource: str) -> WriteOptions:
-    agent = request.headers.get("User-Agent", "unknown").split("/", 1)[0]
-    return WriteOptions(
-        manager=request.query.get("fieldManager") or agent,
-        field_validation=request.query.get("fieldValidation") or "Warn",
-        force=request.query.get("force") == "true",
-        dry_run="All" in request.query.getall("dryRun", []),
-        subresource=subresource,
-    )
-
-
-def _success(details: Object) -> Object:
-    return {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Success",
-        "details": details,
-    }
-
-
-def _written(written: Written) -> web.Response:
-    response = _json(written.item, code=201 if written.created else 200)
-    for warning in written.warnings:
-        response.headers.add("Warning", f"{_WARNING_CODE} - {json.dumps(warning)}")
-    return response
-
-
-def _json(item: Object, *, code: int = 200) -> web.Response:
-    return web.Response(body=_encoded(item), status=code, content_type=bodies.JSON)
-
-
-def _encoded(item: Object) -> bytes:
-    return json.dumps(item, separators=(",", ":")).encode()

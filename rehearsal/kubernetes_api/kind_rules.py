@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import jsonschema
+
 from rehearsal.kubernetes_api.errors import Cause, Object
 from rehearsal.kubernetes_api.field_values import value_at
 from rehearsal.kubernetes_api.resources import Resource
@@ -81,6 +83,17 @@ def _definition(item: Object) -> Iterator[Cause]:
         elif schema.get("type") != "object":
             text = "Invalid value: must be object at the root of a structural schema"
             yield Cause("FieldValueInvalid", f"{where}.type", text)
+        else:
+            yield from _unsound(schema, where)
+
+
+def _unsound(schema: Object, where: str) -> Iterator[Cause]:
+    """What would make a schema fail only when an object is held against it."""
+    try:
+        jsonschema.Draft4Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        path = ".".join([where, *(str(part) for part in error.absolute_path)])
+        yield Cause("FieldValueInvalid", path, f"Invalid value: {error.message}")
 
 
 def _immutable(item: Object, before: Object, kind: str) -> Iterator[Cause]:

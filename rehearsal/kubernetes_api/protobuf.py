@@ -9,7 +9,7 @@ import base64
 from collections.abc import Callable, Mapping
 
 from rehearsal.kubernetes_api.errors import ApiError, Object, bad_request
-from rehearsal.kubernetes_api.protobuf_wire import Value, content, fields
+from rehearsal.kubernetes_api.protobuf_wire import Value, content, fields, text
 
 _MAGIC = b"k8s\x00"
 # How one field goes into the object: called with the object, the field's name and its value.
@@ -29,8 +29,8 @@ def decode(body: bytes) -> Object:
     type_meta = _message(content(envelope.get(1, b"")), _TYPE_META)
     message = _KINDS.get(type_meta.get("kind", ""))
     if message is None:
-        text = f"protobuf bodies of kind {type_meta.get('kind')} are not read here; send JSON"
-        raise ApiError(415, "UnsupportedMediaType", text)
+        sentence = f"protobuf bodies of kind {type_meta.get('kind')} are not read here; send JSON"
+        raise ApiError(415, "UnsupportedMediaType", sentence)
     return {**type_meta, **_message(content(envelope.get(2, b"")), message)}
 
 
@@ -46,7 +46,7 @@ def _message(raw: bytes, message: Message) -> Object:
 
 def _text(item: Object, name: str, value: Value) -> None:
     if value:
-        item[name] = content(value).decode()
+        item[name] = text(value)
 
 
 def _number(item: Object, name: str, value: Value) -> None:
@@ -58,18 +58,18 @@ def _flag(item: Object, name: str, value: Value) -> None:
 
 
 def _texts(item: Object, name: str, value: Value) -> None:
-    item.setdefault(name, []).append(content(value).decode())
+    item.setdefault(name, []).append(text(value))
 
 
 def _text_map(item: Object, name: str, value: Value) -> None:
     entry = dict(fields(content(value)))
-    item.setdefault(name, {})[content(entry[1]).decode()] = content(entry.get(2, b"")).decode()
+    item.setdefault(name, {})[text(entry.get(1, b""))] = text(entry.get(2, b""))
 
 
 def _bytes_map(item: Object, name: str, value: Value) -> None:
     entry = dict(fields(content(value)))
     encoded = base64.b64encode(content(entry.get(2, b""))).decode()
-    item.setdefault(name, {})[content(entry[1]).decode()] = encoded
+    item.setdefault(name, {})[text(entry.get(1, b""))] = encoded
 
 
 def _nested(message: Message) -> Reader:

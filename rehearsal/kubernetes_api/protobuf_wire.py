@@ -58,3 +58,15 @@ def content(value: Value) -> bytes:
     if isinstance(value, int):
         raise bad_request("the protobuf body has a number where text belongs")
     return value
+
+
+def text(value: Value) -> str:
+    """Return the text of a field.
+
+    Raises:
+        ApiError: It is a number, or not UTF-8 (400).
+    """
+    try:
+        return content(value).decode()
+    except UnicodeDecodeError as error:
+        raise bad_request(f"the protobuf body has text that is not UTF-8: {error}") from error

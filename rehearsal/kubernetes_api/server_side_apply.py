@@ -50,7 +50,8 @@ def applied(
         owners[owner] = owners[owner] - {path}
     others: set[Path] = set().union(*owners.values())
     base: object = live
-    for path in sorted(previous - paths - others, key=len, reverse=True):
+    # Items before their fields: an item without its key could not be found any more.
+    for path in sorted(previous - paths - others, key=lambda path: (len(path), path)):
         if not any(other[: len(path)] == path for other in others | paths):
             base = without_path(base, path)
     result = _merged(base, wanted, schema)

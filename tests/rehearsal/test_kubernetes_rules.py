@@ -61,6 +61,13 @@ def unschemed_definition() -> dict[str, Any]:
     return item
 
 
+def unsound_definition() -> dict[str, Any]:
+    item = definition("widgets", "Widget")
+    schema = item["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["properties"]["size"]["type"] = "number of things"
+    return item
+
+
 def huge() -> dict[str, Any]:
     item = config_map("huge")
     item["metadata"]["annotations"] = {"note": "x" * 300_000}
@@ -91,6 +98,7 @@ REFUSED = [
     (mismatched(), 422, "`selector` does not match template `labels`"),
     (misnamed_definition(), 422, 'must be spec.names.plural+"."+spec.group'),
     (unschemed_definition(), 422, "schemas are required"),
+    (unsound_definition(), 422, "openAPIV3Schema.properties.spec.properties.size.type"),
     (gadget("small", size=0), 422, "spec.size: Invalid value: 0: must satisfy minimum 1"),
     (gadget("sized"), 422, "spec.size: Required value"),
     (gadget("painted", size=1, colour="green"), 422, 'supported values: "red", "blue"'),
@@ -210,6 +218,12 @@ def test_an_object_changed_since_it_was_read_is_a_conflict(cluster: Cluster) -> 
     read["data"] = {"a": "3"}
     refused = cluster.try_kubectl("replace", "-f", "-", stdin=read)
     assert "the object has been modified" in refused.error
+
+
+@pytest.mark.parametrize("query", ["resourceVersion=new", "timeoutSeconds=-1"])
+def test_a_watch_of_nonsense_is_refused(cluster: Cluster, query: str) -> None:
+    refused = cluster.try_kubectl("get", f"--raw=/api/v1/nodes?watch=true&{query}")
+    assert "is not a number" in refused.error
 
 
 def test_a_patch_that_does_not_fit_is_refused(cluster: Cluster) -> None:
