@@ -13,11 +13,17 @@ from hyperpod_cdk.config import Config
 TARGET = Path(__file__).parents[1] / "config" / "schema.json"
 
 
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the model."""
+    document = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    document |= Config.model_json_schema()
+    flowing: dict[str, Any] = _with_flowing_descriptions(document)
+    return flowing
+
+
 def render() -> str:
     """Return the file's text as the model gives it."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    schema |= Config.model_json_schema()
-    return json.dumps(_with_flowing_descriptions(schema), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _with_flowing_descriptions(node: Any) -> Any:  # noqa: ANN401 - any JSON

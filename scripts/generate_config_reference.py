@@ -1,0 +1,112 @@
+"""Write docs/configuration.md, the table of every configuration key.
+
+Run it after changing the configuration's model: `python -m scripts.generate_config_reference`.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts.generate_config_schema import schema
+
+TARGET = Path(__file__).parents[1] / "docs" / "configuration.md"
+
+_MOST_VALUES_SHOWN = 8
+_HEADER = """# Configuration
+
+One YAML file describes a deployment; `config/default.yaml` is a commented one. Choose another with
+`make deploy CONFIG=config/mine.yaml` or `cdk deploy --all -c config=config/mine.yaml`.
+
+Unknown keys, wrong types and values that AWS would refuse are reported before anything is deployed,
+one line each: file, key, value, rule. Editors check and complete the files through
+`config/schema.json`, which also lists every instance type. This page is generated from the model.
+"""
+
+
+def render() -> str:
+    """Return the page's text as the model gives it."""
+    document = schema()
+    lines = [_HEADER]
+    for title, node in _sections(document, node=document, title="Top level", path=""):
+        lines.append(f"\n## {title}\n")
+        description = node.get("description")
+        if title != "Top level" and description:
+            lines.append(f"{description}\n")
+        lines += ["| key | type | default | meaning |", "|---|---|---|---|"]
+        required = node.get("required", [])
+        for name, field in node["properties"].items():
+            default = "required" if name in required else _default(field)
+            described = _resolved(document, field)
+            meaning = field.get("description", described.get("description", ""))
+            lines.append(
+                f"| `{name}` | {_escaped(_type(document, field))} | {_escaped(default)} "
+                f"| {_escaped(meaning)} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _sections(
+    document: Mapping[str, Any], *, node: Mapping[str, Any], title: str, path: str
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield title, node
+    for name, field in node["properties"].items():
+        inner = _section(document, field)
+        if inner is not None:
+            suffix = "[]" if _is_list(field) else ""
+            key = f"{path}{name}{suffix}"
+            yield from _sections(document, node=inner, title=f"`{key}`", path=f"{key}.")
+
+
+def _section(document: Mapping[str, Any], field: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    for option in (field, *field.get("anyOf", ())):
+        for candidate in (option, option.get("items", {})):
+            resolved = _resolved(document, candidate)
+            if "properties" in resolved:
+                return resolved
+    return None
+
+
+def _is_list(field: Mapping[str, Any]) -> bool:
+    return any("items" in option for option in (field, *field.get("anyOf", ())))
+
+
+def _resolved(document: Mapping[str, Any], field: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = field.get("$ref", "").rpartition("/")[2]
+    resolved: Mapping[str, Any] = document["$defs"][name] if name else field
+    return resolved
+
+
+def _type(document: Mapping[str, Any], field: Mapping[str, Any]) -> str:
+    field = _resolved(document, field)
+    if "anyOf" in field:
+        return " or ".join(_type(document, option) for option in field["anyOf"])
+    if "enum" in field:
+        values = [str(value) for value in field["enum"]]
+        return " \\| ".join(values) if len(values) <= _MOST_VALUES_SHOWN else "one of a list"
+    match field.get("type"):
+        case "array":
+            return f"list of {_type(document, field['items'])}"
+        case "object":
+            return "section" if "properties" in field else "mapping"
+        case None:
+            return "any"
+        case kind:
+            return str(kind)
+
+
+def _default(field: Mapping[str, Any]) -> str:
+    default = field.get("default")
+    if isinstance(default, Mapping) and default:
+        return "see below"
+    return "none" if default in (None, [], {}) else f"`{json.dumps(default)}`"
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("\\\\|", "\\|")
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(), encoding="utf-8")
+    sys.stdout.write(f"wrote {TARGET}\n")
