@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import boto3
@@ -12,7 +13,7 @@ from botocore.credentials import Credentials
 from botocore.signers import RequestSigner
 
 from rehearsal.aws_clients import aws_session
-from rehearsal.kubernetes_api import Principal, Reads, eks_tokens
+from rehearsal.kubernetes_api import Authenticate, Principal, Reads, eks_tokens
 from rehearsal.local_aws import ACCOUNT, LocalAws
 
 CLUSTER = "research"
@@ -82,6 +83,7 @@ def client(session: boto3.Session, local: LocalAws, service: str) -> Any:  # noq
     return make(service, endpoint_url=local.endpoint)
 
 
+@cache
 def role_credentials(aws: LocalAws, role: str) -> Credentials:
     """Return the credentials of a session of a role."""
     path = ROLES[role][0]
@@ -89,6 +91,13 @@ def role_credentials(aws: LocalAws, role: str) -> Credentials:
         RoleArn=f"arn:aws:iam::{ACCOUNT}:role{path}{role}", RoleSessionName="test"
     )["Credentials"]
     return Credentials(answer["AccessKeyId"], answer["SecretAccessKey"], answer["SessionToken"])
+
+
+@cache
+def sts_client() -> Any:  # noqa: ANN401 - untyped
+    """Return a client that only its metadata is wanted of."""
+    make: Any = boto3.Session(region_name=REGION).client
+    return make("sts")
 
 
 def token(
@@ -100,8 +109,7 @@ def token(
     expires: int = 60,
 ) -> str:
     """Return an EKS token."""
-    session = boto3.Session(region_name=REGION)
-    sts = session.client("sts")
+    sts = sts_client()
     signer = RequestSigner(
         sts.meta.service_model.service_id, REGION, "sts", "v4", credentials, sts.meta.events
     )
@@ -120,9 +128,15 @@ def token(
     return "k8s-aws-v1." + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
 
 
+@cache
+def authenticator(aws: LocalAws, cluster: str) -> Authenticate:
+    """Return an authenticator of a cluster."""
+    return eks_tokens(aws.endpoint, cluster, session=aws_session(aws))
+
+
 def authenticated(aws: LocalAws, bearer: str, *, cluster: str = CLUSTER) -> Principal | None:
     """Return who a token stands for."""
-    authenticate = eks_tokens(aws.endpoint, cluster, session=aws_session(aws))
+    authenticate = authenticator(aws, cluster)
 
     async def ask() -> Principal | None:
         return await authenticate(bearer)

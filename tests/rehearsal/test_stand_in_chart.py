@@ -84,6 +84,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def default(cluster: Cluster) -> dict[str, set[str]]:
+    """Return what the chart renders by default."""
+    return identified(rendered(cluster))
+
+
 def rendered(cluster: Cluster, *flags: str) -> list[dict[str, Any]]:
     """Return what the chart renders."""
     text = cluster.helm("template", *INSTALL, "--include-crds", *flags)
@@ -100,8 +106,8 @@ def identified(objects: list[dict[str, Any]]) -> dict[str, set[str]]:
     return found
 
 
-def test_it_renders_the_objects_of_the_official_chart(cluster: Cluster) -> None:
-    assert identified(rendered(cluster)) == OBJECTS
+def test_it_renders_the_objects_of_the_official_chart(default: dict[str, set[str]]) -> None:
+    assert default == OBJECTS
 
 
 @pytest.mark.parametrize("command", VERIFY)
@@ -141,8 +147,10 @@ def test_the_verify_commands_that_look_at_the_answer(cluster: Cluster) -> None:
         ("hyperpod-patching.enabled", "/hyperpod-patching"),
     ],
 )
-def test_each_component_can_be_left_out(cluster: Cluster, switch: str, gone: str) -> None:
-    before = set().union(*identified(rendered(cluster)).values())
+def test_each_component_can_be_left_out(
+    cluster: Cluster, default: dict[str, set[str]], switch: str, gone: str
+) -> None:
+    before = set().union(*default.values())
     after = set().union(*identified(rendered(cluster, "--set", f"{switch}=false")).values())
     assert gone in before - after
     assert after < before
