@@ -17,7 +17,9 @@ class KubernetesNodes:
                 node.kubernetes_name,
                 instance_type=node.instance_type,
                 labels=node.labels,
-                capacity={},
+                taints=[
+                    {name.lower(): value for name, value in taint.items()} for taint in node.taints
+                ],
             )
 
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:

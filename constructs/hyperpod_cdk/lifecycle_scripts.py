@@ -71,7 +71,7 @@ class LifecycleScripts(Construct):
                 provisioner.read_asset(asset),
                 iam.PolicyStatement(
                     sid="PutAndRemoveScripts",
-                    actions=["s3:PutObject", "s3:DeleteObjectVersion"],
+                    actions=["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
                     resources=[bucket.arn_for_objects(key) for key in self.keys],
                 ),
                 iam.PolicyStatement(

@@ -1,7 +1,7 @@
 """boto3 clients, made on first use and once a container."""
 
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import boto3
 from botocore.client import BaseClient
@@ -16,6 +16,11 @@ _CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 4},
     connect_timeout=5,
     read_timeout=60,
+)
+
+# botocore's own parameter, which its type stubs do not know.
+_STS_CONFIG: Config = _CONFIG.merge(
+    Config(**cast("dict[str, Any]", {"ignore_configured_endpoint_urls": True}))
 )
 
 
@@ -44,7 +49,8 @@ class Clients:
     @cached_property
     def _sts(self) -> BaseClient:
         # Kept for as long as the signer: it holds the client's events by a weak reference.
-        client: BaseClient = self._session.client("sts", config=_CONFIG)
+        # EKS takes tokens for STS's own endpoint only, so no override may apply.
+        client: BaseClient = self._session.client("sts", config=_STS_CONFIG)
         return client
 
     @cached_property

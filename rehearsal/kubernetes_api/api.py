@@ -1,7 +1,7 @@
 """The Kubernetes API of the rehearsal, and what the rest of the rehearsal controls of it."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -150,6 +150,7 @@ class KubernetesApi:
         instance_type: str,
         labels: Mapping[str, str] | None = None,
         capacity: Mapping[str, str] | None = None,
+        taints: Sequence[Mapping[str, str]] = (),
     ) -> None:
         """Let a node join, or change the one of that name; workloads are rescheduled.
 
@@ -158,11 +159,12 @@ class KubernetesApi:
             instance_type: Value of the label `node.kubernetes.io/instance-type`.
             labels: Further labels.
             capacity: What it offers, such as `{"cpu": "48", "nvidia.com/gpu": "4"}`.
+            taints: Its taints, such as `{"key": "gpu", "effect": "NoSchedule"}`.
 
         Raises:
             ApiError: A name, label or quantity is malformed.
         """
-        wanted = node(name, instance_type=instance_type, labels=labels or {})
+        wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
         target = Target(self._resource("v1", "Node"), name=name)
         with self._store.lock:
             self._operations.apply(target, wanted, _OWN_WRITES)

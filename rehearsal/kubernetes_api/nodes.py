@@ -1,6 +1,6 @@
 """Node objects."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rehearsal.kubernetes_api.errors import Object
 from rehearsal.kubernetes_api.object_metadata import now
@@ -8,7 +8,13 @@ from rehearsal.kubernetes_api.object_metadata import now
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 
 
-def node(name: str, *, instance_type: str, labels: Mapping[str, str]) -> Object:
+def node(
+    name: str,
+    *,
+    instance_type: str,
+    labels: Mapping[str, str],
+    taints: Sequence[Mapping[str, str]],
+) -> Object:
     """Return a node as its kubelet would register it."""
     well_known = {
         INSTANCE_TYPE_LABEL: instance_type,
@@ -20,7 +26,10 @@ def node(name: str, *, instance_type: str, labels: Mapping[str, str]) -> Object:
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {**well_known, **labels}},
-        "spec": {"providerID": f"aws:///{name}"},
+        "spec": {
+            "providerID": f"aws:///{name}",
+            **({"taints": [dict(taint) for taint in taints]} if taints else {}),
+        },
     }
 
 

@@ -165,8 +165,8 @@ def test_the_access_policies_of_a_role_decide(
     assert role in principal.username
 
 
-def test_a_token_signed_for_the_endpoint_of_the_local_aws_is_good_too(aws: LocalAws) -> None:
-    assert authenticated(aws, token(role_credentials(aws, "admin"), host=aws.endpoint))
+def test_a_token_signed_for_an_endpoint_override_is_refused(aws: LocalAws) -> None:
+    assert not authenticated(aws, token(role_credentials(aws, "admin"), host=aws.endpoint))
 
 
 def test_a_role_without_access_entry_is_nobody(aws: LocalAws) -> None:
