@@ -13,5 +13,5 @@ def test_a_checkout_uses_its_own_directories(repository: Path, name: str) -> Non
 
 
 def test_a_missing_directory_says_what_to_do() -> None:
-    with pytest.raises(FileNotFoundError, match="'nonsense' not found in .*; reinstall"):
+    with pytest.raises(FileNotFoundError, match=r"'nonsense' not found in .*; reinstall"):
         asset_directory("nonsense")
