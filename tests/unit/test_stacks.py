@@ -141,14 +141,32 @@ def test_no_storage_means_no_stack_and_no_driver(configure: Configure, assemble:
     assert [addon["AddonName"] for addon in addons] == ["coredns"]
 
 
-def test_the_file_system_goes_into_the_zone_asked_for(configure: Configure, view: View) -> None:
-    config = configure({"network": TWO_SUBNETS, "storage": {"availability_zone_id": "usw2-az1"}})
+@pytest.mark.parametrize(
+    ("zones", "cidr"),
+    [
+        pytest.param(["usw2-az2", "usw2-az1"], "10.2.0.0/16", id="named"),
+        pytest.param([None, None], "10.1.0.0/16", id="in-turn"),
+    ],
+)
+def test_the_file_system_goes_into_the_zone_asked_for(
+    configure: Configure, view: View, zones: list[str | None], cidr: str
+) -> None:
+    subnets = [
+        {"cidr": cidr, "availability_zone_id": zone}
+        for cidr, zone in zip(("10.1.0.0/16", "10.2.0.0/16"), zones, strict=True)
+    ]
+    config = configure(
+        {
+            "network": {"hyperpod_subnets": subnets},
+            "storage": {"availability_zone_id": "usw2-az1"},
+        }
+    )
     platform, storage = view(config, "ml-platform"), view(config, "ml-storage")
 
     (subnet,) = storage.one("AWS::FSx::FileSystem")["SubnetIds"]
     published = platform.outputs[subnet["Fn::GetStackOutput"]["OutputName"]]["Value"]
 
-    assert published == {"Ref": platform.id("AWS::EC2::Subnet", CidrBlock="10.2.0.0/16")}
+    assert published == {"Ref": platform.id("AWS::EC2::Subnet", CidrBlock=cidr)}
 
 
 def test_without_a_region_the_templates_name_none(configure: Configure, assemble: Assemble) -> None:
