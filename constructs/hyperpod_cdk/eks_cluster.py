@@ -107,7 +107,14 @@ class EksCluster(Construct):
             "Cluster",
             cluster_name=cluster_name,
             version=eks.KubernetesVersion.of(version),
-            vpc=vpc,
+            # By its id alone: the L2 would wait for all that the VPC construct holds, flow log and
+            # endpoint included, where the control plane needs no more than its subnets.
+            vpc=ec2.Vpc.from_vpc_attributes(
+                self,
+                "VpcById",
+                vpc_id=vpc.vpc_id,
+                availability_zones=vpc.availability_zones,
+            ),
             vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
             security_group=security_group,
             endpoint_access=endpoint.to_eks(),
@@ -121,6 +128,8 @@ class EksCluster(Construct):
             secrets_encryption_key=secrets_key,
             output_config_command=False,
         )
+        # An SSM parameter that only CDK's own kubectl constructs wait for.
+        cluster.node.try_remove_child("KubectlReadyBarrier")
         if deletion_protection:
             # Not a property of the L2.
             resource = cluster.node.find_child("Resource")

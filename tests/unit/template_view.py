@@ -67,8 +67,8 @@ class TemplateView:
                 return f"<{self._name(name)}>"
             case {"Fn::GetAtt": [str(name), str(attribute)]}:
                 return f"<{self._name(name)}.{attribute}>"
-            case {"Fn::GetStackOutput": {"OutputName": str(output)}}:
-                return f"<output {output}>"
+            case {"Fn::ImportValue": str(name)}:
+                return f"<output {name.rpartition(':')[2]}>"
             case {"Fn::Join": [str(separator), [*parts]]}:
                 return separator.join(self.text(part) for part in parts)
             case {"Fn::Sub": str(text)}:
@@ -76,6 +76,15 @@ class TemplateView:
             case str():
                 return value
         raise ValueError(f"not a text: {value!r}")
+
+    def exported(self, name: str) -> object:
+        """Return the value that the stack exports under a name."""
+        (value,) = (
+            output["Value"]
+            for output in self.outputs.values()
+            if output.get("Export") == {"Name": name}
+        )
+        return value
 
     def _name(self, name: str) -> str:
         return self.resources[name]["Type"] if name in self.resources else name

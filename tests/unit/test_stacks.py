@@ -49,10 +49,10 @@ def test_outputs_are_exactly_those_of_the_interface(
 ) -> None:
     outputs = view(default_config, name).outputs
 
-    # CDK publishes there what other stacks of the app refer to.
-    own = {output for output in outputs if not output.startswith("PublishOutput")}
+    # CDK exports what other stacks of the app refer to.
+    own = {output for output in outputs if not output.startswith("ExportsOutput")}
     assert own == OUTPUTS[name]
-    assert not [output for output, item in outputs.items() if "Export" in item]
+    assert not [output for output in own if "Export" in outputs[output]]
 
 
 def test_both_families_of_outputs_have_the_same_values(default_config: Config, view: View) -> None:
@@ -164,7 +164,7 @@ def test_the_file_system_goes_into_the_zone_asked_for(
     platform, storage = view(config, "ml-platform"), view(config, "ml-storage")
 
     (subnet,) = storage.one("AWS::FSx::FileSystem")["SubnetIds"]
-    published = platform.outputs[subnet["Fn::GetStackOutput"]["OutputName"]]["Value"]
+    published = platform.exported(subnet["Fn::ImportValue"])
 
     assert published == {"Ref": platform.id("AWS::EC2::Subnet", CidrBlock=cidr)}
 
