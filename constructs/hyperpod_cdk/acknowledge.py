@@ -1,9 +1,9 @@
 """Acknowledge policy findings at the construct that causes them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 from constructs import Construct, IConstruct
 
 
@@ -17,6 +17,22 @@ def acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
     validations = Validations.of(construct)
     for finding, reason in reasons.items():
         validations.acknowledge(Acknowledgment(id=finding, reason=reason))
+
+
+def skip_checkov(scope: IConstruct, *, resource_type: str, reasons: Mapping[str, str]) -> None:
+    """Have checkov skip checks on the resources of a type under `scope`, and say why.
+
+    Args:
+        scope: The construct that made them.
+        resource_type: CloudFormation type.
+        reasons: Check id (`CKV_AWS_18`) to one honest sentence.
+    """
+    skipped = [{"id": check, "comment": reason} for check, reason in reasons.items()]
+    for construct in scope.node.find_all():
+        if CfnResource.is_cfn_resource(construct):
+            resource = cast("CfnResource", construct)
+            if resource.cfn_resource_type == resource_type:
+                resource.add_metadata("checkov", {"skip": skipped})
 
 
 def wildcard_finding(scope: Construct, resource: str) -> str:

@@ -10,7 +10,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding
+from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding, skip_checkov
 
 # Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
 _DAEMON_SET_ADDONS = {
@@ -128,6 +128,16 @@ class EksCluster(Construct):
             secrets_encryption_key=secrets_key,
             output_config_command=False,
         )
+        if secrets_key is None:
+            skip_checkov(
+                cluster,
+                resource_type="AWS::EKS::Cluster",
+                reasons={
+                    "CKV_AWS_58": (
+                        "EKS encrypts all API data with an AWS key; secrets_key adds your own."
+                    )
+                },
+            )
         # An SSM parameter that only CDK's own kubectl constructs wait for.
         cluster.node.try_remove_child("KubectlReadyBarrier")
         if deletion_protection:

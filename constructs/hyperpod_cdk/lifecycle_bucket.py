@@ -4,7 +4,7 @@ from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_cdk.acknowledge import acknowledge
+from hyperpod_cdk.acknowledge import acknowledge, skip_checkov
 
 
 class LifecycleBucket(Construct):
@@ -49,6 +49,11 @@ class LifecycleBucket(Construct):
         acknowledge(
             access_logs,
             {"AwsSolutions-S1": "This bucket holds the access logs; logging it would never end."},
+        )
+        skip_checkov(
+            access_logs,
+            resource_type="AWS::S3::Bucket",
+            reasons={"CKV_AWS_18": "It holds the access logs; logging it would never end."},
         )
         self.bucket = s3.Bucket(
             self,

@@ -8,6 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from hyperpod_cdk.acknowledge import skip_checkov
 from hyperpod_cdk.subnets import PrivateSubnet, PublicSubnet, SubnetZone
 
 
@@ -88,6 +89,11 @@ class Network(Construct):
             destination=ec2.FlowLogDestination.to_cloud_watch_logs(
                 logs.LogGroup(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
             ),
+        )
+        skip_checkov(
+            self,
+            resource_type="AWS::Logs::LogGroup",
+            reasons={"CKV_AWS_158": "Flow records hold addresses; CloudWatch Logs encrypts them."},
         )
         internet_gateway = ec2.CfnInternetGateway(self, "InternetGateway")
         attachment = ec2.CfnVPCGatewayAttachment(

@@ -15,7 +15,10 @@ from aws_cdk.lambda_layer_kubectl_v34 import KubectlV34Layer
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding
-from hyperpod_cdk.provisioner_acknowledgments import acknowledge_provider
+from hyperpod_cdk.provisioner_acknowledgments import (
+    acknowledge_provider,
+    skip_provisioner_checks,
+)
 from hyperpod_cdk.provisioner_code import provisioner_code
 from hyperpod_cdk.versions import PROVISIONER_ARCHITECTURE, PROVISIONER_RUNTIME
 
@@ -129,6 +132,7 @@ class Provisioner(Construct):
             _allow_network_interfaces(self.role)
             self._provider.node.add_dependency(*placement.internet_access)
         acknowledge_provider(self._provider, on_event=on_event, is_complete=is_complete)
+        skip_provisioner_checks(self)
 
     def grant(
         self, scope: Construct, construct_id: str, *, statements: Sequence[iam.PolicyStatement]

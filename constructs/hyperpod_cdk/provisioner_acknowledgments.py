@@ -2,8 +2,14 @@
 
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import custom_resources as cr
+from constructs import IConstruct
 
-from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
+from hyperpod_cdk.acknowledge import (
+    acknowledge,
+    managed_policy_finding,
+    skip_checkov,
+    wildcard_finding,
+)
 
 _FRAMEWORK_FUNCTIONS = ("framework-onEvent", "framework-isComplete", "framework-onTimeout")
 
@@ -42,4 +48,28 @@ def acknowledge_provider(
                 "step."
             ),
         },
+    )
+
+
+def skip_provisioner_checks(provisioner: IConstruct) -> None:
+    """Have checkov skip what does not fit functions that only CloudFormation invokes."""
+    skip_checkov(
+        provisioner,
+        resource_type="AWS::Lambda::Function",
+        reasons={
+            "CKV_AWS_115": "CloudFormation alone invokes it; a reservation fails in new accounts.",
+            "CKV_AWS_116": "It is invoked synchronously, so a dead-letter queue would stay empty.",
+            "CKV_AWS_117": "It is placed in the VPC when the Kubernetes endpoint needs it.",
+            "CKV_AWS_173": "Its environment holds names of functions, no secret.",
+        },
+    )
+    skip_checkov(
+        provisioner,
+        resource_type="AWS::Logs::LogGroup",
+        reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
+    )
+    skip_checkov(
+        provisioner,
+        resource_type="AWS::IAM::Policy",
+        reasons={"CKV_AWS_111": "Log delivery of CDK's waiter: AWS takes no resource for it."},
     )
