@@ -1,6 +1,7 @@
 """CDK app: reads the configuration, adds the stacks, synthesizes."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -16,7 +17,11 @@ _CDK_JSON = Path(__file__).with_name("cdk.json")
 
 def main() -> int:
     """Synthesize the app; return 2 for a configuration that cannot be deployed."""
-    app = cdk.App(context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"])
+    app = cdk.App(
+        context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
+        # The CLI's choice, else its default: without one, CDK would use a new temporary folder.
+        outdir=os.environ.get("CDK_OUTDIR", "cdk.out"),
+    )
     try:
         config = load_config(Path(app.node.get_context("config")))
         chart = helm_chart(config)
