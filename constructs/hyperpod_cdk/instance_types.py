@@ -7,6 +7,7 @@ good for a hint, not for a refusal.
 
 import json
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -62,6 +63,23 @@ def is_accelerated(instance_type: str) -> bool:
     if facts is None:
         return _ACCELERATED.match(instance_type) is not None
     return facts.accelerator is not None
+
+
+def default_threads_per_core(types: Iterable[str]) -> int | None:
+    """Return the threads per core that suit a group: 2 where all its types have multithreading.
+
+    Args:
+        types: Every HyperPod instance type that the group may have.
+
+    Returns:
+        A number valid for all of them; None when one is not described, and HyperPod must decide.
+
+    Raises:
+        ValueError: HyperPod has no such instance type.
+    """
+    known = [instance_facts(instance_type) for instance_type in types]
+    defaults = [facts.default_threads_per_core for facts in known if facts is not None]
+    return min(defaults) if len(defaults) == len(known) and defaults else None
 
 
 def regions_with(instance_type: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ import pytest
 from hyperpod_cdk import instance_types as facts_module
 from hyperpod_cdk.instance_facts import InstanceFacts
 from hyperpod_cdk.instance_types import (
+    default_threads_per_core,
     instance_facts,
     instance_types,
     is_accelerated,
@@ -80,6 +81,21 @@ def test_threads_per_core(
     assert facts.valid_threads_per_core == valid
     assert facts.multithreading is (default > 1)
     assert facts.architecture == architecture
+
+
+@pytest.mark.parametrize(
+    ("types", "threads"),
+    [
+        (("ml.p5.48xlarge",), 2),
+        (("ml.g7.48xlarge",), 1),
+        (("ml.p5.48xlarge", "ml.g7.48xlarge"), 1),
+        ((UNDESCRIBED,), None),
+        (("ml.p5.48xlarge", UNDESCRIBED), None),
+        ((), None),
+    ],
+)
+def test_default_threads_per_core(types: tuple[str, ...], threads: int | None) -> None:
+    assert default_threads_per_core(types) == threads
 
 
 @pytest.mark.parametrize(

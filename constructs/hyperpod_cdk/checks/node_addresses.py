@@ -16,15 +16,10 @@ def node_addresses(deployment: Deployment) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
-    for subnets in dict.fromkeys(deployment.subnets_for(group) for group in deployment.groups):
-        if not subnets:
-            continue
+    choices = [(group, deployment.subnets_for(group)) for group in deployment.groups if group.facts]
+    for subnets in dict.fromkeys(choice for _, choice in choices if choice):
         inside = set(subnets)
-        groups = [
-            group
-            for group in deployment.groups
-            if group.facts and inside.issuperset(deployment.subnets_for(group))
-        ]
+        groups = [group for group, choice in choices if choice and inside.issuperset(choice)]
         needed = sum(group.instance_count * addresses_per_node(group) for group in groups)
         free = [subnet.free_addresses for subnet in subnets]
         if needed > sum(free):
