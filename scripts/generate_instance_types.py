@@ -41,7 +41,9 @@ def render() -> str:
         rows[name] = [regions] if hardware is None else [regions, *_facts(hardware).values()]
     parts = {
         "sources": {name: version(name) for name in ("botocore", "cfn-lint", "moto")},
-        "training_plan_types": sorted(model.shape_for("ReservedCapacityInstanceType").enum),
+        "training_plan_types": sorted(
+            model.shape_for("ReservedCapacityInstanceType").metadata["enum"]
+        ),
         "region_sets": region_sets,
         "columns": ["region_set", *_facts(next(iter(described.values())))],
         "types": rows,
