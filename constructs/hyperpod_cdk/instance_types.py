@@ -82,6 +82,7 @@ def default_threads_per_core(types: Iterable[str]) -> int | None:
     return min(defaults) if len(defaults) == len(known) and defaults else None
 
 
+@cache
 def regions_with(instance_type: str) -> frozenset[str]:
     """Return the regions where SageMaker's price list has the type; empty when it has it nowhere.
 

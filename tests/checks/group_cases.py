@@ -166,6 +166,13 @@ REGIONS = [
         "region without a list",
         deployment(group(TRAINIUM), region="us-gov-west-1"),
     ),
+    one(region_offers, "hole in a family", deployment(group("ml.m6i.4xlarge"))),
+    one(
+        region_offers,
+        "family offered elsewhere",
+        deployment(group("ml.m8a.16xlarge"), region="us-west-1"),
+        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-1"),
+    ),
     one(region_offers, "type on no list", deployment(group("ml.p5e.48xlarge"))),
     one(
         region_offers,

@@ -4,7 +4,12 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.checks.finding import Finding, warning
 from hyperpod_cdk.checks.inputs import Deployment
-from hyperpod_cdk.instance_types import regions_known, regions_with
+from hyperpod_cdk.instance_types import (
+    instance_types,
+    is_accelerated,
+    regions_known,
+    regions_with,
+)
 
 
 def region_offers(deployment: Deployment) -> Iterator[Finding]:
@@ -19,7 +24,7 @@ def region_offers(deployment: Deployment) -> Iterator[Finding]:
         return
     for group in deployment.groups:
         for path, instance_type in group.types_with_paths():
-            regions = regions_with(instance_type)
+            regions = _regions(instance_type)
             if regions and region not in regions:
                 yield warning(
                     path,
@@ -27,3 +32,12 @@ def region_offers(deployment: Deployment) -> Iterator[Finding]:
                     f"is not in SageMaker's price list of {region}; it is in "
                     f"{', '.join(sorted(regions))}",
                 )
+
+
+def _regions(instance_type: str) -> frozenset[str]:
+    if is_accelerated(instance_type):
+        return regions_with(instance_type)
+    # The list has holes in families that a region has otherwise: ml.m6i.4xlarge in us-west-2.
+    family = instance_type.rpartition(".")[0]
+    siblings = [name for name in instance_types() if name.rpartition(".")[0] == family]
+    return frozenset().union(*(regions_with(name) for name in siblings))
