@@ -154,6 +154,15 @@ NODE_ADDRESSES = [
     ),
     one(
         node_addresses,
+        "too many for the first subnet of their zone",
+        deployment(
+            group(GPU, instance_count=4, availability_zone_id=_ZONE),
+            hyperpod_subnets=subnets("10.1.0.0/24", "10.1.128.0/17"),
+        ),
+        (ERROR, _BLOCK, "of the 324"),
+    ),
+    one(
+        node_addresses,
         "too many for both zones together",
         deployment(
             group(GPU, instance_count=3, availability_zone_id=_ZONE),

@@ -151,13 +151,17 @@ class Deployment:
     storage: bool = True
 
     def subnets_for(self, group: Group) -> tuple[Subnet, ...]:
-        """Return the known subnets that the group's nodes may be in: of its zone, else all."""
+        """Return the known subnets that the group's nodes may be in.
+
+        With a zone it is the first subnet there, which the group's OverrideVpcConfig then names;
+        otherwise HyperPod picks one of all.
+        """
         if group.own_subnets:
             return ()
         if group.availability_zone_id is None:
             return self.hyperpod_subnets
         zone = group.availability_zone_id
-        return tuple(s for s in self.hyperpod_subnets if s.availability_zone_id == zone)
+        return tuple(s for s in self.hyperpod_subnets if s.availability_zone_id == zone)[:1]
 
     def zones_for(self, group: Group) -> tuple[str, ...]:
         """Return the zones that the group's nodes may be in, each once."""
