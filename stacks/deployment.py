@@ -4,7 +4,9 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
+from hyperpod_cdk.checks import Severity, deployment_of, findings
 from hyperpod_cdk.config import Config
+from hyperpod_cdk.config.faults import key_path, shown
 from stacks.hyperpod_stack import HyperPodStack
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
@@ -53,5 +55,20 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
     )
     for stack in dependents:
         stack.add_stack_dependency(platform)
+    add_warnings(dependents[-1], config=config)
     for key, value in config.tags.items():
         cdk.Tags.of(app).add(key, value)
+
+
+def add_warnings(stack: cdk.Stack, *, config: Config) -> None:
+    """Show at synth what the checks warn of.
+
+    Args:
+        stack: The stack to which the warnings are attached; its annotations also acknowledge them,
+            by `hyperpod-cdk:<rule>`.
+        config: What is deployed.
+    """
+    for finding in findings(deployment_of(config)):
+        if finding.severity is Severity.WARNING:
+            text = f"{key_path(finding.path)}: {shown(finding.value)} {finding.message}"
+            cdk.Annotations.of(stack).add_warning_v2(f"hyperpod-cdk:{finding.rule}", text)

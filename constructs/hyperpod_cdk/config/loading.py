@@ -1,10 +1,12 @@
 """Loading a configuration file."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from hyperpod_cdk.checks import Severity, deployment_of, findings
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.faults import ConfigError, Fault, key_path, shown
 from hyperpod_cdk.config.validation_faults import faults_of
@@ -30,10 +32,20 @@ def load_config(path: Path) -> Config:
         allowed = "must be a mapping of keys to values, such as `name: ml`"
         raise ConfigError([f"{path}: {shown(document)} {allowed}"])
     try:
-        return Config.model_validate(document, context={"folder": path.parent})
+        config = Config.model_validate(document, context={"folder": path.parent})
     except ValidationError as error:
         faults = faults_of(error, model=Config)
         raise ConfigError(_line(path, fault, document=document) for fault in faults) from None
+    if faults := list(_check_faults(config)):
+        raise ConfigError(_line(path, fault, document=document) for fault in faults)
+    return config
+
+
+def _check_faults(config: Config) -> Iterator[Fault]:
+    """Find what a well-formed configuration gets wrong about the service or its hardware."""
+    for finding in findings(deployment_of(config)):
+        if finding.severity is Severity.ERROR:
+            yield Fault(path=finding.path, value=finding.value, message=finding.message)
 
 
 def _line(path: Path, fault: Fault, *, document: dict[str, Any]) -> str:

@@ -1,0 +1,20 @@
+"""Deep health checks run on nodes that accept their pods."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.checks.finding import Finding, error
+from hyperpod_cdk.checks.inputs import Deployment
+
+
+def deep_health_checks(deployment: Deployment) -> Iterator[Finding]:
+    """Find deep health checks together with taints.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
+    """
+    for group in deployment.groups:
+        if group.deep_health_checks and group.taints:
+            yield error(
+                group.at("deep_health_checks"),
+                list(group.deep_health_checks),
+                "must be empty beside taints, which HyperPod does not allow with them",
+            )

@@ -1,0 +1,40 @@
+"""EFA stays within one availability zone."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.checks.finding import Finding, error, warning
+from hyperpod_cdk.checks.inputs import Deployment
+
+
+def efa_zones(deployment: Deployment) -> Iterator[Finding]:
+    """Find groups with EFA accelerators in no certain zone, or in another than their peers.
+
+    EFA traffic crosses no zone: nodes spread over zones fail their connectivity checks and are
+    replaced for ever. Left alone, HyperPod puts a group into the zone that it picks.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+    """
+    first: tuple[str, str] | None = None
+    for group in deployment.groups:
+        zones = deployment.zones_for(group)
+        if not group.has_efa_accelerators or not zones:
+            continue
+        path = group.at("availability_zone_id")
+        if len(zones) > 1:
+            found = error if group.instance_count > 1 else warning
+            yield found(
+                path,
+                None,
+                f"must name the zone of {group.name}: the HyperPod subnets are in "
+                f"{', '.join(zones)}, and EFA does not work between zones",
+            )
+        elif first is None:
+            first = zones[0], group.name
+        elif zones[0] != first[0]:
+            yield warning(
+                path,
+                group.availability_zone_id,
+                f"puts {group.name} into {zones[0]}, apart from {first[1]} in {first[0]}: EFA does "
+                "not work between zones, so a job must stay within the groups of one",
+            )

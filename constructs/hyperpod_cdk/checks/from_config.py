@@ -1,0 +1,97 @@
+"""From the configuration to what the checks judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hyperpod_cdk.checks.inputs import Deployment, Group, Subnet, Taint, Volume
+
+if TYPE_CHECKING:  # the configuration's loading imports this package
+    from hyperpod_cdk.config.config import Config
+    from hyperpod_cdk.config.network import NetworkConfig
+
+# Keys of a group that the checks take under the same name.
+_SAME_NAMES = (
+    "name",
+    "instance_type",
+    "instance_types",
+    "instance_count",
+    "min_instance_count",
+    "threads_per_core",
+    "deep_health_checks",
+    "availability_zone_id",
+    "training_plan_arn",
+    "capacity",
+    "image_id",
+    "image_release_version",
+    "labels",
+    "network_interface_type",
+)
+
+
+def deployment_of(config: Config) -> Deployment:
+    """Return what the checks need of a configuration."""
+    cluster: Any = config.cluster
+    return Deployment(
+        groups=(
+            *_groups(cluster.instance_groups, key="instance_groups"),
+            *_groups(
+                getattr(cluster, "restricted_instance_groups", ()),
+                key="restricted_instance_groups",
+            ),
+        ),
+        hyperpod_subnets=tuple(_hyperpod_subnets(config.network)),
+        eks_subnets=tuple(_eks_subnets(config.network)),
+        kubernetes_version=config.eks.version,
+        region=config.region,
+        continuous=cluster.node_provisioning_mode == "Continuous",
+        node_recovery=cluster.node_recovery,
+        auto_scaling=getattr(cluster, "auto_scaling", None),
+        storage=config.storage is not None,
+    )
+
+
+def _groups(groups: Sequence[Any], *, key: str) -> Iterator[Group]:
+    # A section lacks the keys that its kind of group does not have.
+    for index, group in enumerate(groups):
+        same = {name: getattr(group, name) for name in _SAME_NAMES if hasattr(group, name)}
+        yield Group(
+            path=("cluster", key, index),
+            ebs_volumes=tuple(_volumes(group)),
+            taints=tuple(
+                Taint(key=taint.key, value=taint.value, effect=taint.effect)
+                for taint in getattr(group, "taints", ())
+            ),
+            own_subnets=getattr(group, "override_vpc", None) is not None,
+            restricted=key == "restricted_instance_groups",
+            **same,
+        )
+
+
+def _volumes(group: Any) -> Iterator[Volume]:  # noqa: ANN401 - either kind of group
+    if group.volume_size_gib is not None:
+        yield Volume()
+    for volume in getattr(group, "ebs_volumes", ()):
+        yield Volume(kms_key_id=volume.kms_key_id, root_volume=volume.root_volume)
+
+
+def _hyperpod_subnets(network: NetworkConfig) -> Iterator[Subnet]:
+    count = len(network.availability_zone_ids or network.public_subnet_cidrs)
+    pairs = zip(network.hyperpod_subnets, network.hyperpod_zone_ids, strict=True)
+    for index, (subnet, zone) in enumerate(pairs):
+        yield Subnet(
+            path=("network", "hyperpod_subnets", index, "cidr"),
+            cidr=subnet.cidr,
+            zone=zone or f"the region's zone {index % count + 1} by name",
+            availability_zone_id=zone,
+        )
+
+
+def _eks_subnets(network: NetworkConfig) -> Iterator[Subnet]:
+    for index, cidr in enumerate(network.eks_subnet_cidrs):
+        yield Subnet(
+            path=("network", "eks_subnet_cidrs", index),
+            cidr=cidr,
+            zone=f"zone {index + 1}",
+        )

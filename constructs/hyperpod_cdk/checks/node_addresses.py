@@ -1,0 +1,67 @@
+"""The nodes' subnets have addresses for all nodes and their pods."""
+
+from collections.abc import Iterator, Sequence
+
+from hyperpod_cdk.checks.finding import Finding, Path, error, warning
+from hyperpod_cdk.checks.inputs import Deployment, Group, Subnet
+
+_MOST_GROUPS_LISTED = 3
+
+
+def node_addresses(deployment: Deployment) -> Iterator[Finding]:
+    """Find subnets that are too small for the groups which may only be there.
+
+    A node takes all its addresses when it joins, whether it has pods or not, and a subnet cannot
+    be resized. Groups of types that nobody describes are not counted.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
+    """
+    choices = [(group, deployment.subnets_for(group)) for group in deployment.groups if group.facts]
+    for subnets in dict.fromkeys(choice for _, choice in choices if choice):
+        inside = set(subnets)
+        groups = [group for group, choice in choices if choice and inside.issuperset(choice)]
+        needed = sum(group.instance_count * addresses_per_node(group) for group in groups)
+        free = [subnet.free_addresses for subnet in subnets]
+        if needed > sum(free):
+            yield error(*_place(subnets), _too_small(groups, needed=needed, free=sum(free)))
+        elif needed > max(free):
+            yield warning(
+                *_place(subnets),
+                f"have {sum(free)} free addresses together and {max(free)} in the largest, of the "
+                f"{needed} that the instance groups take: HyperPod may put all into one subnet",
+            )
+
+
+def addresses_per_node(group: Group) -> int:
+    """Return how many addresses of its subnet a node of the group takes, at most.
+
+    An EFA-only interface has no address, so the further network cards take none.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-basics
+    """
+    efa_only = group.network_interface_type == "efa-only"
+    return max(
+        (facts.pod_addresses if efa_only else facts.addresses_per_node for facts in group.facts),
+        default=0,
+    )
+
+
+def _place(subnets: Sequence[Subnet]) -> tuple[Path, object]:
+    if len(subnets) == 1:
+        return subnets[0].path, subnets[0].cidr
+    return ("network", "hyperpod_subnets"), [subnet.cidr for subnet in subnets]
+
+
+def _too_small(groups: Sequence[Group], *, needed: int, free: int) -> str:
+    largest = sorted(groups, key=lambda g: -g.instance_count * addresses_per_node(g))
+    shares = [
+        f"{group.name} {group.instance_count} x {addresses_per_node(group)} "
+        f"({free // addresses_per_node(group)} nodes of {group.types[0]} would fit alone)"
+        for group in largest[:_MOST_GROUPS_LISTED]
+    ]
+    more = len(groups) - len(shares)
+    others = f" and {more} more groups" if more else ""
+    return (
+        f"has {free} free addresses for nodes and pods, of the {needed} that the instance groups "
+        f"take: {', '.join(shares)}{others}; a subnet cannot be resized"
+    )

@@ -1,0 +1,43 @@
+"""The region has the instance type, as far as the price list tells."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.checks.finding import Finding, warning
+from hyperpod_cdk.checks.inputs import Deployment
+from hyperpod_cdk.instance_types import (
+    instance_types,
+    is_accelerated,
+    regions_known,
+    regions_with,
+)
+
+
+def region_offers(deployment: Deployment) -> Iterator[Finding]:
+    """Find types that SageMaker's price list has elsewhere only.
+
+    A warning at most: the list is derived, and says nothing of capacity, quotas and some types.
+
+    https://aws.amazon.com/sagemaker/ai/pricing/
+    """
+    region = deployment.region
+    if region is None or region not in regions_known():
+        return
+    for group in deployment.groups:
+        for path, instance_type in group.types_with_paths():
+            regions = _regions(instance_type)
+            if regions and region not in regions:
+                yield warning(
+                    path,
+                    instance_type,
+                    f"is not in SageMaker's price list of {region}; it is in "
+                    f"{', '.join(sorted(regions))}",
+                )
+
+
+def _regions(instance_type: str) -> frozenset[str]:
+    if is_accelerated(instance_type):
+        return regions_with(instance_type)
+    # The list has holes in families that a region has otherwise: ml.m6i.4xlarge in us-west-2.
+    family = instance_type.rpartition(".")[0]
+    siblings = [name for name in instance_types() if name.rpartition(".")[0] == family]
+    return frozenset().union(*(regions_with(name) for name in siblings))

@@ -1,0 +1,96 @@
+"""Some node takes the pods that the whole cluster needs."""
+
+from collections.abc import Iterator, Sequence
+
+from hyperpod_cdk.checks.daemon_sets import room_for_pods
+from hyperpod_cdk.checks.finding import Finding, Path, error, warning
+from hyperpod_cdk.checks.inputs import Deployment, Group, Taint
+
+# Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' chart.
+_PODS = {"CoreDNS": 2, "training operator": 1, "MPI operator": 1}
+_STORAGE_PODS = {"FSx CSI controller": 2}
+# CoreDNS, without which no name resolves, tolerates these; the operators do not.
+# https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
+_TOLERATED_BY_COREDNS = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-plane")
+_REPELLING = ("NoSchedule", "NoExecute")
+_PATH: Path = ("cluster", "instance_groups")
+
+
+def system_pods(deployment: Deployment) -> Iterator[Finding]:
+    """Find clusters where CoreDNS and the operators have no node, or no lasting one.
+
+    They carry no toleration for the taints of a group, nor for the one that HyperPod sets while a
+    node runs deep health checks. Restricted nodes take none of them.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
+    """
+    names = ", ".join(_pods(deployment))
+    open_groups = [group for group in deployment.groups if _is_open(group)]
+    if not open_groups:
+        if deployment.groups:
+            yield _no_group(deployment, names=names)
+        return
+    running = [group for group in open_groups if group.instance_count]
+    value = [group.name for group in running or open_groups]
+    if not running:
+        if deployment.auto_scaling is None:
+            message = f"without taints have no nodes: {names} stay pending until one has"
+            yield warning(_PATH, value, message)
+        return
+    if all(group.deep_health_checks for group in running):
+        yield warning(
+            _PATH,
+            value,
+            f"all start with deep health checks: {names} stay pending until these end, after "
+            "hours perhaps; add a small group without",
+        )
+    if all(group.spot for group in running):
+        message = f"are the only ones for {names}, and all Spot; add an On-Demand group"
+        yield warning(_PATH, value, message)
+    yield from _room(deployment, running=running, value=value)
+
+
+def _no_group(deployment: Deployment, *, names: str) -> Finding:
+    value = [group.name for group in deployment.groups]
+    ordinary = [group for group in deployment.groups if not group.restricted]
+    dns_has_a_node = any(not _repelling(group.taints, to_coredns=True) for group in ordinary)
+    found = warning if dns_has_a_node or not ordinary else error
+    return found(
+        _PATH,
+        value,
+        f"must have one group without NoSchedule and NoExecute taints: no node takes {names}, "
+        "which do not tolerate them",
+    )
+
+
+def _room(
+    deployment: Deployment, *, running: Sequence[Group], value: list[str]
+) -> Iterator[Finding]:
+    if any(not group.facts for group in running):
+        return
+    needed = sum(_pods(deployment).values())
+    room = sum(
+        group.instance_count
+        * max(0, min(room_for_pods(facts, storage=deployment.storage) for facts in group.facts))
+        for group in running
+    )
+    if room < needed:
+        yield warning(
+            _PATH,
+            value,
+            f"have room for {room} pods besides those of DaemonSets, and the cluster's own are "
+            f"{needed} ({', '.join(_pods(deployment))}); add a node or take larger ones",
+        )
+
+
+def _pods(deployment: Deployment) -> dict[str, int]:
+    return _PODS | (_STORAGE_PODS if deployment.storage else {})
+
+
+def _is_open(group: Group) -> bool:
+    return not group.restricted and not _repelling(group.taints)
+
+
+def _repelling(taints: Sequence[Taint], *, to_coredns: bool = False) -> bool:
+    tolerated = _TOLERATED_BY_COREDNS if to_coredns else ()
+    return any(taint.effect in _REPELLING and taint.key not in tolerated for taint in taints)

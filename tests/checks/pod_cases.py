@@ -1,0 +1,117 @@
+"""Rules on the pods that nodes must have room for."""
+
+from hyperpod_cdk.checks.inputs import Taint
+from hyperpod_cdk.checks.pods_per_node import pods_per_node
+from hyperpod_cdk.checks.system_pods import system_pods
+from tests.checks.deployments import (
+    CPU,
+    ERROR,
+    GPU,
+    UNDESCRIBED,
+    WARNING,
+    deployment,
+    group,
+    in_group,
+    one,
+)
+
+_GROUPS = "cluster.instance_groups"
+_TAINT = Taint(key="team", value="a", effect="NoSchedule")
+_SOFT_TAINT = Taint(key="team", effect="PreferNoSchedule")
+_SYSTEM_TAINT = Taint(key="CriticalAddonsOnly", effect="NoSchedule")
+_CHECKS = ("InstanceStress",)
+
+PODS_PER_NODE = [
+    one(pods_per_node, "room", deployment(group(GPU), group("ml.t3.medium", index=1))),
+    one(pods_per_node, "of an undescribed type", deployment(group(UNDESCRIBED))),
+    one(
+        pods_per_node,
+        "no room for all DaemonSets",
+        deployment(group("ml.c6g.medium")),
+        in_group(ERROR, "instance_type", "for 3 pods, and 4 DaemonSets need one each (aws-node,"),
+    ),
+    one(
+        pods_per_node,
+        "no room for anything else",
+        deployment(group("ml.c6g.medium"), storage=False),
+        in_group(WARNING, "instance_type", "3 DaemonSets take one each"),
+    ),
+    one(
+        pods_per_node,
+        "second of two types",
+        deployment(group(None, instance_types=(CPU, "ml.c6g.medium"))),
+        in_group(ERROR, "instance_types[1]", "for 3 pods"),
+    ),
+]
+
+SYSTEM_PODS = [
+    one(system_pods, "one CPU node", deployment(group(GPU, taints=(_TAINT,)), group(index=1))),
+    one(system_pods, "no groups", deployment()),
+    one(system_pods, "taint that does not repel", deployment(group(taints=(_SOFT_TAINT,)))),
+    one(system_pods, "undescribed nodes", deployment(group(UNDESCRIBED))),
+    one(
+        system_pods,
+        "no node until one is needed",
+        deployment(group(instance_count=0), auto_scaling="Karpenter"),
+    ),
+    one(
+        system_pods,
+        "deep health checks and Spot beside another group",
+        deployment(
+            group(GPU, deep_health_checks=_CHECKS), group(index=1), group(index=2, capacity="Spot")
+        ),
+    ),
+    one(
+        system_pods,
+        "taints everywhere",
+        deployment(group(taints=(_TAINT,)), group(GPU, index=1, taints=(_SYSTEM_TAINT, _TAINT))),
+        (ERROR, _GROUPS, "must have one group without NoSchedule and NoExecute taints"),
+    ),
+    one(
+        system_pods,
+        "a taint that CoreDNS tolerates",
+        deployment(group(taints=(_SYSTEM_TAINT,)), group(GPU, index=1, taints=(_TAINT,))),
+        (WARNING, _GROUPS, "no node takes CoreDNS"),
+    ),
+    one(
+        system_pods,
+        "restricted groups alone",
+        deployment(group(GPU, restricted=True)),
+        (WARNING, _GROUPS, "must have one group"),
+    ),
+    one(
+        system_pods,
+        "no nodes",
+        deployment(group(instance_count=0), group(GPU, index=1, taints=(_TAINT,))),
+        (WARNING, _GROUPS, "without taints have no nodes: CoreDNS, training operator"),
+    ),
+    one(
+        system_pods,
+        "deep health checks everywhere",
+        deployment(group(GPU, deep_health_checks=_CHECKS), group(index=1, instance_count=0)),
+        (WARNING, _GROUPS, "all start with deep health checks"),
+    ),
+    one(
+        system_pods,
+        "Spot everywhere",
+        deployment(group(capacity="Spot")),
+        (WARNING, _GROUPS, "all Spot; add an On-Demand group"),
+    ),
+    one(
+        system_pods,
+        "too little room",
+        deployment(group("ml.t3.medium", instance_count=5)),
+        (
+            WARNING,
+            _GROUPS,
+            "room for 5 pods besides those of DaemonSets, and the cluster's own are 6",
+        ),
+    ),
+    one(
+        system_pods,
+        "room enough without storage",
+        deployment(group("ml.t3.medium", instance_count=2), storage=False),
+    ),
+]
+
+CASES = [*PODS_PER_NODE, *SYSTEM_PODS]
