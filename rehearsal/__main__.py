@@ -11,6 +11,7 @@ from rehearsal.chart_choice import choose_chart
 from rehearsal.local_aws import LocalAwsError
 from rehearsal.progress import Progress
 from rehearsal.run import Rehearsal
+from rehearsal.scenarios import SCENARIOS
 from rehearsal.summary import summarize
 
 _DEFAULT_REGION = "us-west-2"
@@ -24,7 +25,13 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="deploy everything locally, verify it, take it down")
     run.add_argument("--config", type=Path, default=Path("config/default.yaml"))
-    run.add_argument("--scenario", default="default", choices=["default"])
+    run.add_argument(
+        "--scenario",
+        default="default",
+        choices=["default", *SCENARIOS],
+        metavar="NAME",
+        help="what goes wrong or changes: " + ", ".join(SCENARIOS),
+    )
     run.add_argument("--work-directory", type=Path, default=_WORK_DIRECTORY, metavar="DIRECTORY")
     run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
     arguments = parser.parse_args()
@@ -37,7 +44,7 @@ def main() -> int:
             config=config,
             config_path=arguments.config,
             chart=choose_chart(config),
-            scenario=arguments.scenario,
+            scenario=SCENARIOS.get(arguments.scenario),
             work_directory=arguments.work_directory.absolute(),
             region=config.region if config.region is not None else _DEFAULT_REGION,
             keep=arguments.keep,

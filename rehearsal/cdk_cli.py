@@ -27,18 +27,18 @@ class CdkCli:
         repository: Root of this repository.
         environment: Where AWS is, and credentials for it.
         work_directory: Gets the cloud assembly and the logs.
-        context: Context for the app.
+        chart: Chart of the HyperPod dependencies.
     """
 
     repository: Path
     environment: Mapping[str, str]
     work_directory: Path
-    context: Mapping[str, str]
+    chart: Path
 
-    def synth(self) -> None:
-        """Synthesize once; every later command reads the result."""
-        context = [part for key, value in self.context.items() for part in ("-c", f"{key}={value}")]
+    def synth(self, *, config: Path) -> None:
+        """Synthesize a configuration; every later command reads the result."""
         app = f"{sys.executable} -m rehearsal.app"
+        context = ["-c", f"config={config}", "-c", f"chart={self.chart}"]
         self._run("synth", ["--quiet", "--app", app, "--output", str(self._assembly), *context])
 
     def bootstrap(self, *, region: str) -> None:
@@ -50,13 +50,10 @@ class CdkCli:
         arguments = ["--all", "--concurrency", "3", "--require-approval", "never"]
         self._run("deploy", ["--app", str(self._assembly), *arguments], on_line=on_line)
 
-    def destroy(self, *, on_line: Callable[[str], None]) -> None:
-        """Destroy all stacks."""
-        self._run(
-            "destroy",
-            ["--app", str(self._assembly), "--all", "--force", "--concurrency", "3"],
-            on_line=on_line,
-        )
+    def destroy(self, *stacks: str) -> None:
+        """Destroy the stacks named, and what depends on them; all when none is named."""
+        arguments = [*(stacks or ["--all"]), "--force", "--concurrency", "3"]
+        self._run("destroy", ["--app", str(self._assembly), *arguments])
 
     @property
     def _assembly(self) -> Path:

@@ -27,6 +27,7 @@ class RehearsalEnvironment:
         clients: SDK clients of it.
         hyperpod: The HyperPod API's state and faults.
         kubernetes: The Kubernetes API.
+        region: Region that the deployment goes to.
         operator_token: Bearer token of a cluster admin, for the rehearsal's own kubectl and helm.
     """
 
@@ -34,6 +35,7 @@ class RehearsalEnvironment:
     clients: AwsClients
     hyperpod: HyperPodService
     kubernetes: KubernetesApi
+    region: str
     operator_token: str
 
 
@@ -77,5 +79,6 @@ def rehearsal_environment(
                 clients=clients,
                 hyperpod=service,
                 kubernetes=kubernetes,
+                region=region,
                 operator_token=access.operator_token,
             )

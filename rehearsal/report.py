@@ -49,10 +49,12 @@ class Check:
     Attributes:
         check: What was verified: a command or a sentence.
         ok: Whether it holds.
+        told: What a user was told, where that is what was checked.
     """
 
     check: str
     ok: bool
+    told: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -73,4 +75,7 @@ class Report:
     def write(self, path: Path) -> None:
         """Write the report as JSON."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        content = asdict(self)
+        # The last of what was told is the report's error.
+        content["verify"] = [{"check": each.check, "ok": each.ok} for each in self.verify]
+        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

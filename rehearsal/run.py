@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import signal
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk.config import Config
-from rehearsal.cdk_cli import CdkCli, CdkError
+from rehearsal.cdk_cli import CdkError
 from rehearsal.chart_choice import ChartChoice
-from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.inspection import cluster_report, cluster_tools, release_report
+from rehearsal.environment import rehearsal_environment
+from rehearsal.inspection import cluster_report, release_report
 from rehearsal.nodes import wait_for_nodes
 from rehearsal.progress import Progress
-from rehearsal.report import Report
-from rehearsal.stack_view import (
-    allow_termination,
-    failure_reasons,
-    stack_names,
-    stack_outputs,
-    stack_reports,
-)
+from rehearsal.report import Check, Report
+from rehearsal.scenarios import Scenario
+from rehearsal.stage import Stage
 from rehearsal.takedown import forgotten, retained
-from rehearsal.verification import ClusterTools, verify
-
-_REPOSITORY = Path(__file__).resolve().parent.parent
+from rehearsal.verification import verify
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +28,7 @@ class Rehearsal:
         config: The configuration.
         config_path: File it came from.
         chart: Chart of the HyperPod dependencies.
-        scenario: Name for the report.
+        scenario: What goes wrong, or changes; None for a plain deployment.
         work_directory: Gets the cloud assembly, the logs and the report.
         region: Region that the deployment goes to.
         keep: Leave everything up until interrupted, before taking it down.
@@ -45,128 +37,109 @@ class Rehearsal:
     config: Config
     config_path: Path
     chart: ChartChoice
-    scenario: str
+    scenario: Scenario | None
     work_directory: Path
     region: str
     keep: bool = False
 
     def run(self, progress: Progress) -> Report:
         """Deploy, verify and take down; return the report, which is written to a file too."""
-        report = Report(config=str(self.config_path), scenario=self.scenario)
+        scenario = "default" if self.scenario is None else self.scenario.name
+        report = Report(config=str(self.config_path), scenario=scenario)
         self.work_directory.mkdir(parents=True, exist_ok=True)
+        for log in self.work_directory.glob("*.log"):
+            log.unlink()
         try:
-            with ExitStack() as stack:
-                with progress.step("Starting the local AWS, HyperPod API and Kubernetes API"):
-                    environment = stack.enter_context(
-                        rehearsal_environment(
-                            region=self.region,
-                            kubernetes_version=self.config.eks.version,
-                            eks_cluster_name=f"{self.config.name}-eks",
-                            log_file=self.work_directory / "local-aws.log",
-                        )
-                    )
-                self._in(environment, report=report, progress=progress)
-            report.ok = report.error is None and all(check.ok for check in report.verify)
+            self._run(report, progress=progress)
         except CdkError as error:
             report.error = str(error)
+            report.ok = False
         finally:
             report.seconds = round(progress.elapsed, 1)
             report.write(self.work_directory / "report.json")
         return report
 
-    @property
-    def _stacks(self) -> list[str]:
-        return stack_names(self.config.name, storage=self.config.storage is not None)
+    def _run(self, report: Report, *, progress: Progress) -> None:
+        progress.say("Starting the local AWS, HyperPod API and Kubernetes API ...")
+        with rehearsal_environment(
+            region=self.region,
+            kubernetes_version=self.config.eks.version,
+            eks_cluster_name=f"{self.config.name}-eks",
+            log_file=self.work_directory / "local-aws.log",
+        ) as environment:
+            stage = Stage(
+                environment=environment,
+                config_path=self.config_path,
+                config=self.config,
+                chart=self.chart,
+                work_directory=self.work_directory,
+                progress=progress,
+            )
+            stage.bootstrap()
+            if self.scenario is None:
+                self._plain(stage, report=report)
+            else:
+                _play(self.scenario, stage=stage, report=report)
+            if self.keep:
+                _wait(stage)
+            _take_down(stage, report=report)
 
-    def _in(self, environment: RehearsalEnvironment, *, report: Report, progress: Progress) -> None:
-        cli = CdkCli(
-            repository=_REPOSITORY,
-            environment=environment.aws.environment(),
-            work_directory=self.work_directory,
-            context={"config": str(self.config_path), "chart": str(self.chart.path)},
-        )
-        tools = cluster_tools(environment, directory=self.work_directory)
-        with progress.step(f"Synthesizing {self.config_path} with {self.chart.description}"):
-            cli.synth()
-        with progress.step("cdk bootstrap"):
-            cli.bootstrap(region=self.region)
-        self._deploy(cli, environment=environment, report=report, progress=progress)
-        report.stacks = stack_reports(environment.clients, self._stacks)
-        report.outputs = stack_outputs(environment.clients, self._stacks)
-        if report.error is None:
-            self._inspect(environment, tools=tools, report=report, progress=progress)
-        if self.keep:
-            self._wait(tools, environment=environment, progress=progress)
-        self._take_down(cli, environment=environment, report=report, progress=progress)
-
-    def _deploy(
-        self,
-        cli: CdkCli,
-        *,
-        environment: RehearsalEnvironment,
-        report: Report,
-        progress: Progress,
-    ) -> None:
-        def on_line(line: str) -> None:
-            # The CLI marks a stack that is done, and one that failed.
-            if line.lstrip().startswith(("✅", "❌")):
-                progress.say(f"  {line.strip()}")
-
-        try:
-            with progress.step("cdk deploy --all --concurrency 3"):
-                cli.deploy(on_line=on_line)
-        except CdkError as error:
-            reasons = failure_reasons(environment.clients, self._stacks)
-            report.error = "\n".join(reasons) if reasons else str(error)
-
-    def _inspect(
-        self,
-        environment: RehearsalEnvironment,
-        *,
-        tools: ClusterTools,
-        report: Report,
-        progress: Progress,
-    ) -> None:
-        with progress.step("Waiting for the nodes"):
-            wait_for_nodes(self.config, clients=environment.clients)
-        report.cluster = cluster_report(environment.clients, name=self.config.cluster.name)
-        report.release = release_report(tools, config=self.config)
-        with progress.step("Verifying"):
+    def _plain(self, stage: Stage, *, report: Report) -> None:
+        report.error = stage.deploy()
+        report.stacks, report.outputs = stage.reports(), stage.outputs()
+        if report.error is not None:
+            return
+        clients = stage.environment.clients
+        with stage.progress.step("Waiting for the nodes"):
+            wait_for_nodes(stage.config, clients=clients)
+        report.cluster = cluster_report(clients, name=stage.config.cluster.name)
+        report.release = release_report(stage.tools, config=stage.config)
+        with stage.progress.step("Verifying"):
             for check in verify(
-                self.config, tools=tools, clients=environment.clients, outputs=report.outputs
+                stage.config, tools=stage.tools, clients=clients, outputs=report.outputs
             ):
-                report.verify.append(check)
-                progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}")
+                _note(check, stage=stage, report=report)
+        report.ok = all(check.ok for check in report.verify)
 
-    def _wait(
-        self, tools: ClusterTools, *, environment: RehearsalEnvironment, progress: Progress
-    ) -> None:
-        progress.show("\nEverything is up. In another terminal:")
-        for name, value in environment.aws.environment().items():
-            progress.show(f"  export {name}={value}")
-        progress.show(f"  export KUBECONFIG={tools.kubeconfig}")
-        progress.show(f"  {tools.binaries.kubectl} get nodes")
-        progress.show("Press Ctrl-C to take it down.\n")
-        try:
-            signal.pause()
-        except KeyboardInterrupt:
-            progress.show()
 
-    def _take_down(
-        self,
-        cli: CdkCli,
-        *,
-        environment: RehearsalEnvironment,
-        report: Report,
-        progress: Progress,
-    ) -> None:
-        for name in allow_termination(environment.clients, self._stacks):
-            progress.say(f"Lifting the termination protection of {name}, as its owner would")
-        with progress.step("cdk destroy --all"):
-            cli.destroy(on_line=lambda _line: None)
-        kept = retained(environment.clients)
-        for resource in kept:
-            progress.say(f"  kept, as on AWS: {resource}")
-        left = forgotten(environment, stacks=self._stacks)
-        if left and report.error is None:
-            report.error = "left behind by cdk destroy: " + ", ".join(left)
+def _play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
+    stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
+    for check in scenario.play(stage):
+        _note(check, stage=stage, report=report)
+        report.error = check.told if check.told is not None else report.error
+    report.stacks, report.outputs = stage.reports(), stage.outputs()
+    stage.progress.say("Afterwards: nothing is wrong any more, the configuration is as it was")
+    for check in scenario.recover(stage):
+        _note(check, stage=stage, report=report)
+    report.ok = all(check.ok for check in report.verify)
+
+
+def _note(check: Check, *, stage: Stage, report: Report) -> None:
+    report.verify.append(check)
+    stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}")
+
+
+def _wait(stage: Stage) -> None:
+    show = stage.progress.show
+    show("\nEverything is up. In another terminal:")
+    for name, value in stage.environment.aws.environment().items():
+        show(f"  export {name}={value}")
+    show(f"  export KUBECONFIG={stage.tools.kubeconfig}")
+    show(f"  {stage.tools.binaries.kubectl} get nodes")
+    show("Press Ctrl-C to take it down.\n")
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        show()
+
+
+def _take_down(stage: Stage, *, report: Report) -> None:
+    problem = stage.destroy()
+    for resource in retained(stage.environment.clients):
+        stage.progress.say(f"  kept, as on AWS: {resource}")
+    left = forgotten(stage.environment, stacks=stage.stacks)
+    if left and problem is None:
+        problem = "left behind by cdk destroy: " + ", ".join(left)
+    if problem is not None:
+        report.ok = False
+        report.error = report.error if report.error is not None else problem

@@ -1,6 +1,7 @@
 """What CloudFormation says about the stacks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rehearsal.aws_clients import AwsClients
 from rehearsal.report import StackReport
@@ -75,7 +76,13 @@ def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
             and "cancelled" not in event.get("ResourceStatusReason", "")
         ]
         reasons.extend(
-            f"{name}: {event['LogicalResourceId']}: {event.get('ResourceStatusReason', '')}"
-            for event in failed[:1]
+            f"{name}: {event['LogicalResourceId']}: {_reason(event)}" for event in failed[:1]
         )
     return reasons
+
+
+def _reason(event: Mapping[str, Any]) -> str:
+    """Return the reason of a failure without the provider framework's own stack trace."""
+    lines = event.get("ResourceStatusReason", "").splitlines()
+    kept = [line for line in lines if line.strip() and not line.lstrip().startswith("at ")]
+    return "\n".join(kept)

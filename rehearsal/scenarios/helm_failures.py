@@ -1,0 +1,83 @@
+"""Scenarios in which the Helm release cannot be installed or upgraded."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rehearsal.kubernetes_api import Fault
+from rehearsal.report import Check
+from rehearsal.scenarios.scenario import Scenario, cluster_is, fails, has_status, succeeds
+from rehearsal.stage import Stage
+
+_LONGEST_SECONDS = 60.0
+_PAUSE_SECONDS = 0.02
+
+
+def _helm_fails(stage: Stage) -> Iterator[Check]:
+    stage.environment.kubernetes.inject(
+        Fault(
+            code=403,
+            reason="Forbidden",
+            message="admission webhook denied the request: no DaemonSets today",
+            kind="DaemonSet",
+            times=None,
+        )
+    )
+    telling = r"hyperpod-dependencies.*no DaemonSets today"
+    yield from fails(stage, stage.deploy(), telling=telling)
+    yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
+    yield cluster_is(stage, "gone")
+
+
+def _other_values(document: dict[str, Any]) -> None:
+    document["helm"]["values"] = {"mpi-operator": {"enabled": False}}
+
+
+def _stuck_release(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    stage.environment.kubernetes.inject(
+        Fault(kind="DaemonSet", delay_seconds=3.0, passes=True, times=1)
+    )
+    killer = threading.Thread(target=_kill_helm, daemon=True)
+    killer.start()
+    stage.change(_other_values)
+    stage.deploy()
+    killer.join(timeout=_LONGEST_SECONDS)
+    yield Check(check="helm was killed in the middle of its upgrade", ok=not killer.is_alive())
+    yield cluster_is(stage, "InService")
+    _, listed = stage.tools.run("helm list -a -n kube-system")
+    yield Check(check="the release is deployed, not pending", ok="pending" not in listed)
+
+
+def _kill_helm() -> None:
+    """Kill the first helm upgrade that appears, as the end of a Lambda invocation would."""
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while time.monotonic() < deadline:
+        for process in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                command = process.read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if command[0].endswith(b"/helm/helm") and b"upgrade" in command:
+                time.sleep(1.0)
+                os.kill(int(process.parent.name), signal.SIGKILL)
+                return
+        time.sleep(_PAUSE_SECONDS)
+
+
+SCENARIOS = (
+    Scenario(
+        name="helm-fails",
+        summary="the Kubernetes API refuses the chart's DaemonSets",
+        play=_helm_fails,
+    ),
+    Scenario(
+        name="stuck-release",
+        summary="helm is killed in the middle of an upgrade and leaves the release pending",
+        play=_stuck_release,
+    ),
+)

@@ -1,0 +1,89 @@
+"""Scenarios in which somebody, or HyperPod itself, acts on the cluster beside CloudFormation."""
+
+import time
+from collections.abc import Iterator
+
+from rehearsal.hyperpod_api import Caller
+from rehearsal.local_aws import ACCOUNT
+from rehearsal.report import Check
+from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, succeeds
+from rehearsal.stage import Stage
+
+_LONGEST_SECONDS = 30.0
+_PAUSE_SECONDS = 0.1
+
+
+def _node_ids(stage: Stage) -> set[str]:
+    name = stage.config.cluster.name
+    listed = stage.environment.clients("sagemaker").list_cluster_nodes(ClusterName=name)
+    return {node["InstanceId"] for node in listed["ClusterNodeSummaries"]}
+
+
+def _node_replaced(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    yield all_nodes_run(stage)
+    before = _node_ids(stage)
+    faulty = sorted(before)[0]
+    stage.environment.hyperpod.replace_node(
+        cluster=stage.config.cluster.name,
+        instance_id=faulty,
+        caller=Caller(account=ACCOUNT, region=stage.environment.region),
+    )
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while faulty in _node_ids(stage) and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
+    yield all_nodes_run(stage)
+    yield Check(check="one node is a new one", ok=len(_node_ids(stage) - before) == 1)
+    yield succeeds("a deployment without a change leaves it alone", stage.deploy())
+    yield Check(check="the new node is still there", ok=len(_node_ids(stage) - before) == 1)
+
+
+def _delete_while_updating(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    yield all_nodes_run(stage)
+    name = stage.config.cluster.name
+    sagemaker = stage.environment.clients("sagemaker")
+    described = sagemaker.describe_cluster(ClusterName=name)
+    sagemaker.update_cluster(
+        ClusterName=name,
+        NodeRecovery="None" if described["NodeRecovery"] == "Automatic" else "Automatic",
+    )
+    yield succeeds("the stack is deleted while the cluster updates", stage.destroy("hyperpod"))
+    yield cluster_is(stage, "gone")
+
+
+def _deleted_outside(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    yield all_nodes_run(stage)
+    name = stage.config.cluster.name
+    stage.environment.clients("sagemaker").delete_cluster(ClusterName=name)
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while not cluster_is(stage, "gone").ok and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
+    yield cluster_is(stage, "gone")
+
+    def grown(document: dict[str, dict[str, list[dict[str, int]]]]) -> None:
+        document["cluster"]["instance_groups"][1]["instance_count"] = 2
+
+    stage.change(grown)
+    yield succeeds("the next change creates the cluster again", stage.deploy())
+    yield all_nodes_run(stage)
+
+
+SCENARIOS = (
+    Scenario(
+        name="node-replaced",
+        summary="HyperPod replaces a faulty node",
+        play=_node_replaced,
+    ),
+    Scenario(
+        name="delete-while-updating",
+        summary="the stack is deleted while somebody updates the cluster",
+        play=_delete_while_updating,
+    ),
+    Scenario(
+        name="deleted-outside",
+        summary="somebody deletes the cluster beside CloudFormation",
+        play=_deleted_outside,
+    ),
+)

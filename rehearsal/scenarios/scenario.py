@@ -1,0 +1,85 @@
+"""What a scenario is, and what every one of them ends with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rehearsal.hyperpod_api import Faults
+from rehearsal.nodes import running_nodes, wait_for_nodes, wanted_nodes
+from rehearsal.report import Check
+from rehearsal.stage import Stage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scenario:
+    """Something that goes wrong, or changes, and what must come of it.
+
+    Attributes:
+        name: As in `--scenario`.
+        summary: One sentence for the output.
+        play: Acts on the stage and yields each expectation as a check.
+    """
+
+    name: str
+    summary: str
+    play: Callable[[Stage], Iterator[Check]]
+
+    def recover(self, stage: Stage) -> Iterator[Check]:
+        """Yield the checks that a plain deployment works again, whatever the scenario left."""
+        stage.environment.hyperpod.faults = Faults()
+        stage.environment.kubernetes.clear_faults()
+        stage.restore()
+        yield succeeds("a plain deployment works afterwards", stage.deploy())
+        yield all_nodes_run(stage)
+
+
+def succeeds(what: str, error: str | None) -> Check:
+    """Return the check that an action brought no error."""
+    return Check(check=what if error is None else f"{what}: {error}", ok=error is None)
+
+
+def fails(stage: Stage, error: str | None, *, telling: str) -> Iterator[Check]:
+    """Yield the checks of a failed deployment of the HyperPod stack.
+
+    Args:
+        stage: The stage.
+        error: What the deployment returned.
+        telling: Regular expression of what the user must be told.
+    """
+    told = re.search(telling, error if error is not None else "", re.DOTALL) is not None
+    yield Check(check=f"the error tells /{telling}/", ok=told, told=error)
+    statuses = {kind: stage.status(kind) for kind in ("platform", "storage")}
+    kept = {"CREATE_COMPLETE", "UPDATE_COMPLETE", None}
+    yield Check(check="platform and storage are untouched", ok=set(statuses.values()) <= kept)
+
+
+def has_status(stage: Stage, kind: str, *wanted: str) -> Check:
+    """Return the check that a stack has one of the statuses wanted."""
+    status = stage.status(kind)
+    return Check(check=f"the {kind} stack is {' or '.join(wanted)} ({status})", ok=status in wanted)
+
+
+def cluster_is(stage: Stage, wanted: str) -> Check:
+    """Return the check that the HyperPod cluster has the status wanted; `gone` for none."""
+    clusters = stage.environment.clients("sagemaker").list_clusters()["ClusterSummaries"]
+    statuses = [
+        each["ClusterStatus"]
+        for each in clusters
+        if each["ClusterName"] == stage.config.cluster.name
+    ]
+    status = statuses[0] if statuses else "gone"
+    return Check(check=f"the cluster is {wanted} ({status})", ok=status == wanted)
+
+
+def all_nodes_run(stage: Stage) -> Check:
+    """Return the check that exactly the nodes configured run, and Kubernetes knows them."""
+    clients = stage.environment.clients
+    wait_for_nodes(stage.config, clients=clients)
+    wanted, running = wanted_nodes(stage.config), running_nodes(stage.config, clients=clients)
+    known = len(stage.environment.kubernetes.objects("v1", "Node"))
+    return Check(
+        check=f"{wanted} nodes run ({running}), Kubernetes knows {wanted} ({known})",
+        ok=running == known == wanted,
+    )

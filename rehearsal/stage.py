@@ -1,0 +1,152 @@
+"""A deployment that a rehearsal acts on: configure, deploy, look, destroy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hyperpod_cdk.config import Config, load_config
+from rehearsal.cdk_cli import CdkCli, CdkError
+from rehearsal.chart_choice import ChartChoice
+from rehearsal.environment import RehearsalEnvironment
+from rehearsal.inspection import cluster_tools
+from rehearsal.progress import Progress
+from rehearsal.report import StackReport
+from rehearsal.stack_view import (
+    allow_termination,
+    failure_reasons,
+    stack_names,
+    stack_outputs,
+    stack_reports,
+)
+from rehearsal.verification import ClusterTools
+
+_REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@dataclass(kw_only=True, slots=True)
+class Stage:
+    """One deployment on a running rehearsal environment.
+
+    Attributes:
+        environment: What stands in for AWS.
+        config_path: File of the configuration to rehearse.
+        config: The configuration in force; `change` replaces it.
+        chart: Chart of the HyperPod dependencies.
+        work_directory: Gets the cloud assembly, changed configurations and logs.
+        progress: Prints what is done.
+    """
+
+    environment: RehearsalEnvironment
+    config_path: Path
+    config: Config
+    chart: ChartChoice
+    work_directory: Path
+    progress: Progress
+    _current: Path = field(init=False)
+    _synthesized: Path | None = field(init=False, default=None)
+    _changes: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        """Start with the configuration as it is."""
+        self._current = self.config_path
+
+    @property
+    def tools(self) -> ClusterTools:
+        """Kubectl and helm with access to the cluster."""
+        return cluster_tools(self.environment, directory=self.work_directory)
+
+    @property
+    def stacks(self) -> list[str]:
+        """Names of the stacks, in the order in which they are shown."""
+        return stack_names(self.config.name, storage=self.config.storage is not None)
+
+    def bootstrap(self) -> None:
+        """Do what an account needs once for CDK."""
+        self._synth()
+        with self.progress.step("cdk bootstrap"):
+            self._cli.bootstrap(region=self.environment.region)
+
+    def change(self, edit: Callable[[dict[str, Any]], None]) -> None:
+        """Put a changed copy of the original configuration in force.
+
+        Raises:
+            ConfigError: The change makes it invalid.
+        """
+        document = yaml.safe_load(self.config_path.read_text(encoding="utf-8"))
+        edit(document)
+        self._changes += 1
+        self._current = self.work_directory / f"changed-{self._changes}.yaml"
+        self._current.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+        self.config = load_config(self._current)
+
+    def restore(self) -> None:
+        """Put the original configuration in force again."""
+        self._current = self.config_path
+        self.config = load_config(self.config_path)
+
+    def deploy(self) -> str | None:
+        """Deploy all stacks; return the reason that a user would read, None when all went well."""
+        self._synth()
+
+        def on_line(line: str) -> None:
+            # The CLI marks a stack that is done, and one that failed.
+            if line.lstrip().startswith(("✅", "❌")):
+                self.progress.say(f"  {line.strip()}")
+
+        try:
+            with self.progress.step("cdk deploy --all --concurrency 3"):
+                self._cli.deploy(on_line=on_line)
+        except CdkError as error:
+            reasons = failure_reasons(self.environment.clients, self.stacks)
+            return "\n".join(reasons) if reasons else str(error)
+        return None
+
+    def destroy(self, *kinds: str) -> str | None:
+        """Destroy stacks by kind (`hyperpod`), all when none is named; return what went wrong."""
+        self._synth()
+        if not kinds:
+            for name in allow_termination(self.environment.clients, self.stacks):
+                self.progress.say(
+                    f"Lifting the termination protection of {name}, as its owner would"
+                )
+        names = [f"{self.config.name}-{kind}" for kind in kinds]
+        try:
+            with self.progress.step(f"cdk destroy {' '.join(names) or '--all'}"):
+                self._cli.destroy(*names)
+        except CdkError as error:
+            return str(error)
+        return None
+
+    def reports(self) -> list[StackReport]:
+        """Return status and duration of each stack that exists."""
+        return stack_reports(self.environment.clients, self.stacks)
+
+    def status(self, kind: str) -> str | None:
+        """Return the status of a stack by its kind (`hyperpod`); None when it does not exist."""
+        name = f"{self.config.name}-{kind}"
+        return next((stack.status for stack in self.reports() if stack.name == name), None)
+
+    def outputs(self) -> dict[str, dict[str, str]]:
+        """Return the outputs of each stack that exists."""
+        return stack_outputs(self.environment.clients, self.stacks)
+
+    @property
+    def _cli(self) -> CdkCli:
+        return CdkCli(
+            repository=_REPOSITORY,
+            environment=self.environment.aws.environment(),
+            work_directory=self.work_directory,
+            chart=self.chart.path,
+        )
+
+    def _synth(self) -> None:
+        if self._synthesized == self._current:
+            return
+        with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
+            self._cli.synth(config=self._current)
+        self._synthesized = self._current
