@@ -5,12 +5,23 @@ from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk.autoscaling_role import AutoScalingRole
+from hyperpod_cdk.cluster_request import TieredStorage
+from hyperpod_cdk.config import ClusterConfig, Config
 from hyperpod_cdk.helm_release import HelmRelease
-from hyperpod_cdk.hyperpod_cluster import HyperPodCluster, InstanceGroup, LifecycleConfig
+from hyperpod_cdk.hyperpod_cluster import HyperPodCluster
 from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
+from hyperpod_cdk.instance_group import LifecycleConfig
+from stacks.execution_role_needs import volume_key_ids
+from stacks.instance_groups import (
+    Surroundings,
+    instance_group,
+    restricted_instance_group,
+    shared_environment,
+)
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
 
@@ -39,6 +50,15 @@ class HyperPodStack(cdk.Stack):
             namespace=config.helm.namespace,
             values=hyperpod_dependency_values(region=self.region, overrides=config.helm.values),
         )
+        surroundings = Surroundings(
+            subnet_id_in=lambda zone: platform.network.hyperpod_subnet_in(zone).subnet_id,
+            security_group_id=platform.security_group.security_group_id,
+            lifecycle=LifecycleConfig(
+                source_s3_uri=platform.lifecycle_scripts.s3_uri,
+                on_create=platform.lifecycle_scripts.on_create,
+            ),
+        )
+        tiered = config.cluster.tiered_storage
         cluster = HyperPodCluster(
             self,
             "Cluster",
@@ -48,23 +68,25 @@ class HyperPodStack(cdk.Stack):
             execution_role=platform.execution_role,
             subnets=platform.network.hyperpod_subnets,
             security_group=platform.security_group,
-            lifecycle=LifecycleConfig(
-                source_s3_uri=platform.lifecycle_scripts.s3_uri,
-                on_create=platform.lifecycle_scripts.on_create,
-            ),
             instance_groups=[
-                InstanceGroup(
-                    name=group.name,
-                    instance_type=group.instance_type,
-                    instance_count=group.instance_count,
-                    volume_size_gib=group.volume_size_gib,
-                    threads_per_core=group.threads_per_core,
-                    deep_health_checks=group.deep_health_checks,
-                )
-                for group in config.cluster.instance_groups
+                instance_group(group, surroundings) for group in config.cluster.instance_groups
             ],
+            restricted_instance_groups=[
+                restricted_instance_group(group, surroundings)
+                for group in config.cluster.restricted_instance_groups
+            ],
+            shared_environment=shared_environment(config.cluster.shared_environment),
             node_recovery=config.cluster.node_recovery,
             node_provisioning_mode=config.cluster.node_provisioning_mode,
+            tiered_storage=(
+                None
+                if tiered is None
+                else TieredStorage(
+                    mode=tiered.mode, instance_memory_percentage=tiered.instance_memory_percentage
+                )
+            ),
+            auto_scaling=config.cluster.auto_scaling,
+            cluster_role=self._cluster_role(config.cluster),
             tags=config.tags,
             depends_on=[dependencies],
         )
@@ -85,3 +107,10 @@ class HyperPodStack(cdk.Stack):
                 "HyperPodClusterArn": cluster.cluster_arn,
             },
         )
+
+    def _cluster_role(self, cluster: ClusterConfig) -> iam.IRole | None:
+        if cluster.role_arn is not None:
+            return iam.Role.from_role_arn(self, "ClusterRole", cluster.role_arn, mutable=False)
+        if cluster.auto_scaling is None:
+            return None
+        return AutoScalingRole(self, "AutoScalingRole", volume_key_ids=volume_key_ids(cluster)).role

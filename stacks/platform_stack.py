@@ -15,6 +15,7 @@ from hyperpod_cdk.network import HyperPodSubnet, Network
 from hyperpod_cdk.provisioner import Provisioner, VpcPlacement
 from hyperpod_cdk.provisioner_access import ProvisionerAccess
 from hyperpod_cdk.security_group import ClusterSecurityGroup
+from stacks.execution_role_needs import execution_role_needs
 from stacks.outputs import add_outputs
 
 
@@ -82,6 +83,7 @@ class PlatformStack(cdk.Stack):
             security_group=self.security_group,
             bucket=bucket,
             script_keys=self.lifecycle_scripts.keys,
+            needs=execution_role_needs(config.cluster),
         ).role
         subnet_ids = [subnet.subnet_id for subnet in self.network.hyperpod_subnets]
         names = {

@@ -10,6 +10,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
+from hyperpod_cdk.node_needs import NodeNeeds, need_findings, need_statements
 
 _MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 
@@ -29,6 +30,7 @@ class ExecutionRole(Construct):
         security_group: The group that they may carry.
         bucket: Lifecycle bucket.
         script_keys: Scripts in it that nodes read.
+        needs: What some instance groups use beyond that. Default: nothing.
 
     Attributes:
         role: The role.
@@ -44,17 +46,21 @@ class ExecutionRole(Construct):
         security_group: ec2.ISecurityGroup,
         bucket: s3.IBucket,
         script_keys: Sequence[str],
+        needs: NodeNeeds | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         stack = Stack.of(self)
+        needs = NodeNeeds() if needs is None else needs
 
         def ec2_arn(resource: str, name: str) -> str:
             return stack.format_arn(service="ec2", resource=resource, resource_name=name)
 
         interfaces, instances = ec2_arn("network-interface", "*"), ec2_arn("instance", "*")
         any_repository = f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"
-        own_subnets = [ec2_arn("subnet", subnet.subnet_id) for subnet in subnets]
-        own_group = ec2_arn("security-group", security_group.security_group_id)
+        subnet_ids = [*(subnet.subnet_id for subnet in subnets), *needs.subnet_ids]
+        group_ids = [security_group.security_group_id, *needs.security_group_ids]
+        own_subnets = [ec2_arn("subnet", name) for name in subnet_ids]
+        own_groups = [ec2_arn("security-group", name) for name in group_ids]
         statements = [
             iam.PolicyStatement(
                 sid="ManageNetworkInterfaces",
@@ -69,7 +75,7 @@ class ExecutionRole(Construct):
                     "ec2:ModifyNetworkInterfaceAttribute",
                     "ec2:UnassignPrivateIpAddresses",
                 ],
-                resources=[interfaces, instances, own_group, *own_subnets],
+                resources=[interfaces, instances, *own_groups, *own_subnets],
             ),
             iam.PolicyStatement(
                 sid="TagNetworkInterfaces", actions=["ec2:CreateTags"], resources=[interfaces]
@@ -111,6 +117,7 @@ class ExecutionRole(Construct):
                 actions=["s3:GetObject"],
                 resources=[bucket.arn_for_objects(key) for key in script_keys],
             ),
+            *need_statements(self, needs),
         ]
         self.role = iam.Role(
             self,
@@ -143,5 +150,6 @@ class ExecutionRole(Construct):
                 wildcard_finding(self, any_repository): (
                     "Images come from repositories of several AWS accounts and regions; pull only."
                 ),
+                **need_findings(self, needs),
             },
         )

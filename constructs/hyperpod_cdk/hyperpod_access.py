@@ -1,8 +1,17 @@
 """The rights that creating, changing and deleting a HyperPod cluster takes."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
+
+from hyperpod_cdk import request_references as references
+from hyperpod_cdk.acknowledge import wildcard_finding
+from hyperpod_cdk.volume_keys import volume_key_statements
+
+_SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
 
 
 def any_hyperpod_cluster(scope: Construct) -> str:
@@ -10,13 +19,17 @@ def any_hyperpod_cluster(scope: Construct) -> str:
     return Stack.of(scope).format_arn(service="sagemaker", resource="cluster", resource_name="*")
 
 
-def hyperpod_access(scope: Construct, *, execution_role: iam.IRole) -> list[iam.PolicyStatement]:
+def hyperpod_access(scope: Construct, request: Mapping[str, Any]) -> list[iam.PolicyStatement]:
     """Return the statements of the principal that manages a HyperPod cluster.
 
-    Rights on the EKS cluster are `ProvisionerAccess`'s.
+    Only what this cluster takes: the roles, keys, training plans and AMIs that it names. Rights on
+    the EKS cluster are `ProvisionerAccess`'s.
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+
+    Args:
+        scope: A construct of the policy's stack.
+        request: The CreateCluster input.
     """
-    stack = Stack.of(scope)
     return [
         iam.PolicyStatement(
             sid="ManageCluster",
@@ -36,23 +49,119 @@ def hyperpod_access(scope: Construct, *, execution_role: iam.IRole) -> list[iam.
         iam.PolicyStatement(
             sid="PassExecutionRole",
             actions=["iam:PassRole"],
-            resources=[execution_role.role_arn],
-            conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
+            resources=references.execution_roles(request),
+            conditions={"StringEquals": {"iam:PassedToService": _SAGEMAKER}},
         ),
         iam.PolicyStatement(
             sid="FirstUseOfHyperPod",
             actions=["iam:CreateServiceLinkedRole"],
             resources=[
-                stack.format_arn(
+                Stack.of(scope).format_arn(
                     service="iam",
                     region="",
                     resource="role",
                     resource_name=(
-                        "aws-service-role/hyperpod.sagemaker.amazonaws.com/"
-                        "AWSServiceRoleForSageMakerHyperPod"
+                        f"aws-service-role/{_HYPERPOD}/AWSServiceRoleForSageMakerHyperPod"
                     ),
                 )
             ],
-            conditions={"StringEquals": {"iam:AWSServiceName": "hyperpod.sagemaker.amazonaws.com"}},
+            conditions={"StringEquals": {"iam:AWSServiceName": _HYPERPOD}},
+        ),
+        *_pass_cluster_role(request),
+        *_use_training_plans(scope, request),
+        *_share_images(scope, request),
+        *volume_key_statements(scope, references.volume_keys(request)),
+    ]
+
+
+def access_findings(scope: Construct, request: Mapping[str, Any]) -> dict[str, str]:
+    """Return why each wildcard of `hyperpod_access` is accepted, by cdk-nag's finding."""
+    reasons = {
+        any_hyperpod_cluster(scope): (
+            "A HyperPod cluster's ARN ends in an id that the service draws at creation."
+        )
+    }
+    if references.training_plans(request):
+        reasons[_any_reserved_capacity(scope)] = (
+            "A training plan draws on reserved capacity whose ids only the service knows."
+        )
+    if references.images(request):
+        reasons[_any_snapshot(scope)] = (
+            "HyperPod shares the AMI's snapshot with itself; its id is not in the configuration."
+        )
+        reasons["*"] = "Looking up images and snapshots: AWS takes no resource for it."
+    return {wildcard_finding(scope, resource): reason for resource, reason in reasons.items()}
+
+
+def _pass_cluster_role(request: Mapping[str, Any]) -> list[iam.PolicyStatement]:
+    if "ClusterRole" not in request:
+        return []
+    return [
+        iam.PolicyStatement(
+            sid="PassClusterRole",
+            actions=["iam:PassRole"],
+            resources=[request["ClusterRole"]],
+            # HyperPod's own principal assumes it; its call to pass it on is SageMaker's.
+            conditions={"StringEquals": {"iam:PassedToService": [_HYPERPOD, _SAGEMAKER]}},
+        )
+    ]
+
+
+def _use_training_plans(scope: Construct, request: Mapping[str, Any]) -> list[iam.PolicyStatement]:
+    plans = references.training_plans(request)
+    if not plans:
+        return []
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
+    return [
+        iam.PolicyStatement(
+            sid="UseTrainingPlans",
+            actions=[
+                "sagemaker:CreateCluster",
+                "sagemaker:DescribeTrainingPlan",
+                "sagemaker:UpdateCluster",
+            ],
+            resources=[*plans, _any_reserved_capacity(scope)],
+        )
+    ]
+
+
+def _share_images(scope: Construct, request: Mapping[str, Any]) -> list[iam.PolicyStatement]:
+    images = references.images(request)
+    if not images:
+        return []
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-cluster-management.html
+    return [
+        iam.PolicyStatement(
+            sid="FindImages",
+            actions=["ec2:DescribeImages", "ec2:DescribeSnapshots"],
+            resources=["*"],
+        ),
+        iam.PolicyStatement(
+            sid="ShareImages",
+            actions=["ec2:ModifyImageAttribute"],
+            resources=[_image_arn(scope, image) for image in images],
+        ),
+        iam.PolicyStatement(
+            sid="ShareSnapshots",
+            actions=["ec2:ModifySnapshotAttribute"],
+            resources=[_any_snapshot(scope)],
         ),
     ]
+
+
+def _any_reserved_capacity(scope: Construct) -> str:
+    return Stack.of(scope).format_arn(
+        service="sagemaker", resource="reserved-capacity", resource_name="*"
+    )
+
+
+def _image_arn(scope: Construct, image: str) -> str:
+    return Stack.of(scope).format_arn(
+        service="ec2", account="", resource="image", resource_name=image
+    )
+
+
+def _any_snapshot(scope: Construct) -> str:
+    return Stack.of(scope).format_arn(
+        service="ec2", account="", resource="snapshot", resource_name="*"
+    )

@@ -1,8 +1,6 @@
 """The HyperPod cluster."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
@@ -10,44 +8,12 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.acknowledge import acknowledge, wildcard_finding
-from hyperpod_cdk.hyperpod_access import any_hyperpod_cluster, hyperpod_access
+from hyperpod_cdk.acknowledge import acknowledge
+from hyperpod_cdk.cluster_request import TieredStorage, cluster_request
+from hyperpod_cdk.hyperpod_access import access_findings, hyperpod_access
+from hyperpod_cdk.instance_group import InstanceGroup, VpcConfig
 from hyperpod_cdk.provisioner import Provisioner
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InstanceGroup:
-    """HyperPod nodes of one instance type.
-
-    Attributes:
-        name: 1 to 63 letters, digits and inner hyphens.
-        instance_type: `ml.…`, one of HyperPod's.
-        instance_count: 0 to 6758.
-        volume_size_gib: Secondary EBS volume, mounted at /opt/sagemaker; 1 to 16384.
-        threads_per_core: 1 (no hyper-threading) or 2.
-        deep_health_checks: `InstanceStress` and `InstanceConnectivity`, run when a node starts;
-            minutes to hours, on accelerated types only. Default: none.
-    """
-
-    name: str
-    instance_type: str
-    instance_count: int
-    volume_size_gib: int
-    threads_per_core: int
-    deep_health_checks: Sequence[str] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LifecycleConfig:
-    """Where nodes find the script that they run when they are created.
-
-    Attributes:
-        source_s3_uri: `s3://bucket/prefix`.
-        on_create: Script name under it.
-    """
-
-    source_s3_uri: str
-    on_create: str
+from hyperpod_cdk.restricted_instance_group import RestrictedInstanceGroup, SharedEnvironment
 
 
 class HyperPodCluster(Construct):
@@ -60,20 +26,29 @@ class HyperPodCluster(Construct):
         cluster_name: 1 to 63 letters, digits and inner hyphens.
         eks_cluster: The orchestrator.
         provisioner: Makes the calls.
-        execution_role: Role of the nodes.
-        subnets: Private subnets; HyperPod puts all groups into one of them.
+        execution_role: Role of the nodes of groups that have none of their own.
+        subnets: Private subnets; HyperPod puts all groups without a VPC configuration of their own
+            into one of them.
         security_group: Of the nodes.
-        lifecycle: Script that nodes run when they are created.
         instance_groups: 1 to 100.
+        restricted_instance_groups: Groups for training such models as Amazon Nova. Default: none.
+        shared_environment: What the restricted groups share. Default: nothing.
         node_recovery: `Automatic` reboots or replaces faulty nodes; `None` does not.
         node_provisioning_mode: `Continuous` starts with the nodes there are and goes on trying for
             the rest; None waits for all or fails.
+        tiered_storage: Managed tiered checkpointing. Default: none.
+        auto_scaling: `Karpenter` adds and removes nodes as pods need them; needs `cluster_role`
+            and continuous provisioning. Default: none.
+        cluster_role: Role that HyperPod assumes to scale the cluster. Default: none.
         tags: Tags of the cluster. Default: none.
         depends_on: What must be there first: the Helm release above all.
 
     Attributes:
         cluster_name: Name; resolves once the cluster is in service.
         cluster_arn: ARN; it ends in a generated id, not in the name.
+
+    Raises:
+        ValueError: `auto_scaling` without `cluster_role`.
     """
 
     def __init__(
@@ -87,44 +62,40 @@ class HyperPodCluster(Construct):
         execution_role: iam.IRole,
         subnets: Sequence[ec2.ISubnet],
         security_group: ec2.ISecurityGroup,
-        lifecycle: LifecycleConfig,
         instance_groups: Sequence[InstanceGroup],
+        restricted_instance_groups: Sequence[RestrictedInstanceGroup] = (),
+        shared_environment: SharedEnvironment | None = None,
         node_recovery: str = "Automatic",
         node_provisioning_mode: str | None = "Continuous",
+        tiered_storage: TieredStorage | None = None,
+        auto_scaling: str | None = None,
+        cluster_role: iam.IRole | None = None,
         tags: Mapping[str, str] | None = None,
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
-        request: dict[str, Any] = {
-            "ClusterName": cluster_name,
-            "Orchestrator": {"Eks": {"ClusterArn": eks_cluster.cluster_arn}},
-            "VpcConfig": {
-                "SecurityGroupIds": [security_group.security_group_id],
-                "Subnets": [subnet.subnet_id for subnet in subnets],
-            },
-            "NodeRecovery": node_recovery,
-            "InstanceGroups": [
-                _group_request(group, execution_role=execution_role, lifecycle=lifecycle)
-                for group in instance_groups
-            ],
-        }
-        if node_provisioning_mode is not None:
-            request["NodeProvisioningMode"] = node_provisioning_mode
-        if tags:
-            request["Tags"] = [{"Key": key, "Value": value} for key, value in sorted(tags.items())]
-        access = provisioner.grant(
-            self,
-            "Access",
-            statements=hyperpod_access(self, execution_role=execution_role),
+        if auto_scaling is not None and cluster_role is None:
+            raise ValueError(f"auto_scaling {auto_scaling!r} needs a cluster_role")
+        request = cluster_request(
+            cluster_name=cluster_name,
+            eks_cluster_arn=eks_cluster.cluster_arn,
+            execution_role_arn=execution_role.role_arn,
+            vpc=VpcConfig(
+                subnet_ids=[subnet.subnet_id for subnet in subnets],
+                security_group_ids=[security_group.security_group_id],
+            ),
+            instance_groups=instance_groups,
+            restricted_instance_groups=restricted_instance_groups,
+            shared_environment=shared_environment,
+            node_recovery=node_recovery,
+            node_provisioning_mode=node_provisioning_mode,
+            tiered_storage=tiered_storage,
+            auto_scaling=auto_scaling,
+            cluster_role_arn=None if cluster_role is None else cluster_role.role_arn,
+            tags=tags,
         )
-        acknowledge(
-            access,
-            {
-                wildcard_finding(self, any_hyperpod_cluster(self)): (
-                    "A HyperPod cluster's ARN ends in an id that the service draws at creation."
-                )
-            },
-        )
+        access = provisioner.grant(self, "Access", statements=hyperpod_access(self, request))
+        acknowledge(access, access_findings(self, request))
         resource = provisioner.custom_resource(
             self,
             "Resource",
@@ -137,23 +108,3 @@ class HyperPodCluster(Construct):
         )
         self.cluster_name = resource.get_att_string("ClusterName")
         self.cluster_arn = resource.get_att_string("ClusterArn")
-
-
-def _group_request(
-    group: InstanceGroup, *, execution_role: iam.IRole, lifecycle: LifecycleConfig
-) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        "InstanceGroupName": group.name,
-        "InstanceType": group.instance_type,
-        "InstanceCount": group.instance_count,
-        "ExecutionRole": execution_role.role_arn,
-        "LifeCycleConfig": {
-            "SourceS3Uri": lifecycle.source_s3_uri,
-            "OnCreate": lifecycle.on_create,
-        },
-        "ThreadsPerCore": group.threads_per_core,
-        "InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": group.volume_size_gib}}],
-    }
-    if group.deep_health_checks:
-        request["OnStartDeepHealthChecks"] = list(group.deep_health_checks)
-    return request

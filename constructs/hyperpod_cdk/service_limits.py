@@ -5,7 +5,8 @@ here, so reading a limit costs a synth a millisecond instead of a second.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -32,7 +33,7 @@ class Shape:
 
     def matches(self, text: str) -> bool:
         """Tell whether `text` matches the pattern; any text does when there is none."""
-        return self.pattern is None or _matcher(self.pattern).isinstance_python(text)
+        return self.pattern is None or _matcher(self.pattern)(text)
 
 
 @cache
@@ -65,6 +66,9 @@ def _data() -> dict[str, Any]:
 
 
 @cache
-def _matcher(pattern: str) -> SchemaValidator:
-    # pydantic's regular expressions know \p{L}, which the tag shapes use and Python's do not.
-    return SchemaValidator(core_schema.str_schema(pattern=f"^(?:{pattern})$"))
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    if "(?!" in pattern:  # pydantic's regular expressions do not look ahead
+        lookahead = re.compile(pattern)
+        return lambda text: lookahead.fullmatch(text) is not None
+    # They know \p{L} though, which the tag shapes use and Python's do not.
+    return SchemaValidator(core_schema.str_schema(pattern=f"^(?:{pattern})$")).isinstance_python

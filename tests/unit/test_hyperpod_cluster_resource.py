@@ -9,17 +9,21 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.hyperpod_cluster import HyperPodCluster, InstanceGroup, LifecycleConfig
+from hyperpod_cdk.hyperpod_cluster import HyperPodCluster
+from hyperpod_cdk.instance_group import InstanceGroup, LifecycleConfig
+from hyperpod_cdk.instance_storage import EbsVolume
 from hyperpod_cdk.provisioner import Provisioner
 from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.unit.template_view import TemplateView
 
 CLUSTER = "Custom::HyperPodCluster"
+LIFECYCLE = LifecycleConfig(source_s3_uri="s3://bucket", on_create="on_create.sh")
 GPU = InstanceGroup(
     name="gpu",
     instance_type="ml.p5.48xlarge",
     instance_count=2,
-    volume_size_gib=500,
+    ebs_volumes=[EbsVolume(volume_size_gib=500)],
+    lifecycle=LIFECYCLE,
     threads_per_core=2,
     deep_health_checks=["InstanceStress", "InstanceConnectivity"],
 )
@@ -27,7 +31,8 @@ CPU = InstanceGroup(
     name="cpu",
     instance_type="ml.m5.2xlarge",
     instance_count=0,
-    volume_size_gib=100,
+    ebs_volumes=[EbsVolume(volume_size_gib=100)],
+    lifecycle=LIFECYCLE,
     threads_per_core=1,
 )
 
@@ -40,7 +45,10 @@ def group_request(group: InstanceGroup, **more: object) -> dict[str, Any]:
         "ExecutionRole": "<AWS::IAM::Role.Arn>",
         "LifeCycleConfig": {"SourceS3Uri": "s3://bucket", "OnCreate": "on_create.sh"},
         "ThreadsPerCore": group.threads_per_core,
-        "InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": group.volume_size_gib}}],
+        "InstanceStorageConfigs": [
+            {"EbsVolumeConfig": {"VolumeSizeInGB": volume.volume_size_gib}}
+            for volume in group.ebs_volumes
+        ],
         **more,
     }
 
@@ -75,7 +83,6 @@ def arguments(
         "execution_role": iam.Role(stack, "NodeRole", assumed_by=principal),
         "subnets": subnets,
         "security_group": security_group,
-        "lifecycle": LifecycleConfig(source_s3_uri="s3://bucket", on_create="on_create.sh"),
         "instance_groups": [GPU, CPU],
     }
 

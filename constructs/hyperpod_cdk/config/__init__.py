@@ -1,12 +1,14 @@
 """The configuration of a deployment: one YAML file, checked before anything is built."""
 
-from hyperpod_cdk.config.cluster import ClusterConfig, InstanceGroupConfig
+from hyperpod_cdk.config.cluster import ClusterConfig
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.eks import EksConfig
 from hyperpod_cdk.config.faults import ConfigError
 from hyperpod_cdk.config.helm import HelmConfig
+from hyperpod_cdk.config.instance_group import InstanceGroupConfig
 from hyperpod_cdk.config.loading import load_config
 from hyperpod_cdk.config.network import HyperPodSubnetConfig, NetworkConfig
+from hyperpod_cdk.config.restricted_instance_group import RestrictedInstanceGroupConfig
 from hyperpod_cdk.config.storage import StorageConfig
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "HyperPodSubnetConfig",
     "InstanceGroupConfig",
     "NetworkConfig",
+    "RestrictedInstanceGroupConfig",
     "StorageConfig",
     "load_config",
 ]

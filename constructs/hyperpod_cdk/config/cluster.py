@@ -1,67 +1,40 @@
 """The `cluster` section: the HyperPod cluster and its instance groups."""
 
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
-from pydantic import ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import ConfigDict, ValidationInfo, field_validator
 
+from hyperpod_cdk.config import cluster_rules as rules
+from hyperpod_cdk.config.arns import RoleArn
 from hyperpod_cdk.config.faults import Fault, refuse
-from hyperpod_cdk.config.limits import ApiLimits, limit_faults
+from hyperpod_cdk.config.instance_group import InstanceGroupConfig
+from hyperpod_cdk.config.limits import ApiLimits
+from hyperpod_cdk.config.restricted_instance_group import (
+    RestrictedInstanceGroupConfig,
+    SharedEnvironmentConfig,
+)
 from hyperpod_cdk.config.section import Listed, Section
-from hyperpod_cdk.config.validation_faults import faults_of
-from hyperpod_cdk.instance_types import is_accelerated
 from hyperpod_cdk.service_limits import shape
 
-DeepHealthCheck = Annotated[
-    str, ApiLimits(shape_name="sagemaker.DeepHealthCheckType", noun="a deep health check")
-]
 
+class TieredStorageConfig(Section):
+    """Managed tiered checkpointing."""
 
-class InstanceGroupConfig(Section):
-    """Equal nodes of the cluster."""
+    mode: Annotated[str, ApiLimits(shape_name="sagemaker.ClusterConfigMode", noun="a mode")]
+    """Enable or Disable."""
 
-    name: Annotated[
-        str,
-        ApiLimits(
-            shape_name="sagemaker.ClusterInstanceGroupName",
-            noun="an instance group name (letters, digits, inner hyphens)",
-        ),
-    ]
-    """Name of the group, once in the cluster."""
-
-    instance_type: Annotated[
-        str, ApiLimits(shape_name="sagemaker.ClusterInstanceType", noun="a HyperPod instance type")
-    ]
-    """Instance type with its ml. prefix. The account needs the quota `<type> for cluster usage`."""
-
-    instance_count: Annotated[
-        int, ApiLimits(shape_name="sagemaker.ClusterInstanceCount", noun="an instance count")
-    ]
-    """Number of instances; each is billed from the start of its lifecycle script."""
-
-    volume_size_gib: Annotated[
-        int, ApiLimits(shape_name="sagemaker.ClusterEbsVolumeSizeInGB", noun="a volume size in GiB")
-    ] = 500
-    """Size in GiB of the EBS volume of each instance, mounted at /opt/sagemaker. Default: 500."""
-
-    threads_per_core: Annotated[
-        int, ApiLimits(shape_name="sagemaker.ClusterThreadsPerCore", noun="threads per core")
-    ] = 1
-    """2 turns simultaneous multithreading on, for types that have it; 1 suits every type. Default:
-    1."""
-
-    deep_health_checks: Listed[DeepHealthCheck] = ()
-    """Tests of the hardware before an instance joins, which take from minutes to hours:
-    InstanceStress, InstanceConnectivity, MultiNodeTrainingValidation. GPU and Trainium only.
-    Default: none."""
-
-    @field_validator("deep_health_checks")
-    @classmethod
-    def _check_deep_health_checks(
-        cls, value: tuple[str, ...], info: ValidationInfo
-    ) -> tuple[str, ...]:
-        refuse(_deep_health_check_faults(value, instance_type=info.data.get("instance_type")))
-        return value
+    instance_memory_percentage: (
+        Annotated[
+            int,
+            ApiLimits(
+                shape_name="sagemaker.ClusterInstanceMemoryAllocationPercentage",
+                noun="a percentage of memory",
+            ),
+        ]
+        | None
+    ) = None
+    """Percentage of each instance's memory for checkpoints, 0 to 100. Default: HyperPod's."""
 
 
 class ClusterConfig(Section):
@@ -97,45 +70,72 @@ class ClusterConfig(Section):
     """Continuous: nodes join one by one as capacity is found, and missing ones are retried for
     ever. null: all nodes or none. It is set when the cluster is created."""
 
+    auto_scaling: (
+        Annotated[
+            str, ApiLimits(shape_name="sagemaker.ClusterAutoScalerType", noun="an autoscaler")
+        ]
+        | None
+    ) = None
+    """Karpenter: HyperPod adds and removes nodes as pods need them, with continuous provisioning
+    only. Default: none, the instance counts are as configured."""
+
+    role_arn: RoleArn | None = None
+    """ARN of an IAM role of your own with which HyperPod scales the cluster; the service
+    hyperpod.sagemaker.amazonaws.com must be trusted to assume it. Default: one is made when
+    auto_scaling is set."""
+
+    tiered_storage: TieredStorageConfig | None = None
+    """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
+    off."""
+
     instance_groups: Listed[InstanceGroupConfig]
     """The groups of nodes, 1 to 100."""
+
+    restricted_instance_groups: Listed[RestrictedInstanceGroupConfig] = ()
+    """Groups in a restricted environment, for training such models as Amazon Nova, at most 100.
+    Default: none."""
+
+    shared_environment: SharedEnvironmentConfig | None = None
+    """The environment that all restricted instance groups share. Default: none."""
 
     @field_validator("instance_groups", mode="wrap")
     @classmethod
     def _check_instance_groups(
         cls, value: object, handler: Callable[[object], tuple[InstanceGroupConfig, ...]]
     ) -> tuple[InstanceGroupConfig, ...]:
-        # Wrapped, so that a fault within one group does not hide those between the groups.
-        faults = list(_group_faults(value)) if isinstance(value, list | tuple) else []
-        try:
-            groups = handler(value)
-        except ValidationError as error:
-            refuse([*faults_of(error, model=InstanceGroupConfig), *faults])
-            raise
-        refuse(faults)
-        return groups
+        return rules.checked_groups(
+            value,
+            handler=handler,
+            model=InstanceGroupConfig,
+            key="instance_groups",
+            limits=shape("sagemaker.ClusterInstanceGroupSpecifications"),
+        )
 
+    @field_validator("restricted_instance_groups", mode="wrap")
+    @classmethod
+    def _check_restricted_instance_groups(
+        cls,
+        value: object,
+        handler: Callable[[object], tuple[RestrictedInstanceGroupConfig, ...]],
+        info: ValidationInfo,
+    ) -> tuple[RestrictedInstanceGroupConfig, ...]:
+        if not value:
+            return handler(value)
+        return rules.checked_groups(
+            value,
+            handler=handler,
+            model=RestrictedInstanceGroupConfig,
+            key="restricted_instance_groups",
+            limits=shape("sagemaker.ClusterRestrictedInstanceGroupSpecifications"),
+            taken=[group.name for group in info.data.get("instance_groups", ())],
+        )
 
-def _deep_health_check_faults(
-    checks: tuple[str, ...], *, instance_type: str | None
-) -> Iterator[Fault]:
-    if checks and instance_type is not None and not is_accelerated(instance_type):
-        message = f"must be empty for {instance_type}: they test GPU and Trainium types only"
-        yield Fault(value=list(checks), message=message)
-    for index, check in enumerate(checks):
-        if check in checks[:index]:
-            yield Fault(path=(index,), value=check, message="is listed twice; list each check once")
-
-
-def _group_faults(groups: list[Any] | tuple[Any, ...]) -> Iterator[Fault]:
-    limits = shape("sagemaker.ClusterInstanceGroupSpecifications")
-    yield from limit_faults(len(groups), limits=limits, noun="the number of instance groups")
-    first: dict[str, int] = {}
-    for index, group in enumerate(groups):
-        name = group.get("name") if isinstance(group, dict) else getattr(group, "name", None)
-        if not isinstance(name, str):
-            continue
-        if name in first:
-            message = f"is already the name of instance_groups[{first[name]}]; names must differ"
-            yield Fault(path=(index, "name"), value=name, message=message)
-        first.setdefault(name, index)
+    @field_validator("shared_environment")
+    @classmethod
+    def _check_shared_environment(
+        cls, value: SharedEnvironmentConfig | None, info: ValidationInfo
+    ) -> SharedEnvironmentConfig | None:
+        if value is not None and info.data.get("restricted_instance_groups") == ():
+            message = "must be left out: there are no restricted_instance_groups to share it"
+            refuse([Fault(value=value.model_dump(), message=message)])
+        return value

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, fie
 
 from hyperpod_cdk.config.availability_zones import NamedZone, region_faults
 from hyperpod_cdk.config.cluster import ClusterConfig
+from hyperpod_cdk.config.deployment_rules import deployment_faults
 from hyperpod_cdk.config.eks import EksConfig
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.helm import HelmConfig
@@ -103,6 +104,14 @@ class Config(Section):
         if isinstance(value, dict) and "name" not in value:
             # Without a valid deployment name the load fails anyway; do not report it twice.
             return {"name": f"{info.data.get('name', 'hyperpod')}-cluster", **value}
+        return value
+
+    @field_validator("cluster")
+    @classmethod
+    def _check_cluster(cls, value: ClusterConfig, info: ValidationInfo) -> ClusterConfig:
+        network: NetworkConfig | None = info.data.get("network")
+        zones = None if network is None else network.hyperpod_zone_ids
+        refuse(deployment_faults(value, zones=zones, region=info.data.get("region")))
         return value
 
 

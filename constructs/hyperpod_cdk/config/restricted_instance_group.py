@@ -1,0 +1,60 @@
+"""The `cluster.restricted_instance_groups` list and what its groups share."""
+
+from typing import Annotated
+
+from hyperpod_cdk.config.limits import ApiLimits
+from hyperpod_cdk.config.node_group import InstanceType, NodeGroupConfig
+from hyperpod_cdk.config.section import Section
+
+
+class RestrictedFileSystemConfig(Section):
+    """An FSx for Lustre file system that HyperPod makes for restricted instance groups."""
+
+    size_gib: Annotated[
+        int, ApiLimits(shape_name="sagemaker.FSxLustreSizeInGiB", noun="a size in GiB")
+    ]
+    """Size in GiB, 1200 to 100800."""
+
+    per_unit_storage_throughput: Annotated[
+        int,
+        ApiLimits(
+            shape_name="sagemaker.FSxLustrePerUnitStorageThroughput",
+            noun="a throughput in MB/s per TiB",
+        ),
+    ]
+    """Throughput in MB/s for each TiB of size, 125 to 1000."""
+
+
+class RestrictedEnvironmentConfig(Section):
+    """The environment of one restricted instance group."""
+
+    fsx_lustre: RestrictedFileSystemConfig | None = None
+    """File system of the group. Default: none."""
+
+
+class SharedEnvironmentConfig(Section):
+    """The environment that all restricted instance groups share."""
+
+    fsx_lustre: RestrictedFileSystemConfig
+    """File system of the groups."""
+
+    fsx_lustre_deletion_policy: Annotated[
+        str,
+        ApiLimits(shape_name="sagemaker.ClusterFSxLustreDeletionPolicy", noun="a deletion policy"),
+    ]
+    """Keep, or DeleteIfNotUsed: whether the file system and its files outlive the groups."""
+
+
+class RestrictedInstanceGroupConfig(NodeGroupConfig):
+    """Equal nodes in a restricted environment, for training such models as Amazon Nova."""
+
+    instance_type: InstanceType
+    """Instance type with its ml. prefix. The account needs the quota `<type> for cluster usage`."""
+
+    environment: RestrictedEnvironmentConfig | None = None
+    """Environment of this group alone. Default: the shared one."""
+
+    @property
+    def possible_instance_types(self) -> tuple[str, ...]:
+        """Every type that an instance of the group may have."""
+        return (self.instance_type,)

@@ -1,0 +1,114 @@
+"""How HyperPod updates the AMI of an instance group's nodes."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, model_validator
+
+from hyperpod_cdk.config.deployment import DeploymentConfig
+from hyperpod_cdk.config.faults import Fault, refuse
+from hyperpod_cdk.config.limits import ApiLimits, Matching
+from hyperpod_cdk.config.section import Section
+
+_IDLE_STRATEGIES = ("WhenIdle", "WhenAllIdle")
+_DRAIN_STRATEGY = "DrainFirst"
+
+
+def _point_in_time(value: str) -> str:
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ValueError("must be a date and time with its offset, such as 2027-01-31T03:00:00Z")
+    return value
+
+
+class ScheduledUpdateConfig(Section):
+    """Updates of the AMI at set times."""
+
+    schedule_expression: Annotated[
+        str,
+        ApiLimits(shape_name="sagemaker.CronScheduleExpression", noun="a schedule expression"),
+        Matching(
+            pattern=r"cron\([^\s()]+( [^\s()]+){5}\)",
+            rule="must be a cron expression of six fields (minutes, hours, day of month, month, "
+            "day of week, year), such as cron(0 3 ? * SUN *)",
+        ),
+    ]
+    """When, in UTC: cron(0 3 ? * SUN *)."""
+
+    deployment: DeploymentConfig | None = None
+    """How the update rolls over the instances. Default: HyperPod's way."""
+
+
+class DrainConfig(Section):
+    """How pods leave an instance before it is patched."""
+
+    timeout_seconds: (
+        Annotated[
+            int,
+            ApiLimits(
+                shape_name="sagemaker.DrainTimeoutInSecondsValue", noun="a drain timeout in seconds"
+            ),
+        ]
+        | None
+    ) = None
+    """Seconds to wait for the pods to leave, 0 to 5400. Default: HyperPod's, 3600."""
+
+    on_timeout: (
+        Annotated[
+            str,
+            ApiLimits(shape_name="sagemaker.ClusterOnDrainTimeout", noun="an action on timeout"),
+        ]
+        | None
+    ) = None
+    """Skip: the instance is not patched. Force: its pods are deleted, whatever their disruption
+    budgets. Default: HyperPod's, Skip."""
+
+
+class AutoPatchConfig(Section):
+    """Patch releases of the AMI, applied as they come."""
+
+    strategy: Annotated[
+        str, ApiLimits(shape_name="sagemaker.ClusterPatchingStrategy", noun="a patching strategy")
+    ]
+    """WhenIdle: each instance once it is idle. WhenAllIdle: once all are. DrainFirst: pods are
+    made to leave."""
+
+    next_patch_date: Annotated[str, AfterValidator(_point_in_time)] | None = None
+    """When the next patch is due, with the offset from UTC: 2027-01-31T03:00:00Z. Default:
+    HyperPod decides when it finds a patch."""
+
+    deployment: DeploymentConfig | None = None
+    """How patching rolls over the instances. Default: HyperPod's way."""
+
+    idle_wait_window_seconds: (
+        Annotated[
+            int,
+            ApiLimits(
+                shape_name="sagemaker.IdleWaitWindowInSecondsValue", noun="an idle wait in seconds"
+            ),
+        ]
+        | None
+    ) = None
+    """Most seconds to wait for instances to become idle, 3600 to 2160000; WhenIdle and WhenAllIdle
+    only. Default: HyperPod's, 86400."""
+
+    drain: DrainConfig | None = None
+    """How pods leave an instance; DrainFirst only."""
+
+    @model_validator(mode="after")
+    def _check_strategy(self) -> Self:
+        refuse(self._faults())
+        return self
+
+    def _faults(self) -> Iterator[Fault]:
+        idle, drain = self.idle_wait_window_seconds, self.drain
+        if idle is not None and self.strategy not in _IDLE_STRATEGIES:
+            message = f"must be left out with {self.strategy}; it is for WhenIdle and WhenAllIdle"
+            yield Fault(path=("idle_wait_window_seconds",), value=idle, message=message)
+        if drain is not None and self.strategy != _DRAIN_STRATEGY:
+            message = f"must be left out with {self.strategy}; it is for {_DRAIN_STRATEGY}"
+            yield Fault(path=("drain",), value=drain.model_dump(exclude_none=True), message=message)
