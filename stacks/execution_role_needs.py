@@ -30,7 +30,7 @@ def execution_role_needs(cluster: ClusterConfig) -> NodeNeeds:
     )
 
 
-def volume_key_ids(cluster: ClusterConfig) -> list[str]:
+def volume_key_ids(cluster: ClusterConfig) -> tuple[str, ...]:
     """Return the KMS keys of all nodes' volumes, each once."""
     groups: list[NodeGroupConfig] = [*cluster.instance_groups, *cluster.restricted_instance_groups]
     return _once(key for group in groups for key in _volume_keys(group))
@@ -48,5 +48,5 @@ def _deployments(group: NodeGroupConfig) -> Iterator[DeploymentConfig]:
             yield update.deployment
 
 
-def _once(values: Iterator[str]) -> list[str]:
-    return list(dict.fromkeys(values))
+def _once(values: Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

@@ -9,19 +9,14 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.autoscaling_role import AutoScalingRole
-from hyperpod_cdk.cluster_request import TieredStorage
 from hyperpod_cdk.config import ClusterConfig, Config
 from hyperpod_cdk.helm_release import HelmRelease
 from hyperpod_cdk.hyperpod_cluster import HyperPodCluster
 from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
 from hyperpod_cdk.instance_group import LifecycleConfig
+from stacks.cluster_settings import shared_environment, tiered_storage
 from stacks.execution_role_needs import volume_key_ids
-from stacks.instance_groups import (
-    Surroundings,
-    instance_group,
-    restricted_instance_group,
-    shared_environment,
-)
+from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
 
@@ -58,7 +53,6 @@ class HyperPodStack(cdk.Stack):
                 on_create=platform.lifecycle_scripts.on_create,
             ),
         )
-        tiered = config.cluster.tiered_storage
         cluster = HyperPodCluster(
             self,
             "Cluster",
@@ -78,13 +72,7 @@ class HyperPodStack(cdk.Stack):
             shared_environment=shared_environment(config.cluster.shared_environment),
             node_recovery=config.cluster.node_recovery,
             node_provisioning_mode=config.cluster.node_provisioning_mode,
-            tiered_storage=(
-                None
-                if tiered is None
-                else TieredStorage(
-                    mode=tiered.mode, instance_memory_percentage=tiered.instance_memory_percentage
-                )
-            ),
+            tiered_storage=tiered_storage(config.cluster.tiered_storage),
             auto_scaling=config.cluster.auto_scaling,
             cluster_role=self._cluster_role(config.cluster),
             tags=config.tags,

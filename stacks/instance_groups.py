@@ -7,18 +7,11 @@ from typing import Any
 from hyperpod_cdk.config.instance_group import InstanceGroupConfig
 from hyperpod_cdk.config.lifecycle import LifecycleConfig as LifecycleSection
 from hyperpod_cdk.config.node_group import NodeGroupConfig
-from hyperpod_cdk.config.restricted_instance_group import (
-    RestrictedFileSystemConfig,
-    RestrictedInstanceGroupConfig,
-    SharedEnvironmentConfig,
-)
+from hyperpod_cdk.config.restricted_instance_group import RestrictedInstanceGroupConfig
 from hyperpod_cdk.instance_group import InstanceGroup, LifecycleConfig, Taint, VpcConfig
 from hyperpod_cdk.instance_storage import EbsVolume, FsxLustreMount, FsxOpenZfsMount
-from hyperpod_cdk.restricted_instance_group import (
-    RestrictedFileSystem,
-    RestrictedInstanceGroup,
-    SharedEnvironment,
-)
+from hyperpod_cdk.restricted_instance_group import RestrictedInstanceGroup
+from stacks.cluster_settings import restricted_file_system
 from stacks.software_updates import auto_patch, scheduled_update
 
 
@@ -68,18 +61,8 @@ def restricted_instance_group(
         environment_fsx_lustre=(
             None
             if environment is None or environment.fsx_lustre is None
-            else _file_system(environment.fsx_lustre)
+            else restricted_file_system(environment.fsx_lustre)
         ),
-    )
-
-
-def shared_environment(section: SharedEnvironmentConfig | None) -> SharedEnvironment | None:
-    """Return the environment that restricted groups share."""
-    if section is None:
-        return None
-    return SharedEnvironment(
-        fsx_lustre=_file_system(section.fsx_lustre),
-        fsx_lustre_deletion_policy=section.fsx_lustre_deletion_policy,
     )
 
 
@@ -144,11 +127,4 @@ def _lifecycle(
         source_s3_uri=section.source_s3_uri,
         on_create=section.on_create,
         on_init_complete=section.on_init_complete,
-    )
-
-
-def _file_system(section: RestrictedFileSystemConfig) -> RestrictedFileSystem:
-    return RestrictedFileSystem(
-        size_gib=section.size_gib,
-        per_unit_storage_throughput=section.per_unit_storage_throughput,
     )

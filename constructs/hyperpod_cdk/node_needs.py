@@ -1,6 +1,6 @@
 """What instance groups need of their execution role beyond what every node needs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from aws_cdk import Aws
@@ -23,10 +23,10 @@ class NodeNeeds:
         rollback_alarms: Whether CloudWatch alarms roll their updates back.
     """
 
-    subnet_ids: Sequence[str] = ()
-    security_group_ids: Sequence[str] = ()
-    volume_key_ids: Sequence[str] = ()
-    lifecycle_s3_uris: Sequence[str] = ()
+    subnet_ids: tuple[str, ...] = ()
+    security_group_ids: tuple[str, ...] = ()
+    volume_key_ids: tuple[str, ...] = ()
+    lifecycle_s3_uris: tuple[str, ...] = ()
     rollback_alarms: bool = False
 
 

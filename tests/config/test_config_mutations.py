@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hyperpod_cdk.config import Config, ConfigError, load_config
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config" / "default.yaml").read_text())
+EVERY_FIELD = yaml.safe_load(Path(__file__).with_name("every_field.yaml").read_text())
 REMOVED = object()
 
 scalars = (
@@ -70,6 +71,16 @@ def loads_or_is_refused(file: Path) -> None:
 @given(path=st.sampled_from(paths(DEFAULT)), value=values | st.just(REMOVED))
 def test_replaced_or_removed_value(file: Path, path: tuple[Any, ...], value: object) -> None:
     file.write_text(yaml.safe_dump(mutated(DEFAULT, path=path, value=value)), encoding="utf-8")
+
+    loads_or_is_refused(file)
+
+
+@settings(max_examples=150, deadline=None)
+@given(path=st.sampled_from(paths(EVERY_FIELD)), value=values | st.just(REMOVED))
+def test_replaced_or_removed_value_among_all_keys(
+    file: Path, path: tuple[Any, ...], value: object
+) -> None:
+    file.write_text(yaml.safe_dump(mutated(EVERY_FIELD, path=path, value=value)), encoding="utf-8")
 
     loads_or_is_refused(file)
 

@@ -200,3 +200,8 @@ def test_it_waits_for_its_rights_and_for_the_release(
 
     assert {stack.get_logical_id(release), *rights} <= set(explicit)
     assert len(rights) == 1
+
+
+def test_scaling_needs_a_role(stack: cdk.Stack, arguments: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="auto_scaling 'Karpenter' needs a cluster_role"):
+        HyperPodCluster(stack, "Cluster", **arguments, auto_scaling="Karpenter")

@@ -78,7 +78,8 @@ class InstanceGroupConfig(NodeGroupConfig):
         Listed[TaintConfig],
         ListLimits(shape_name="sagemaker.ClusterKubernetesTaints", noun="taints"),
     ] = ()
-    """Kubernetes taints of the nodes, at most 50. Default: none."""
+    """Kubernetes taints of the nodes, at most 50. Pods of the Helm chart, device plugins among them,
+    then need tolerations. Default: none."""
 
     network_interface_type: (
         Annotated[

@@ -1,0 +1,106 @@
+"""What the configuration of the cluster makes of the stacks."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk.config import Config, load_config
+from tests.conftest import Assemble, Configure
+from tests.unit.template_view import TemplateView
+
+CLUSTER, ROLE = "Custom::HyperPodCluster", "AWS::IAM::Role"
+OWN_ROLE = "arn:aws:iam::111122223333:role/Scaling"
+TWO_ZONES = {
+    "hyperpod_subnets": [
+        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"},
+        {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az1"},
+    ]
+}
+
+
+@pytest.fixture
+def view(assemble: Assemble, config: Config) -> TemplateView:
+    return TemplateView(assemble(config).templates()["ml-hyperpod"])
+
+
+@pytest.fixture
+def config(configure: Configure, changes: dict[str, Any]) -> Config:
+    return configure(changes)
+
+
+def request(view: TemplateView) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(view.text(view.one(CLUSTER)["Request"]))
+    return result
+
+
+def in_zone(zone: str) -> dict[str, Any]:
+    group = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
+    groups = [{**group, "availability_zone_id": zone}]
+    return {"network": TWO_ZONES, "cluster": {"instance_groups": groups}}
+
+
+@pytest.mark.parametrize("changes", [{"cluster": {"auto_scaling": "Karpenter"}}])
+def test_scaling_gets_a_role_that_is_passed_to_hyperpod(view: TemplateView) -> None:
+    assert request(view)["AutoScaling"] == {"Mode": "Enable", "AutoScalerType": "Karpenter"}
+    assert request(view)["ClusterRole"] == f"<{ROLE}.Arn>"
+    assert view.text(view.statement("PassClusterRole")["Resource"]) == f"<{ROLE}.Arn>"
+    assert view.id(ROLE) in view.dependencies(view.id(CLUSTER))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"cluster": {"auto_scaling": "Karpenter", "role_arn": OWN_ROLE}}]
+)
+def test_a_role_of_ones_own_is_used_instead(view: TemplateView) -> None:
+    assert request(view)["ClusterRole"] == OWN_ROLE
+    assert view.statement("PassClusterRole")["Resource"] == OWN_ROLE
+    assert view.ids(ROLE) == []
+
+
+@pytest.mark.parametrize("changes", [{}])
+def test_without_scaling_there_is_no_role(view: TemplateView) -> None:
+    assert not {"AutoScaling", "ClusterRole"} & request(view).keys()
+    assert view.ids(ROLE) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "cidr"),
+    [(in_zone("usw2-az2"), "10.1.0.0/16"), (in_zone("usw2-az1"), "10.2.0.0/16")],
+)
+def test_the_zone_of_a_group_is_that_of_its_subnet(
+    assemble: Assemble, config: Config, view: TemplateView, cidr: str
+) -> None:
+    platform = TemplateView(assemble(config).templates()["ml-platform"])
+    subnet = {"Ref": platform.id("AWS::EC2::Subnet", CidrBlock=cidr)}
+    (published,) = [
+        name
+        for name, item in platform.outputs.items()
+        if item["Value"] == subnet and name.startswith("PublishOutput")
+    ]
+
+    (group,) = request(view)["InstanceGroups"]
+
+    assert group["OverrideVpcConfig"] == {
+        "Subnets": [f"<output {published}>"],
+        "SecurityGroupIds": request(view)["VpcConfig"]["SecurityGroupIds"],
+    }
+
+
+def test_every_field_arrives_in_the_template(assemble: Assemble, repository: Path) -> None:
+    config = load_config(repository / "tests" / "config" / "every_field.yaml")
+    view = TemplateView(assemble(config).templates()["ml-hyperpod"])
+    gpu, spot, system = request(view)["InstanceGroups"]
+
+    assert gpu["AutoPatchConfig"]["PatchSchedule"] == {"NextPatchDate": "2027-01-31T03:00:00Z"}
+    assert gpu["LifeCycleConfig"] == {
+        "SourceS3Uri": "s3://sagemaker-scripts/gpu/",
+        "OnCreate": "setup.sh",
+    }
+    assert spot["CapacityRequirements"] == {"Spot": {}}
+    assert spot["ExecutionRole"] == "arn:aws:iam::111122223333:role/SpotNodes"
+    assert not {"LifeCycleConfig", "InstanceStorageConfigs"} & system.keys()
+    assert [group["InstanceGroupName"] for group in request(view)["RestrictedInstanceGroups"]] == [
+        "nova",
+        "nova-shared",
+    ]
