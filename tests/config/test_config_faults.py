@@ -178,8 +178,8 @@ def test_required_keys_deeper_down(default_document: dict[str, Any], lines_for: 
     default_document["cluster"]["instance_groups"] = [{"name": "g"}]
 
     assert lines_for(default_document) == (
-        f"{GROUP}.instance_count: is missing and has no default",
         f"{GROUP}.instance_type: is missing and has no default (or list several in instance_types)",
+        f"{GROUP}.instance_count: is missing and has no default",
     )
 
 

@@ -72,19 +72,15 @@ def test_the_zone_of_a_group_is_that_of_its_subnet(
     assemble: Assemble, config: Config, view: TemplateView, cidr: str
 ) -> None:
     platform = TemplateView(assemble(config).templates()["ml-platform"])
-    subnet = {"Ref": platform.id("AWS::EC2::Subnet", CidrBlock=cidr)}
-    (published,) = [
-        name
-        for name, item in platform.outputs.items()
-        if item["Value"] == subnet and name.startswith("PublishOutput")
-    ]
-
     (group,) = request(view)["InstanceGroups"]
+    (subnet,) = group["OverrideVpcConfig"]["Subnets"]
+    exported = platform.exported(f"ml-platform:{subnet.removeprefix('<output ').removesuffix('>')}")
 
-    assert group["OverrideVpcConfig"] == {
-        "Subnets": [f"<output {published}>"],
-        "SecurityGroupIds": request(view)["VpcConfig"]["SecurityGroupIds"],
-    }
+    assert exported == {"Ref": platform.id("AWS::EC2::Subnet", CidrBlock=cidr)}
+    assert (
+        group["OverrideVpcConfig"]["SecurityGroupIds"]
+        == request(view)["VpcConfig"]["SecurityGroupIds"]
+    )
 
 
 def test_every_field_arrives_in_the_template(assemble: Assemble, repository: Path) -> None:

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field
 
-from hyperpod_cdk.config.faults import Fault, refuse
+from hyperpod_cdk.config.faults import Fault
+from hyperpod_cdk.config.group_types import SeveralTypesConfig
 from hyperpod_cdk.config.kubernetes import Labels, TaintConfig
 from hyperpod_cdk.config.lifecycle import LifecycleConfig
 from hyperpod_cdk.config.limits import ApiLimits, OneOf
 from hyperpod_cdk.config.lists import ListLimits
-from hyperpod_cdk.config.node_group import InstanceCount, InstanceType, NodeGroupConfig
+from hyperpod_cdk.config.node_group import InstanceCount, NodeGroupConfig
 from hyperpod_cdk.config.section import Listed
 from hyperpod_cdk.config.software_update import AutoPatchConfig
 
@@ -18,7 +19,7 @@ from hyperpod_cdk.config.software_update import AutoPatchConfig
 CAPACITIES = ("OnDemand", "Spot")
 
 
-class InstanceGroupConfig(NodeGroupConfig):
+class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     """Equal nodes of the cluster."""
 
     model_config = ConfigDict(
@@ -26,16 +27,6 @@ class InstanceGroupConfig(NodeGroupConfig):
             "oneOf": [{"required": ["instance_type"]}, {"required": ["instance_types"]}]
         }
     )
-
-    instance_types: Annotated[
-        Listed[InstanceType],
-        ListLimits(shape_name="sagemaker.ClusterInstanceTypes", noun="instance types"),
-    ] = ()
-    """Instance types to try in this order, in place of instance_type, at most 20; needs continuous
-    provisioning. Default: instance_type alone."""
-
-    instance_type: InstanceType | None = None
-    """Instance type with its ml. prefix. The account needs the quota `<type> for cluster usage`."""
 
     min_instance_count: InstanceCount | None = None
     """Fewest instances with which the group starts; with fewer after three hours HyperPod takes
@@ -78,8 +69,8 @@ class InstanceGroupConfig(NodeGroupConfig):
         Listed[TaintConfig],
         ListLimits(shape_name="sagemaker.ClusterKubernetesTaints", noun="taints"),
     ] = ()
-    """Kubernetes taints of the nodes, at most 50. Pods of the Helm chart, device plugins among them,
-    then need tolerations. Default: none."""
+    """Kubernetes taints of the nodes, at most 50; pods of the Helm chart, device plugins among
+    them, then need tolerations. Default: none."""
 
     network_interface_type: (
         Annotated[
@@ -93,18 +84,6 @@ class InstanceGroupConfig(NodeGroupConfig):
     """efa: further network cards carry EFA and IP. efa-only: EFA alone, which spares IP addresses.
     Default: HyperPod's."""
 
-    @property
-    def possible_instance_types(self) -> tuple[str, ...]:
-        """Every type that an instance of the group may have."""
-        return self.instance_types if self.instance_type is None else (self.instance_type,)
-
-    @field_validator("instance_type")
-    @classmethod
-    def _check_instance_type(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if "instance_types" in info.data:
-            refuse(_type_faults(value, alternatives=info.data["instance_types"]))
-        return value
-
     def rule_faults(self) -> Iterator[Fault]:
         """Find what the fields of the group contradict in each other."""
         yield from super().rule_faults()
@@ -112,12 +91,3 @@ class InstanceGroupConfig(NodeGroupConfig):
         if least is not None and least > self.instance_count:
             message = f"must be at most instance_count ({self.instance_count})"
             yield Fault(path=("min_instance_count",), value=least, message=message)
-
-
-def _type_faults(value: str | None, *, alternatives: tuple[str, ...]) -> Iterator[Fault]:
-    if value is None and not alternatives:
-        message = "is missing and has no default (or list several in instance_types)"
-        yield Fault(value=None, message=message)
-    if value is not None and alternatives:
-        message = "must be left out beside instance_types, which lists every type"
-        yield Fault(value=value, message=message)

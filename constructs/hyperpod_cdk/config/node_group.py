@@ -8,6 +8,7 @@ from pydantic import model_validator
 from hyperpod_cdk.config.arns import RoleArn, TrainingPlanArn
 from hyperpod_cdk.config.availability_zones import AvailabilityZoneId
 from hyperpod_cdk.config.faults import Fault, refuse
+from hyperpod_cdk.config.group_types import GroupConfig
 from hyperpod_cdk.config.instance_storage import (
     EbsVolumeConfig,
     FsxLustreMountConfig,
@@ -18,16 +19,13 @@ from hyperpod_cdk.config.instance_storage import (
 from hyperpod_cdk.config.limits import ApiLimits
 from hyperpod_cdk.config.lists import ListLimits
 from hyperpod_cdk.config.override_vpc import OverrideVpcConfig
-from hyperpod_cdk.config.section import Listed, Section
+from hyperpod_cdk.config.section import Listed
 from hyperpod_cdk.config.software_update import ScheduledUpdateConfig
 from hyperpod_cdk.instance_types import is_accelerated
 from hyperpod_cdk.service_limits import shape
 
 _STORAGE_SHAPE = "sagemaker.ClusterInstanceStorageConfigs"
 
-InstanceType = Annotated[
-    str, ApiLimits(shape_name="sagemaker.ClusterInstanceType", noun="a HyperPod instance type")
-]
 InstanceCount = Annotated[
     int, ApiLimits(shape_name="sagemaker.ClusterInstanceCount", noun="an instance count")
 ]
@@ -36,17 +34,8 @@ DeepHealthCheck = Annotated[
 ]
 
 
-class NodeGroupConfig(Section):
+class NodeGroupConfig(GroupConfig):
     """Equal nodes of the cluster."""
-
-    name: Annotated[
-        str,
-        ApiLimits(
-            shape_name="sagemaker.ClusterInstanceGroupName",
-            noun="an instance group name (letters, digits, inner hyphens)",
-        ),
-    ]
-    """Name of the group, once in the cluster."""
 
     instance_count: InstanceCount
     """Number of instances; each is billed from the start of its lifecycle script."""
@@ -104,11 +93,6 @@ class NodeGroupConfig(Section):
     execution_role_arn: RoleArn | None = None
     """ARN of an IAM role of your own for the nodes; HyperPod, the network, the scripts and image
     pulls need its rights. Default: the deployment's role."""
-
-    @property
-    def possible_instance_types(self) -> tuple[str, ...]:
-        """Every type that an instance of the group may have."""
-        raise NotImplementedError
 
     @model_validator(mode="before")
     @classmethod

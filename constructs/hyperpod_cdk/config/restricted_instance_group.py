@@ -2,8 +2,9 @@
 
 from typing import Annotated
 
+from hyperpod_cdk.config.group_types import OneTypeConfig
 from hyperpod_cdk.config.limits import ApiLimits
-from hyperpod_cdk.config.node_group import InstanceType, NodeGroupConfig
+from hyperpod_cdk.config.node_group import NodeGroupConfig
 from hyperpod_cdk.config.section import Section
 
 
@@ -45,16 +46,8 @@ class SharedEnvironmentConfig(Section):
     """Keep, or DeleteIfNotUsed: whether the file system and its files outlive the groups."""
 
 
-class RestrictedInstanceGroupConfig(NodeGroupConfig):
+class RestrictedInstanceGroupConfig(NodeGroupConfig, OneTypeConfig):
     """Equal nodes in a restricted environment, for training such models as Amazon Nova."""
-
-    instance_type: InstanceType
-    """Instance type with its ml. prefix. The account needs the quota `<type> for cluster usage`."""
 
     environment: RestrictedEnvironmentConfig | None = None
     """Environment of this group alone. Default: the shared one."""
-
-    @property
-    def possible_instance_types(self) -> tuple[str, ...]:
-        """Every type that an instance of the group may have."""
-        return (self.instance_type,)
