@@ -2,7 +2,9 @@
 
 import base64
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -52,7 +54,7 @@ def cluster_report(clients: AwsClients, *, name: str) -> ClusterReport:
         instance_groups=[
             {
                 "name": group["InstanceGroupName"],
-                "instance_type": group["InstanceType"],
+                "instance_type": _instance_types(group),
                 "current_count": group["CurrentCount"],
                 "target_count": group["TargetCount"],
                 "status": group["Status"],
@@ -60,6 +62,12 @@ def cluster_report(clients: AwsClients, *, name: str) -> ClusterReport:
             for group in cluster["InstanceGroups"]
         ],
     )
+
+
+def _instance_types(group: Mapping[str, Any]) -> str:
+    if "InstanceType" in group:
+        return str(group["InstanceType"])
+    return " or ".join(group["InstanceRequirements"]["DesiredInstanceTypes"])
 
 
 def release_report(tools: ClusterTools, *, config: Config) -> ReleaseReport | None:
