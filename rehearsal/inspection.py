@@ -59,7 +59,7 @@ def cluster_report(clients: AwsClients, *, name: str) -> ClusterReport:
                 "target_count": group["TargetCount"],
                 "status": group["Status"],
             }
-            for group in cluster["InstanceGroups"]
+            for group in (*cluster["InstanceGroups"], *cluster.get("RestrictedInstanceGroups", ()))
         ],
     )
 

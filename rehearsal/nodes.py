@@ -11,7 +11,7 @@ _PAUSE_SECONDS = 0.2
 
 def wanted_nodes(config: Config) -> int:
     """Return how many nodes the configuration asks for."""
-    return sum(group.instance_count for group in config.cluster.instance_groups)
+    return sum(group.instance_count for group in config.cluster.all_groups)
 
 
 def running_nodes(config: Config, *, clients: AwsClients) -> int:

@@ -10,8 +10,7 @@ from hyperpod_cdk.node_needs import NodeNeeds
 
 def execution_role_needs(cluster: ClusterConfig) -> NodeNeeds:
     """Return the needs of the groups that have no execution role of their own."""
-    every = [*cluster.instance_groups, *cluster.restricted_instance_groups]
-    groups = [group for group in every if group.execution_role_arn is None]
+    groups = [group for group in cluster.all_groups if group.execution_role_arn is None]
     overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
     return NodeNeeds(
         subnet_ids=_once(name for vpc in overrides for name in vpc.subnet_ids),
@@ -32,8 +31,7 @@ def execution_role_needs(cluster: ClusterConfig) -> NodeNeeds:
 
 def volume_key_ids(cluster: ClusterConfig) -> tuple[str, ...]:
     """Return the KMS keys of all nodes' volumes, each once."""
-    groups: list[NodeGroupConfig] = [*cluster.instance_groups, *cluster.restricted_instance_groups]
-    return _once(key for group in groups for key in _volume_keys(group))
+    return _once(key for group in cluster.all_groups for key in _volume_keys(group))
 
 
 def _volume_keys(group: NodeGroupConfig) -> Iterator[str]:

@@ -31,6 +31,12 @@ def test_pattern_may_name_unicode_categories() -> None:
     assert not shape("sagemaker.TagKey").matches("a;b")
 
 
+def test_pattern_may_look_ahead() -> None:
+    assert shape("sagemaker.AlarmName").matches("an alarm")
+    assert not shape("sagemaker.AlarmName").matches("  ")
+    assert not shape("sagemaker.AlarmName").matches("an alarm\n")
+
+
 def test_unknown_shape_is_refused() -> None:
     with pytest.raises(KeyError):
         shape("sagemaker.NoSuchShape")

@@ -6,19 +6,22 @@ import pytest
 
 from rehearsal.inspection import cluster_report
 
+GROUP = {"InstanceGroupName": "g", "CurrentCount": 1, "TargetCount": 2, "Status": "InService"}
+
 
 class Sagemaker:
-    """Answers DescribeCluster with one group."""
+    """Answers DescribeCluster."""
 
-    def __init__(self, group: dict[str, Any]) -> None:
-        self.group = group
+    def __init__(self, **groups: list[dict[str, Any]]) -> None:
+        self.groups = groups
 
     def describe_cluster(self, **request: str) -> dict[str, Any]:
         return {
             "ClusterName": request["ClusterName"],
             "ClusterArn": "arn",
             "ClusterStatus": "InService",
-            "InstanceGroups": [self.group],
+            "InstanceGroups": [],
+            **self.groups,
         }
 
 
@@ -34,8 +37,7 @@ class Sagemaker:
     ],
 )
 def test_a_group_shows_the_types_it_may_have(types: dict[str, Any], shown: str) -> None:
-    counts = {"CurrentCount": 1, "TargetCount": 2, "Status": "InService"}
-    sagemaker = Sagemaker({"InstanceGroupName": "g", **counts, **types})
+    sagemaker = Sagemaker(InstanceGroups=[{**GROUP, **types}])
 
     report = cluster_report(lambda _service: sagemaker, name="ml")
 
@@ -48,3 +50,14 @@ def test_a_group_shows_the_types_it_may_have(types: dict[str, Any], shown: str) 
             "status": "InService",
         }
     ]
+
+
+def test_restricted_groups_follow_the_others() -> None:
+    plain = {**GROUP, "InstanceType": "ml.g5.xlarge"}
+    sagemaker = Sagemaker(
+        InstanceGroups=[plain], RestrictedInstanceGroups=[{**plain, "InstanceGroupName": "nova"}]
+    )
+
+    report = cluster_report(lambda _service: sagemaker, name="ml")
+
+    assert [group["name"] for group in report.instance_groups] == ["g", "nova"]

@@ -10,6 +10,7 @@ from hyperpod_cdk.config.arns import RoleArn
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.instance_group import InstanceGroupConfig
 from hyperpod_cdk.config.limits import ApiLimits
+from hyperpod_cdk.config.node_group import NodeGroupConfig
 from hyperpod_cdk.config.restricted_instance_group import (
     RestrictedInstanceGroupConfig,
     SharedEnvironmentConfig,
@@ -97,6 +98,11 @@ class ClusterConfig(Section):
 
     shared_environment: SharedEnvironmentConfig | None = None
     """The environment that all restricted instance groups share. Default: none."""
+
+    @property
+    def all_groups(self) -> tuple[NodeGroupConfig, ...]:
+        """The instance groups, then the restricted ones."""
+        return (*self.instance_groups, *self.restricted_instance_groups)
 
     @field_validator("instance_groups", mode="wrap")
     @classmethod
