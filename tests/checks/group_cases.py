@@ -140,6 +140,11 @@ IMAGES = [
     ),
     one(
         custom_images,
+        "restricted group, which chooses no image",
+        deployment(group(image_id=_AMI), group(GPU, index=1, restricted=True)),
+    ),
+    one(
+        custom_images,
         "release of a custom AMI",
         deployment(group(image_id=_AMI, image_release_version="1.2.3")),
         in_group(ERROR, "image_release_version", "leave one of them out"),

@@ -43,14 +43,18 @@ def mounts(count: int) -> list[dict[str, str]]:
         {"lifecycle": {}},
         {"lifecycle": {"source_s3_uri": "s3://scripts/a/b/", "on_init_complete": "x.sh"}},
         {"image_id": "default"},
-        {"image_id": "ami-12345678", "image_release_version": "10.20.30"},
-        {"labels": {"example.com/a.b": "C_d-e"}, "taints": [{"key": "k", "effect": "NoExecute"}]},
-        {"network_interface_type": "efa"},
+        {"image_id": "ami-12345678"},
+        {"image_release_version": "10.20.30"},
+        {
+            "labels": {"example.com/a.b": "C_d-e"},
+            "taints": [{"key": "k", "effect": "PreferNoSchedule"}],
+        },
+        {"instance_type": "ml.p5.48xlarge", "network_interface_type": "efa"},
         {"scheduled_update": deployed({})},
         {"scheduled_update": deployed({"rollback_alarms": ["an alarm / with signs"]})},
         {"auto_patch": {"strategy": "DrainFirst", "drain": {"timeout_seconds": 0}}},
         {"auto_patch": {"strategy": "WhenAllIdle", "next_patch_date": "2027-01-31T03:00:00+01:00"}},
-        {"training_plan_arn": PLAN, "execution_role_arn": ROLE},
+        {"instance_type": "ml.p5.48xlarge", "training_plan_arn": PLAN, "execution_role_arn": ROLE},
     ],
 )
 def test_allowed_group_loads(

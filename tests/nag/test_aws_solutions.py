@@ -56,6 +56,8 @@ def findings(app: cdk.App) -> list[tuple[str, str]]:
         for plugin in report["pluginReports"]
         for violation in plugin["violations"]
         for construct in violation["violatingConstructs"]
+        # The configuration's warnings are in the report too; they have tests of their own.
+        if not violation["ruleName"].startswith("Annotation::")
     ]
 
 

@@ -30,10 +30,14 @@ SUBNETS = {
     "usw2-az4": "subnet-cccccccc",
 }
 
+RESTRICTED_VOLUME = "RestrictedInstanceGroups[].InstanceStorageConfigs[].EbsVolumeConfig"
+
 # Fields, with everything under them, that have no key in the configuration, and why.
 REASONS = {
     "Orchestrator.Slurm": "the cluster is orchestrated by EKS",
     "InstanceGroups[].SlurmConfig": "the cluster is orchestrated by EKS",
+    f"{RESTRICTED_VOLUME}.VolumeKmsKeyId": "restricted instance groups take no key",
+    f"{RESTRICTED_VOLUME}.RootVolume": "its key is all that can be chosen for a root volume",
 }
 
 

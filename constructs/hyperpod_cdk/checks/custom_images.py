@@ -32,6 +32,8 @@ def custom_images(deployment: Deployment) -> Iterator[Finding]:
             )
     if custom and deployment.continuous:
         for group in deployment.groups:
+            if group.restricted:  # which chooses no image
+                continue
             if group.image_id is None and group.image_release_version is None:
                 yield warning(
                     group.at("image_id"),
