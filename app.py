@@ -8,6 +8,7 @@ from pathlib import Path
 import aws_cdk as cdk
 
 from hyperpod_cdk.config import ConfigError, load_config
+from hyperpod_cdk.hyperpod_chart import HyperPodChartError
 from stacks.deployment import add_stacks
 from stacks.helm_chart import HelmChartMissingError, helm_chart
 
@@ -24,11 +25,10 @@ def main() -> int:
     )
     try:
         config = load_config(Path(app.node.get_context("config")))
-        chart = helm_chart(config)
-    except (ConfigError, HelmChartMissingError) as error:
+        add_stacks(app, config=config, chart=helm_chart(config))
+    except (ConfigError, HelmChartMissingError, HyperPodChartError) as error:
         print(error, file=sys.stderr)  # noqa: T201 - the user's only channel
         return 2
-    add_stacks(app, config=config, chart=chart)
     app.synth()
     return 0
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import aws_cdk as cdk
 
 from hyperpod_cdk.config import ConfigError, load_config
+from hyperpod_cdk.hyperpod_chart import HyperPodChartError
 from stacks.deployment import add_stacks
 
 
@@ -15,10 +16,10 @@ def main() -> int:
     app = cdk.App(default_stack_synthesizer=cdk.CliCredentialsStackSynthesizer())
     try:
         config = load_config(Path(app.node.get_context("config")))
-    except ConfigError as error:
+        add_stacks(app, config=config, chart=Path(app.node.get_context("chart")))
+    except (ConfigError, HyperPodChartError) as error:
         print(error, file=sys.stderr)
         return 2
-    add_stacks(app, config=config, chart=Path(app.node.get_context("chart")))
     app.synth()
     return 0
 

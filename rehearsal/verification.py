@@ -10,11 +10,11 @@ from pathlib import Path
 
 from hyperpod_cdk.config import Config
 from rehearsal.aws_clients import AwsClients
+from rehearsal.installation_commands import installation_commands
 from rehearsal.layer_binaries import LayerBinaries
 from rehearsal.nodes import running_nodes, wanted_nodes
 from rehearsal.report import Check
 
-_KUBEFLOW_CRDS = ("mpijobs", "mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")
 _COMMAND_SECONDS = 30
 
 
@@ -65,22 +65,14 @@ def verify(
 
 def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
     release, namespace = config.helm.release, config.helm.namespace
-    for command in (
-        "kubectl get ds health-monitoring-agent -n aws-hyperpod",
-        f"kubectl get ds {release}-nvidia-device-plugin -n kube-system",
-        "kubectl get ds neuron-device-plugin-daemonset -n kube-system",
-        f"kubectl get ds {release}-aws-efa-k8s-device-plugin -n {namespace}",
-        f"kubectl get deploy {release}-training-operators -n kubeflow",
-        f"kubectl get deploy {release}-mpi-operator -n {namespace}",
-        "kubectl get crd " + " ".join(f"{name}.kubeflow.org" for name in _KUBEFLOW_CRDS),
-        "kubectl get priorityclass system-node-critical",
-    ):
+    for command in installation_commands(config):
         yield Check(check=command, ok=tools.run(command)[0])
-    yield _expect(
-        tools,
-        "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}",
-        lambda text: text == "v2beta1",
-    )
+    if config.hyperpod_components.mpi_operator:
+        yield _expect(
+            tools,
+            "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}",
+            lambda text: text == "v2beta1",
+        )
     yield _expect(
         tools,
         f"helm list -n {namespace} -o json",

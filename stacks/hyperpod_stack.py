@@ -14,6 +14,7 @@ from hyperpod_cdk.helm_release import HelmRelease
 from hyperpod_cdk.hyperpod_cluster import HyperPodCluster
 from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
 from hyperpod_cdk.instance_group import LifecycleConfig
+from hyperpod_cdk.priority_classes import PriorityClasses
 from stacks.cluster_settings import shared_environment, tiered_storage
 from stacks.execution_role_needs import volume_key_ids
 from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
@@ -22,7 +23,11 @@ from stacks.platform_stack import PlatformStack
 
 
 class HyperPodStack(cdk.Stack):
-    """The Helm release of the HyperPod dependencies, the HyperPod cluster, add-ons with pods."""
+    """The HyperPod dependencies, PriorityClasses, the HyperPod cluster, add-ons with pods.
+
+    Raises:
+        HyperPodChartError: The chart has no image for the region, or lacks a component.
+    """
 
     def __init__(
         self,
@@ -43,7 +48,12 @@ class HyperPodStack(cdk.Stack):
             chart=chart,
             release=config.helm.release,
             namespace=config.helm.namespace,
-            values=hyperpod_dependency_values(region=self.region, overrides=config.helm.values),
+            values=hyperpod_dependency_values(
+                region=self.region,
+                components=config.hyperpod_components,
+                chart=chart,
+                overrides=config.helm.values,
+            ),
         )
         surroundings = Surroundings(
             subnet_id_in=lambda zone: platform.network.hyperpod_subnet_in(zone).subnet_id,
@@ -53,6 +63,18 @@ class HyperPodStack(cdk.Stack):
                 on_create=platform.lifecycle_scripts.on_create,
             ),
         )
+        before_cluster: list[Construct] = [dependencies]
+        if config.helm.priority_classes:
+            before_cluster.append(
+                PriorityClasses(
+                    self,
+                    "PriorityClasses",
+                    cluster=platform.eks_cluster,
+                    provisioner=platform.provisioner,
+                    classes=[item.priority_class() for item in config.helm.priority_classes],
+                    namespace=config.helm.namespace,
+                )
+            )
         cluster = HyperPodCluster(
             self,
             "Cluster",
@@ -76,7 +98,7 @@ class HyperPodStack(cdk.Stack):
             auto_scaling=config.cluster.auto_scaling,
             cluster_role=self._cluster_role(config.cluster),
             tags=config.tags,
-            depends_on=[dependencies],
+            depends_on=before_cluster,
         )
         # Their pods need nodes. CloudFormation takes a DEGRADED add-on as created, so a cluster
         # whose nodes are still on their way does not fail here.

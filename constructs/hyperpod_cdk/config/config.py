@@ -17,6 +17,7 @@ from hyperpod_cdk.config.section import Section
 from hyperpod_cdk.config.storage import StorageConfig
 from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.config.validation_faults import faults_of
+from hyperpod_cdk.hyperpod_components import HyperPodComponents
 from hyperpod_cdk.service_limits import regions
 
 # The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
@@ -65,6 +66,17 @@ class Config(Section):
 
     tags: Tags = Field(default_factory=dict)
     """Tags for every resource, at most 50. Default: none."""
+
+    @property
+    def hyperpod_components(self) -> HyperPodComponents:
+        """What of HyperPod's dependencies is installed for the instance groups."""
+        return self.helm.hyperpod_components(
+            instance_types=[
+                instance_type
+                for group in self.cluster.all_groups
+                for instance_type in group.possible_instance_types
+            ]
+        )
 
     @field_validator("network", mode="wrap")
     @classmethod

@@ -1,16 +1,31 @@
 """The `helm` section: the release of HyperPod's dependencies in Kubernetes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, JsonValue, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
+from hyperpod_cdk.config.component_choice import component_faults, resolved_components
+from hyperpod_cdk.config.components import ComponentsConfig
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.faults import Path as KeyPath
 from hyperpod_cdk.config.limits import Matching
-from hyperpod_cdk.config.section import Section
+from hyperpod_cdk.config.priority_classes import (
+    DEFAULTS,
+    PriorityClassConfig,
+    check_priority_classes,
+)
+from hyperpod_cdk.config.section import Listed, Section
+from hyperpod_cdk.hyperpod_components import HyperPodComponents
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -56,8 +71,22 @@ class HelmConfig(Section):
     namespace: Namespace = "kube-system"
     """Kubernetes namespace of the release."""
 
+    components: ComponentsConfig = ComponentsConfig()
+    """What is installed. Default: what HyperPod needs, both job operators, and the device plugins
+    for the hardware of the instance groups."""
+
+    i_know_this_breaks_resiliency: bool = False
+    """Consent to switching off components that HyperPod's resiliency needs; without it that is
+    refused."""
+
+    priority_classes: Annotated[
+        Listed[PriorityClassConfig] | None, AfterValidator(check_priority_classes)
+    ] = DEFAULTS
+    """PriorityClasses, installed as the release hyperpod-priority-classes; null for none. Default:
+    inference (100000), training (10000) and best-effort (-10)."""
+
     values: dict[str, JsonValue] = Field(default_factory=dict)
-    """Values for the chart, over its own defaults."""
+    """Values for the chart, merged last: over its own defaults and over what components set."""
 
     @field_validator("chart")
     @classmethod
@@ -78,6 +107,21 @@ class HelmConfig(Section):
         if isinstance(value, dict):
             refuse(_json_faults(value))
         return value
+
+    @model_validator(mode="after")
+    def _check_components(self) -> Self:
+        consent = self.i_know_this_breaks_resiliency
+        refuse(component_faults(self.components, values=self.values, consent=consent))
+        return self
+
+    def hyperpod_components(self, *, instance_types: Iterable[str]) -> HyperPodComponents:
+        """Return what is installed for a cluster of these instance types."""
+        return resolved_components(
+            self.components,
+            values=self.values,
+            consent=self.i_know_this_breaks_resiliency,
+            instance_types=instance_types,
+        )
 
 
 def _is_chart(path: Path) -> bool:

@@ -104,3 +104,34 @@ subjects:
     namespace: {{ .namespace }}
   {{- end }}
 {{- end }}
+
+{{/* A role of a user group: kind (Role or ClusterRole), name, binding, group; a Role's namespace. */}}
+{{- define "stand-in.group-role" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ .kind }}
+metadata:
+  name: {{ .name }}
+  {{- with .namespace }}
+  namespace: {{ . }}
+  {{- end }}
+rules:
+  - apiGroups: [""]
+    resources: [pods]
+    verbs: [list]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ .kind }}Binding
+metadata:
+  name: {{ .binding }}
+  {{- with .namespace }}
+  namespace: {{ . }}
+  {{- end }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ .kind }}
+  name: {{ .name }}
+subjects:
+  - apiGroup: rbac.authorization.k8s.io
+    kind: Group
+    name: {{ .group }}
+{{- end }}
