@@ -9,12 +9,14 @@ from pydantic import ValidationError
 
 from hyperpod_cdk.config import (
     ClusterConfig,
+    ComponentsConfig,
     Config,
     EksConfig,
     HelmConfig,
     HyperPodSubnetConfig,
     InstanceGroupConfig,
     NetworkConfig,
+    PriorityClassConfig,
     StorageConfig,
     load_config,
 )
@@ -39,7 +41,31 @@ DESIGN = Config(
         admins=(),
     ),
     storage=StorageConfig(capacity_gib=1200, throughput_mbps_per_tib=250, compression="LZ4"),
-    helm=HelmConfig(release="hyperpod-dependencies", namespace="kube-system", values={}),
+    helm=HelmConfig(
+        release="hyperpod-dependencies",
+        namespace="kube-system",
+        components=ComponentsConfig(neuron_device_plugin=True),
+        priority_classes=(
+            PriorityClassConfig(
+                name="inference",
+                value=100000,
+                description="Serves requests; takes the place of training and best-effort work",
+            ),
+            PriorityClassConfig(
+                name="training",
+                value=10000,
+                description="Training; takes the place of best-effort work and of pods without a "
+                "class",
+            ),
+            PriorityClassConfig(
+                name="best-effort",
+                value=-10,
+                preemption_policy="Never",
+                description="Runs where nothing else does; makes room for every other pod",
+            ),
+        ),
+        values={},
+    ),
     cluster=ClusterConfig(
         name="ml-cluster",
         node_recovery="Automatic",
@@ -92,7 +118,7 @@ def test_sections_left_out_take_the_designed_defaults(tmp_path: Path) -> None:
         hyperpod_subnets=(HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
     )
     assert config.network.availability_zone_ids is None
-    assert (config.eks, config.storage, config.helm) == (DESIGN.eks, DESIGN.storage, DESIGN.helm)
+    assert (config.eks, config.storage, config.helm) == (DESIGN.eks, DESIGN.storage, HelmConfig())
     assert config.cluster.node_provisioning_mode == "Continuous"
     assert config.cluster.instance_groups[0] == InstanceGroupConfig(
         name="g",

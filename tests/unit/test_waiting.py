@@ -54,11 +54,16 @@ def test_the_scripts_are_in_place_before_the_cluster(
     assert f"<output {published[0]}>" in hyperpod.text(hyperpod.one(CLUSTER)["Request"])
 
 
-def test_the_cluster_follows_the_release_and_no_addon(hyperpod: TemplateView) -> None:
-    needed = hyperpod.dependency_types(hyperpod.id(CLUSTER))
+def test_the_cluster_follows_the_releases_and_no_addon(hyperpod: TemplateView) -> None:
+    cluster, releases = hyperpod.id(CLUSTER), hyperpod.ids("Custom::HelmRelease")
 
-    assert needed == {"Custom::HelmRelease", "AWS::IAM::Policy"}
-    assert hyperpod.dependency_types(hyperpod.id("Custom::HelmRelease")) == {"AWS::IAM::Policy"}
+    assert len(releases) == 2
+    assert set(releases) <= hyperpod.dependencies(cluster)
+    assert hyperpod.dependency_types(cluster) == {"Custom::HelmRelease", "AWS::IAM::Policy"}
+    # Neither waits for the other.
+    assert {kind for name in releases for kind in hyperpod.dependency_types(name)} == {
+        "AWS::IAM::Policy"
+    }
 
 
 @pytest.mark.parametrize("addon", ["coredns", "aws-fsx-csi-driver"])

@@ -1,0 +1,82 @@
+"""The toggles as values of the official chart, and as objects of every chart that is at hand."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
+from rehearsal.chart_choice import STAND_IN
+from rehearsal.layer_binaries import layer_binaries
+from scripts.charts.manifest import parse_objects
+from stacks.helm_chart import OFFICIAL_CHART
+from tests.charts.component_cases import (
+    CASES,
+    NAMESPACE,
+    OBJECTS,
+    REGION,
+    RELEASE,
+    VALUES_CASES,
+)
+from tests.conftest import Configure
+
+_OFFICIAL = Path(__file__).resolve().parents[2] / OFFICIAL_CHART
+# `make charts` needs the network: where it has not been run, the stand-in speaks for both.
+CHARTS = [STAND_IN, *([_OFFICIAL] if _OFFICIAL.is_file() else [])]
+_CLUSTER_SCOPED = ("Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition")
+
+
+@pytest.mark.parametrize("name", VALUES_CASES)
+def test_values_are_as_reviewed(
+    name: str, configure: Configure, snapshot: SnapshotAssertion
+) -> None:
+    config = configure(VALUES_CASES[name])
+
+    values = hyperpod_dependency_values(
+        region=REGION, components=config.hyperpod_components, overrides=config.helm.values
+    )
+
+    assert values == snapshot.use_extension(JSONSnapshotExtension)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
+def test_exactly_the_components_that_are_on_are_rendered(
+    chart: Path, name: str, configure: Configure, tmp_path: Path
+) -> None:
+    components = configure(CASES[name]).hyperpod_components
+    values = hyperpod_dependency_values(region=REGION, components=components, chart=chart)
+
+    on = [component for component, is_on in components.switches().items() if is_on]
+    assert rendered(chart, values=values, home=tmp_path) == {
+        item for component in on for item in OBJECTS[component]
+    }
+
+
+def rendered(chart: Path, *, values: dict[str, Any], home: Path) -> set[str]:
+    file = home / "values.json"
+    file.write_text(json.dumps(values))
+    helm = layer_binaries().helm
+    arguments = ["template", RELEASE, chart, "--namespace", NAMESPACE, "--include-crds"]
+    done = subprocess.run(
+        [helm, *arguments, "--values", file],
+        env={"HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return {identity(item) for item in parse_objects(done.stdout).values()}
+
+
+def identity(item: dict[str, Any]) -> str:
+    """Name an object as the API server will: the official chart gives namespaces by chance."""
+    kind, metadata = item["kind"], item["metadata"]
+    if kind in _CLUSTER_SCOPED:
+        return f"{kind} {metadata['name']}"
+    return f"{kind} {metadata.get('namespace', NAMESPACE)}/{metadata['name']}"
