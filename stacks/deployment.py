@@ -7,6 +7,7 @@ import aws_cdk as cdk
 from hyperpod_cdk.checks import Severity, deployment_of, findings
 from hyperpod_cdk.config import Config
 from hyperpod_cdk.config.faults import key_path, shown
+from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
 from stacks.hyperpod_stack import HyperPodStack
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
@@ -21,7 +22,17 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
         app: The app.
         config: What to deploy.
         chart: Packaged chart of the HyperPod dependencies.
+
+    Raises:
+        HyperPodChartError: The chart has no image for the region, or lacks a component.
     """
+    # First: it is the only step that can still refuse the configuration.
+    values = hyperpod_dependency_values(
+        region=config.region or cdk.Aws.REGION,
+        components=config.hyperpod_components,
+        chart=chart,
+        overrides=config.helm.values,
+    )
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(
         app,
@@ -48,6 +59,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
             f"{config.name}-hyperpod",
             config=config,
             chart=chart,
+            values=values,
             platform=platform,
             env=environment,
             description="HyperPod on EKS: Helm dependencies, HyperPod cluster, add-ons",

@@ -1,5 +1,6 @@
 """What is created, changed and deleted often: the dependencies, the cluster, its add-ons."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from hyperpod_cdk.autoscaling_role import AutoScalingRole
 from hyperpod_cdk.config import ClusterConfig, Config
 from hyperpod_cdk.helm_release import HelmRelease
 from hyperpod_cdk.hyperpod_cluster import HyperPodCluster
-from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
 from hyperpod_cdk.instance_group import LifecycleConfig
 from hyperpod_cdk.priority_classes import PriorityClasses
 from stacks.cluster_settings import shared_environment, tiered_storage
@@ -23,11 +23,7 @@ from stacks.platform_stack import PlatformStack
 
 
 class HyperPodStack(cdk.Stack):
-    """The HyperPod dependencies, PriorityClasses, the HyperPod cluster, add-ons with pods.
-
-    Raises:
-        HyperPodChartError: The chart has no image for the region, or lacks a component.
-    """
+    """The HyperPod dependencies, PriorityClasses, the HyperPod cluster, add-ons with pods."""
 
     def __init__(
         self,
@@ -36,6 +32,7 @@ class HyperPodStack(cdk.Stack):
         *,
         config: Config,
         chart: Path,
+        values: Mapping[str, Any],
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
@@ -48,12 +45,7 @@ class HyperPodStack(cdk.Stack):
             chart=chart,
             release=config.helm.release,
             namespace=config.helm.namespace,
-            values=hyperpod_dependency_values(
-                region=self.region,
-                components=config.hyperpod_components,
-                chart=chart,
-                overrides=config.helm.values,
-            ),
+            values=values,
         )
         surroundings = Surroundings(
             subnet_id_in=lambda zone: platform.network.hyperpod_subnet_in(zone).subnet_id,

@@ -92,8 +92,14 @@ def _check_absent(chart: HyperPodChart, *, values: Mapping[str, Any]) -> None:
             raise HyperPodChartError(
                 f"{chart.path}: {absent.component} needs the chart {absent.name} {absent.version}, "
                 "which is not in this package: add it to charts/pins.yaml and run `make charts`, "
-                f"or set {absent.conditions[0]} to false"
+                f"or set {_switch(absent.conditions[0])} to false"
             )
+
+
+def _switch(condition: str) -> str:
+    """Name a component's switch as its user knows it."""
+    names = {".".join(keys): f"components.{name}" for name, keys in SWITCHES.items()}
+    return names.get(condition, condition)
 
 
 def _is_needed(absent: AbsentChart, *, values: Mapping[str, Any]) -> bool:

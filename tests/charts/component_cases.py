@@ -41,10 +41,11 @@ CASES: Mapping[str, dict[str, Any]] = {
     ),
 }
 # No chart at hand contains the GPU operator, so its values only.
-VALUES_CASES = CASES | {
+VALUES_CASES: Mapping[str, dict[str, Any]] = {
+    **CASES,
     "everything-on-gpu-operator": _on(
         "ml.p5.48xlarge", helm={"components": {**_EVERYTHING, "gpu_operator": True}}
-    )
+    ),
 }
 
 # What each component renders, `<Kind> <name>` or `<Kind> <namespace>/<name>`.

@@ -61,7 +61,7 @@ def rendered(chart: Path, *, values: dict[str, Any], home: Path) -> set[str]:
     file = home / "values.json"
     file.write_text(json.dumps(values))
     helm = layer_binaries().helm
-    arguments = ["template", RELEASE, chart, "--namespace", NAMESPACE, "--include-crds"]
+    arguments = ["template", RELEASE, str(chart), "--namespace", NAMESPACE, "--include-crds"]
     done = subprocess.run(
         [helm, *arguments, "--values", file],
         env={"HOME": str(home)},

@@ -1,17 +1,22 @@
 """Which components a cluster gets, and which cannot go together."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from hyperpod_cdk.hyperpod_components import HyperPodComponents
 
-CONSENT = {"i_know_this_breaks_resiliency": True}
+CONSENT: dict[str, Any] = {"i_know_this_breaks_resiliency": True}
 PLUGINS = ("nvidia_device_plugin", "neuron_device_plugin", "efa_device_plugin")
 OFF_BY_DEFAULT = {
     *("gpu_operator", "mlflow"),
     *("cluster_role_bindings", "namespaced_role_bindings", "team_role_bindings"),
 }
+
+
+def off(*names: str) -> dict[str, Any]:
+    return dict.fromkeys(names, False)
 
 
 def plugins(components: HyperPodComponents) -> set[str]:
@@ -65,7 +70,7 @@ def test_unknown_instance_type_is_refused() -> None:
 )
 def test_resiliency_is_not_given_up_by_accident(name: str, lost: str) -> None:
     with pytest.raises(ValueError, match=f"^{name}: False breaks resiliency: .*{lost}") as caught:
-        replace(HyperPodComponents(), **{name: False})
+        replace(HyperPodComponents(), **off(name))
 
     assert "i_know_this_breaks_resiliency: true" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -77,7 +82,7 @@ def test_all_that_is_lost_is_named_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "off",
+    "names",
     [
         {"patching"},
         {"job_auto_restart"},
@@ -86,10 +91,10 @@ def test_all_that_is_lost_is_named_at_once() -> None:
         {"deep_health_check", "health_monitoring_agent", "job_auto_restart", "patching"},
     ],
 )
-def test_resiliency_is_given_up_with_consent(off: set[str]) -> None:
-    components = HyperPodComponents(**dict.fromkeys(off, False), **CONSENT)
+def test_resiliency_is_given_up_with_consent(names: set[str]) -> None:
+    components = HyperPodComponents(**off(*names), **CONSENT)
 
-    assert not any(getattr(components, name) for name in off)
+    assert not any(getattr(components, name) for name in names)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +128,7 @@ def test_resiliency_is_given_up_with_consent(off: set[str]) -> None:
         ),
     ],
 )
-def test_what_cannot_go_together_is_refused(changes: dict[str, bool], message: str) -> None:
+def test_what_cannot_go_together_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(HyperPodComponents(), **changes)
 
@@ -133,11 +138,11 @@ def test_what_cannot_go_together_is_refused(changes: dict[str, bool], message: s
     [
         {"gpu_operator": True, "nvidia_device_plugin": False},
         {"team_role_bindings": True, "compute_quota_target_id": "research"},
-        dict.fromkeys(PLUGINS, False),
+        off(*PLUGINS),
         {"training_operator": False, "mpi_operator": False},
     ],
 )
-def test_what_can_go_together_is_taken(changes: dict[str, bool]) -> None:
+def test_what_can_go_together_is_taken(changes: dict[str, Any]) -> None:
     components = replace(HyperPodComponents(), **changes)
 
     assert all(getattr(components, name) == value for name, value in changes.items())

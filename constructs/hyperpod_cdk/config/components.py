@@ -72,8 +72,8 @@ class ComponentsConfig(Section):
         ]
         | None
     ) = None
-    """The team of team_role_bindings: the target of its compute quota, whose namespace
-    hyperpod-ns-<id> task governance has made. Default: none."""
+    """The team of team_role_bindings, by the target of its compute quota; task governance has made
+    its namespace, hyperpod-ns- and this id. Default: none."""
 
     def toggles(self) -> dict[str, bool]:
         """Return what is not left out."""
