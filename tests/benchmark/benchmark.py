@@ -7,6 +7,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import zipfile
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
+_CHART = _REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _RUNS = 7
 _EMPTY_APP = "import aws_cdk\napp = aws_cdk.App()\naws_cdk.Stack(app, 'Empty')\napp.synth()\n"
 _MOST_SYNTH_RATIO = 1.6
@@ -32,7 +34,8 @@ def main() -> None:
 
 def _synthesis(directory: Path) -> None:
     chart = directory / "chart.tgz"
-    chart.touch()
+    with tarfile.open(chart, "w:gz") as archive:
+        archive.add(_CHART, arcname=_CHART.name)
     config = directory / "config.yaml"
     default = (_REPOSITORY / "config" / "default.yaml").read_text(encoding="utf-8")
     config.write_text(default.replace("\nhelm:\n", f"\nhelm:\n  chart: {chart}\n"), "utf-8")

@@ -56,3 +56,11 @@ def line_after(
         return only
 
     return line
+
+
+@pytest.fixture
+def helm_lines(
+    default_document: dict[str, Any], lines_for: Callable[[object], tuple[str, ...]]
+) -> Callable[[dict[str, Any]], tuple[str, ...]]:
+    """Replace the `helm` section of the default configuration; return the refusal's lines."""
+    return lambda helm: lines_for(default_document | {"helm": helm})

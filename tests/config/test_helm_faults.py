@@ -1,28 +1,13 @@
-"""Rules on components, values and PriorityClasses: one mistake, one line, with its place."""
+"""Rules on the components and the values of the chart: one mistake, one line, with its place."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from hyperpod_cdk.config import Config
-from tests.conftest import Configure
-
-Lines = Callable[[object], tuple[str, ...]]
+HelmLines = Callable[[dict[str, Any]], tuple[str, ...]]
 AGENT = "health-monitoring-agent"
 OPTIONAL_CONSENT = "or consent with i_know_this_breaks_resiliency: true"
-
-
-@pytest.fixture
-def helm_lines(
-    default_document: dict[str, Any], lines_for: Lines
-) -> Callable[[dict[str, Any]], tuple[str, ...]]:
-    """Replace the `helm` section of the default configuration; return the refusal's lines."""
-    return lambda helm: lines_for(default_document | {"helm": helm})
-
-
-def classes(*names: str, **others: object) -> list[dict[str, object]]:
-    return [{"name": name, "value": 1, **others} for name in names]
 
 
 @pytest.mark.parametrize(
@@ -186,56 +171,13 @@ def classes(*names: str, **others: object) -> list[dict[str, object]]:
             "",
             id="type",
         ),
-        # PriorityClasses
-        pytest.param(
-            {"priority_classes": classes("system-mine")},
-            "helm.priority_classes[0].name: 'system-mine' must not start with system-",
-            "Kubernetes",
-            id="system",
-        ),
-        pytest.param(
-            {"priority_classes": classes("training-priority")},
-            "helm.priority_classes[0].name: 'training-priority' must not end with -priority",
-            "task governance",
-            id="governance",
-        ),
-        pytest.param(
-            {"priority_classes": classes("Training")},
-            "helm.priority_classes[0].name: 'Training' must be 1 to 63 lower-case letters",
-            "",
-            id="upper-case",
-        ),
-        pytest.param(
-            {"priority_classes": classes("a", value=1_000_000_001)},
-            "helm.priority_classes[0].value: 1000000001 must be -2147483648 to 1000000000",
-            "",
-            id="too-great",
-        ),
-        pytest.param(
-            {"priority_classes": classes("a", preemption_policy="never")},
-            "helm.priority_classes[0].preemption_policy: 'never' is not a policy",
-            "did you mean Never?",
-            id="policy",
-        ),
-        pytest.param(
-            {"priority_classes": classes("a", "b", "a")},
-            "helm.priority_classes[2].name: 'a' is already the name of [0]",
-            "",
-            id="twice",
-        ),
-        pytest.param(
-            {"priority_classes": classes("a", "b", global_default=True)},
-            "helm.priority_classes[1].global_default: true must be false, for it is true for a",
-            "",
-            id="two-defaults",
-        ),
     ],
 )
 def test_mistake_gives_one_line(
     helm: dict[str, Any],
     start: str,
     part: str,
-    helm_lines: Callable[[dict[str, Any]], tuple[str, ...]],
+    helm_lines: HelmLines,
 ) -> None:
     (line,) = helm_lines(helm)
 
@@ -244,7 +186,7 @@ def test_mistake_gives_one_line(
 
 
 def test_everything_that_breaks_resiliency_is_reported_at_once(
-    helm_lines: Callable[[dict[str, Any]], tuple[str, ...]],
+    helm_lines: HelmLines,
 ) -> None:
     lines = helm_lines(
         {
@@ -257,90 +199,3 @@ def test_everything_that_breaks_resiliency_is_reported_at_once(
         "helm.values.job-auto-restart.enabled",
         "helm.components.patching",
     ]
-
-
-@pytest.fixture
-def components(configure: Configure) -> Callable[[dict[str, Any]], dict[str, bool]]:
-    """Change the `helm` section of the default configuration; return what is installed."""
-
-    def switches(helm: dict[str, Any]) -> dict[str, bool]:
-        config: Config = configure({"helm": helm})
-        return config.hyperpod_components.switches()
-
-    return switches
-
-
-@pytest.mark.parametrize(
-    ("helm", "expected"),
-    [
-        pytest.param(
-            {}, {"nvidia_device_plugin": True, "neuron_device_plugin": True}, id="default"
-        ),
-        pytest.param(
-            {"components": {"neuron_device_plugin": None}},
-            {"nvidia_device_plugin": True, "neuron_device_plugin": False},
-            id="as-needed",
-        ),
-        pytest.param(
-            {"components": {"nvidia_device_plugin": False}},
-            {"nvidia_device_plugin": False},
-            id="off-though-needed",
-        ),
-        pytest.param(
-            {"components": {"gpu_operator": True}},
-            {"gpu_operator": True, "nvidia_device_plugin": False},
-            id="gpu-operator",
-        ),
-        pytest.param(
-            {"values": {"gpu-operator": {"enabled": True}}},
-            {"gpu_operator": True, "nvidia_device_plugin": False},
-            id="gpu-operator-by-value",
-        ),
-        pytest.param(
-            {"values": {"mpi-operator": {"enabled": False}}}, {"mpi_operator": False}, id="value"
-        ),
-        pytest.param(
-            {
-                "components": {"mpi_operator": False},
-                "values": {"mpi-operator": {"enabled": False}},
-            },
-            {"mpi_operator": False},
-            id="agreeing",
-        ),
-        pytest.param(
-            {
-                "i_know_this_breaks_resiliency": True,
-                "values": {"hyperpod-patching": {"enabled": False}},
-            },
-            {"patching": False, "health_monitoring_agent": True},
-            id="consent",
-        ),
-        pytest.param(
-            {
-                "values": {
-                    "team-role-and-bindings": {
-                        "enabled": True,
-                        "computeQuotaTarget": {"targetId": "a"},
-                    }
-                }
-            },
-            {"team_role_bindings": True},
-            id="team-by-value",
-        ),
-    ],
-)
-def test_what_is_installed(
-    helm: dict[str, Any],
-    expected: dict[str, bool],
-    components: Callable[[dict[str, Any]], dict[str, bool]],
-) -> None:
-    installed = components(helm)
-
-    assert {name: installed[name] for name in expected} == expected
-
-
-@pytest.mark.parametrize("value", [None, [], classes("a", "b.c-d", global_default=False)])
-def test_priority_classes_may_be_others_or_none(value: object, configure: Configure) -> None:
-    listed = configure({"helm": {"priority_classes": value}}).helm.priority_classes
-
-    assert [item.name for item in listed or ()] == (["a", "b.c-d"] if value else [])
