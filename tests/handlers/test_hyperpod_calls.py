@@ -13,12 +13,15 @@ from botocore.stub import Stubber
 from provisioner.aws_api import SageMakerApi
 from provisioner.errors import ProvisioningError
 from provisioner.hyperpod_cluster import HyperPodCluster
+from provisioner.owner import digest
 from tests.handlers.cloudformation import STACK_ID, Framework, Time
+from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12"
 OWNER_TAGS = [
     {"Key": "hyperpod-cdk:stack-id", "Value": STACK_ID},
     {"Key": "hyperpod-cdk:logical-id", "Value": "Resource"},
+    {"Key": "hyperpod-cdk:request", "Value": f"{digest(f'{STACK_ID}/1')[:16]}:0"},
 ]
 GROUP = {
     "InstanceGroupName": "workers",
@@ -34,6 +37,8 @@ REQUEST: dict[str, Any] = {
     "NodeProvisioningMode": "Continuous",
 }
 NAME = {"ClusterName": "ml-cluster"}
+BY_ARN = {"ClusterArn": ARN}
+EVENT_ID = "01234567-89ab-cdef-0123-456789abcdef"
 
 
 @pytest.fixture
@@ -53,7 +58,11 @@ def stubber() -> Iterator[Stubber]:
 @pytest.fixture
 def stack(stubber: Stubber) -> Framework:
     return Framework(
-        resource=HyperPodCluster(sagemaker=cast("SageMakerApi", stubber.client)),
+        resource=HyperPodCluster(
+            sagemaker=cast("SageMakerApi", stubber.client),
+            access_entries=FakeAccessEntries(),
+            cloudformation=FakeCloudFormation(),
+        ),
         resource_type="Custom::HyperPodCluster",
         time=Time(),
     )
@@ -126,18 +135,30 @@ def test_failed_continuous_create_tells_shortages_and_newest_errors(
         {
             "Events": [
                 _event("Info", "Creation started"),
-                *[_event("Error", "Insufficient capacity for ml.g5.12xlarge")] * 2,
+                *[_event("Error", "Creation failed")] * 2,
             ]
         },
-        {**NAME, "SortBy": "EventTime", "SortOrder": "Descending", "MaxResults": 50},
+        {
+            **NAME,
+            "SortBy": "EventTime",
+            "SortOrder": "Descending",
+            "MaxResults": 50,
+            "EventTimeAfter": Time().now - 60,
+        },
     )
+    metadata = {"Instance": {"FailureMessage": "InsufficientInstanceCapacity"}}
+    detail = {**_event("Error", "Creation failed"), "EventDetails": {"EventMetadata": metadata}}
+    stubber.add_response(
+        "describe_cluster_event", {"EventDetails": detail}, {**NAME, "EventId": EVENT_ID}
+    )
+    _not_marked(stubber)
     with pytest.raises(ProvisioningError) as failed:
         stack.create(properties())
     text = str(failed.value)
     assert text == (
-        "The HyperPod cluster ml-cluster is Failed: Cluster creation failed; group workers has 0 "
-        "of 4 nodes; workers i-1: Insufficient capacity for ml.g5.12xlarge. Try again later, "
-        "another Availability Zone, or reserve capacity with a training plan."
+        "The HyperPod cluster ml-cluster is Failed: Cluster creation failed; group workers, "
+        "instance i-1: capacity: InsufficientInstanceCapacity; group workers has 0 of 4 nodes. "
+        "Try again later, another Availability Zone, or reserve capacity with a training plan."
     )
 
 
@@ -145,6 +166,7 @@ def test_trouble_with_events_does_not_hide_the_failure(stack: Framework, stubber
     stubber.add_response("create_cluster", {"ClusterArn": ARN})
     _described(stubber, "Failed", FailureMessage="Broken", NodeProvisioningMode="Continuous")
     stubber.add_client_error("list_cluster_events", "AccessDeniedException", "no")
+    _not_marked(stubber)
     with pytest.raises(ProvisioningError, match="is Failed: Broken"):
         stack.create(properties())
 
@@ -154,8 +176,9 @@ def test_create_that_turns_back_is_a_failure(
     stack: Framework, stubber: Stubber, status: str
 ) -> None:
     stubber.add_response("create_cluster", {"ClusterArn": ARN})
-    _described(stubber, status, FailureMessage="No quota")
-    with pytest.raises(ProvisioningError, match=f"is {status}: No quota"):
+    _described(stubber, status, FailureMessage="Broken")
+    _not_marked(stubber)
+    with pytest.raises(ProvisioningError, match=f"is {status}: Broken"):
         stack.create(properties())
 
 
@@ -176,15 +199,80 @@ def test_failed_delete_is_raised(stack: Framework, stubber: Stubber) -> None:
     _described(stubber, "InService")
     stubber.add_response("list_tags", {"Tags": OWNER_TAGS})
     stubber.add_response("delete_cluster", {"ClusterArn": ARN}, NAME)
-    _described(stubber, "Failed", FailureMessage="A compute quota still uses the cluster")
+    _described(stubber, "Failed", FailureMessage="Something still uses the cluster")
     stubber.add_response("list_tags", {"Tags": OWNER_TAGS})
-    with pytest.raises(ProvisioningError, match="compute quota still uses"):
+    stubber.add_response("list_compute_quotas", {"ComputeQuotaSummaries": []}, BY_ARN)
+    stubber.add_response(
+        "list_cluster_scheduler_configs", {"ClusterSchedulerConfigSummaries": []}, BY_ARN
+    )
+    with pytest.raises(ProvisioningError, match="Something still uses"):
         stack.delete()
+
+
+def test_refused_delete_names_task_governance(stack: Framework, stubber: Stubber) -> None:
+    _created(stubber)
+    stack.create(properties())
+    _described(stubber, "InService")
+    stubber.add_response("list_tags", {"Tags": OWNER_TAGS})
+    stubber.add_client_error("delete_cluster", "ConflictException", "in use")
+    summary = {
+        "ComputeQuotaArn": "a",
+        "ComputeQuotaId": "abcdefghij12",
+        "Name": "research",
+        "Status": "Created",
+        "ComputeQuotaTarget": {"TeamName": "research"},
+        "CreationTime": datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC),
+    }
+    stubber.add_response(
+        "list_compute_quotas", {"ComputeQuotaSummaries": [summary], "NextToken": "n"}, BY_ARN
+    )
+    stubber.add_response(
+        "list_compute_quotas",
+        {"ComputeQuotaSummaries": [{**summary, "Status": "Deleted"}]},
+        {**BY_ARN, "NextToken": "n"},
+    )
+    stubber.add_response(
+        "list_cluster_scheduler_configs", {"ClusterSchedulerConfigSummaries": []}, BY_ARN
+    )
+    with pytest.raises(ProvisioningError, match="task governance uses it: compute quota research"):
+        stack.delete()
+
+
+def test_ami_update_fits_the_model(stack: Framework, stubber: Stubber) -> None:
+    _created(stubber)
+    stack.create(properties())
+    rolling = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
+    scheduled = {"ScheduleExpression": "cron(0 2 ? * MON *)", "DeploymentConfig": rolling}
+    image = {**GROUP, "ImageId": "ami-0123456789abcdef0", "ScheduledUpdateConfig": scheduled}
+    _described(stubber, "InService", InstanceGroups=[{"InstanceGroupName": "workers"}])
+    stubber.add_response("update_cluster", {"ClusterArn": ARN})
+    _described(stubber, "InService", InstanceGroups=[{"InstanceGroupName": "workers"}])
+    stubber.add_response("list_tags", {"Tags": OWNER_TAGS[:2]})
+    stubber.add_response(
+        "update_cluster_software",
+        {"ClusterArn": ARN},
+        {
+            **NAME,
+            "InstanceGroups": [{"InstanceGroupName": "workers"}],
+            "ImageId": "ami-0123456789abcdef0",
+            "DeploymentConfig": rolling,
+        },
+    )
+    done = [{"Key": "hyperpod-cdk:request", "Value": f"{digest(f'{STACK_ID}/2')[:16]}:2"}]
+    stubber.add_response("add_tags", {"Tags": []}, {"ResourceArn": ARN, "Tags": done})
+    _described(stubber, "InService", NodeProvisioningMode="Continuous")
+    stubber.add_response("list_tags", {"Tags": [*OWNER_TAGS[:2], *done]})
+    assert stack.update(properties(InstanceGroups=[image])).complete
+
+
+def _not_marked(stubber: Stubber) -> None:
+    """Expect the attempt to note that the creation failed; it does not succeed."""
+    stubber.add_client_error("list_tags", "AccessDeniedException", "no")
 
 
 def _event(level: str, description: str) -> dict[str, object]:
     return {
-        "EventId": "e",
+        "EventId": EVENT_ID,
         "ClusterArn": ARN,
         **NAME,
         "InstanceGroupName": "workers",
