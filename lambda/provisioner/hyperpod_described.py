@@ -144,9 +144,10 @@ def _group_request(details: Group, *, like: Group) -> dict[str, Any]:
     }
     if "TargetCount" in details:
         request["InstanceCount"] = details["TargetCount"]
-    if details.get("MinCount"):
-        request["MinInstanceCount"] = details["MinCount"]
-    return {key: value for key, value in request.items() if value not in ({}, [], None)}
+    if details.get("MinCount") or "MinInstanceCount" in like:
+        request["MinInstanceCount"] = details.get("MinCount")
+    # HyperPod may show what is not there as something empty.
+    return {key: value for key, value in request.items() if value or key in like}
 
 
 def _request_value(value: object) -> object:

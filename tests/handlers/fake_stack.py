@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError
+from tests.handlers.fake_s3 import client_error
 
 
 @dataclass
@@ -17,8 +17,8 @@ class FakeCloudFormation:
     def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
         self.asked.append(StackName)
         if self.status is None:
-            error = {"Code": "ValidationError", "Message": f"{StackName} does not exist"}
-            raise ClientError({"Error": error}, "DescribeStacks")
+            message = f"Stack with id {StackName} does not exist"
+            raise client_error("ValidationError", "DescribeStacks", message)
         return {"Stacks": [{"StackStatus": self.status}]}
 
 
@@ -33,8 +33,7 @@ class FakeAccessEntries:
         if self.error is not None:
             raise self.error
         if principalArn not in self.types:
-            error = {"Code": "ResourceNotFoundException", "Message": f"{clusterName}: none"}
-            raise ClientError({"Error": error}, "DescribeAccessEntry")
+            raise client_error("ResourceNotFoundException", "DescribeAccessEntry", clusterName)
         return {"accessEntry": {"type": self.types[principalArn]}}
 
     def delete_access_entry(self, *, clusterName: str, principalArn: str) -> Mapping[str, Any]:

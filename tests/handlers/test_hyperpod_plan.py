@@ -118,7 +118,7 @@ def test_changes(case: str, old: dict[str, Any], new: dict[str, Any], expected: 
 
 
 SCALED = cluster(A, AutoScaling={"Mode": "Enable"}, ClusterRole="role")
-FLEXIBLE = {"InstanceRequirements": {"InstanceTypes": ["ml.m5.large"]}}
+FLEXIBLE: dict[str, Any] = {"InstanceRequirements": {"InstanceTypes": ["ml.m5.large"]}}
 
 
 @pytest.mark.parametrize(
