@@ -68,7 +68,7 @@ def create_later(task: ClusterTask) -> None:
     try:
         task.api.create(task.wanted.request, task.marks)
     except AWS_ERRORS as error:
-        if is_in_use(error) or task.may_pass(error):
+        if (is_in_use(error) or task.may_pass(error)) and not task.is_out_of_time:
             log.info("not yet", cluster=task.api.name, cause=str(error))
             return
         raise refused_by_service(task.api.name, "create", error) from error

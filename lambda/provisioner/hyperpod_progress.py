@@ -33,7 +33,8 @@ from provisioner.request import NOT_YET, Progress
 Described = Mapping[str, Any]
 NOTHING_SHORT = "none"
 _IN_SERVICE = "InService"
-_TURNED_BACK = frozenset({"Failed", "RollingBack", "Deleting"})
+_ROLLING_BACK = "RollingBack"
+_TURNED_BACK = frozenset({"Failed", "Deleting", _ROLLING_BACK})
 _SOFTWARE_FAILED = frozenset({"Failed", "RollbackInProgress", "RollbackComplete"})
 _SOFTWARE_BUSY = frozenset({"Pending", "InProgress"})
 _LONGEST_SHORTAGE = 800
@@ -46,9 +47,8 @@ def progress_of(task: ClusterTask, described: Described) -> Progress:
         ProvisioningError: It failed, or is late and that is not to be put up with.
     """
     status = described["ClusterStatus"]
-    if status in _TURNED_BACK:
-        if status == "RollingBack" and _is_rollback(task):
-            return NOT_YET
+    # A rollback finds the service taking back the update that failed: that is waited for.
+    if status in _TURNED_BACK and not (status == _ROLLING_BACK and _is_rollback(task)):
         raise failure(described, _findings(task, described))
     if task.wanted.wait_for == ACCEPTED:
         return _done(described)
