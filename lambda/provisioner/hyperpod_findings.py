@@ -1,6 +1,6 @@
 """What AWS says about a cluster that fails or falls short: by group, instance and cause."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from provisioner.hyperpod_groups import groups_of
 
 Described = Mapping[str, Any]
 _LOG_GROUP = "/aws/sagemaker/Clusters"
+_MOST_SHORTAGES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +61,15 @@ def newest_of_each(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(kept.values())
 
 
-def shortages(described: Described) -> Iterator[str]:
-    """Yield one text for each group with fewer nodes than it needs."""
-    for name, group in groups_of(described).items():
-        has, needs = group.get("CurrentCount", 0), nodes_needed(group)
-        if has < needs:
-            yield f"group {name} has {has} of {needs} nodes"
+def shortages(described: Described) -> list[str]:
+    """Return which groups have fewer nodes than they need, in a few short texts."""
+    short = [
+        f"group {name} has {group.get('CurrentCount', 0)} of {nodes_needed(group)} nodes"
+        for name, group in groups_of(described).items()
+        if group.get("CurrentCount", 0) < nodes_needed(group)
+    ]
+    told, others = short[:_MOST_SHORTAGES], len(short) - _MOST_SHORTAGES
+    return [*told, f"{others} more groups are short of nodes"] if others > 0 else told
 
 
 def nodes_needed(group: Mapping[str, Any]) -> int:

@@ -23,7 +23,7 @@ from provisioner.hyperpod_cluster_properties import (
 )
 from provisioner.hyperpod_described import is_applied
 from provisioner.hyperpod_events import CONTINUOUS
-from provisioner.hyperpod_failure import explanation, failure
+from provisioner.hyperpod_failure import explained, failure
 from provisioner.hyperpod_findings import Finding, shortages
 from provisioner.hyperpod_groups import groups_of
 from provisioner.hyperpod_task import ClusterTask
@@ -82,8 +82,8 @@ def _missing(task: ClusterTask, described: Described) -> Iterator[str]:
 def _late(task: ClusterTask, described: Described, missing: list[str]) -> Progress:
     findings = _findings(task, described)
     if task.wanted.on_shortage == CONTINUE or _is_rollback(task):
-        told = [*missing, *([explanation(described, findings)] if findings else [])]
-        shortage = "; ".join(dict.fromkeys(told))[:_LONGEST_SHORTAGE]
+        causes = map(str, explained(described, findings))
+        shortage = "; ".join([*missing, *causes])[:_LONGEST_SHORTAGE]
         log.warning("late", cluster=task.api.name, missing=shortage)
         return _done(described, shortage=shortage)
     what = f"was not ready after {task.wanted.wait_minutes} minutes"
