@@ -4,6 +4,8 @@ from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_cdk.acknowledge import wildcard_finding
+
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
 _GOVERNANCE = {
     "compute-quota": "sagemaker:DeleteComputeQuota",
@@ -39,8 +41,8 @@ def upkeep_access(scope: Construct, *, delete_task_governance: bool) -> list[iam
     return statements
 
 
-def upkeep_wildcards(scope: Construct, *, delete_task_governance: bool) -> dict[str, str]:
-    """Return why each wildcard resource of `upkeep_access` is accepted."""
+def upkeep_findings(scope: Construct, *, delete_task_governance: bool) -> dict[str, str]:
+    """Return why each wildcard of `upkeep_access` is accepted, by cdk-nag's finding."""
     reasons = {"*": "Listing task governance: AWS takes no resource for it."}
     if delete_task_governance:
         reasons |= {
@@ -50,7 +52,7 @@ def upkeep_wildcards(scope: Construct, *, delete_task_governance: bool) -> dict[
             )
             for kind in _GOVERNANCE
         }
-    return reasons
+    return {wildcard_finding(scope, resource): reason for resource, reason in reasons.items()}
 
 
 def _any(scope: Construct, kind: str) -> str:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from aws_cdk import Stack
+from aws_cdk import Annotations, Stack
 from constructs import Construct
 
 # Input of a Step Functions execution, which the provider framework's waiter starts with the event.
@@ -21,12 +21,11 @@ def request_bytes(scope: Construct, request: Any) -> int:  # noqa: ANN401 - any 
     return len(json.dumps(text).encode())
 
 
-def request_size_error(scope: Construct, request: Any) -> str | None:  # noqa: ANN401
-    """Return what is wrong with the size of a request, if anything is."""
+def refuse_large_request(scope: Construct, request: Any) -> None:  # noqa: ANN401
+    """Make synthesis fail with one line when a request is too large."""
     size = request_bytes(scope, request)
-    if size <= MOST_REQUEST_BYTES:
-        return None
-    return (
-        f"The request for the HyperPod cluster has {size:,} bytes, at most {MOST_REQUEST_BYTES:,} "
-        "reach the provisioner: use fewer instance groups, labels or taints"
-    )
+    if size > MOST_REQUEST_BYTES:
+        Annotations.of(scope).add_error(
+            f"The request for the HyperPod cluster has {size:,} bytes, but at most "
+            f"{MOST_REQUEST_BYTES:,} reach the provisioner: use fewer groups, labels or taints"
+        )
