@@ -5,7 +5,7 @@ from typing import Any
 
 from provisioner.errors import ProvisioningError
 from provisioner.hyperpod_causes import UNKNOWN
-from provisioner.hyperpod_findings import Finding, newest_of_each, shortages
+from provisioner.hyperpod_findings import Finding, newest_of_each, own_finding, shortages
 from provisioner.hyperpod_plan import Plan
 
 MOST_FINDINGS = 3
@@ -42,9 +42,9 @@ def failure(
 def explained(described: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings worth telling, and the cluster's own message among them."""
     kept = newest_of_each(findings)[:MOST_FINDINGS]
-    own = described.get("FailureMessage")
-    if own and not any(own.rstrip(". ") in finding.text for finding in kept):
-        kept = (Finding(text=own), *kept)
+    own = own_finding(described)
+    if own is not None and not any(own.text.rstrip(". ") in finding.text for finding in kept):
+        kept = (own, *kept)
     return kept
 
 

@@ -1,5 +1,6 @@
 """What AWS says about a cluster that fails or falls short: by group, instance and cause."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,9 @@ from provisioner.hyperpod_groups import groups_of
 
 Described = Mapping[str, Any]
 _LOG_GROUP = "/aws/sagemaker/Clusters"
+_LOG_STREAM = re.compile(r"LifecycleConfig/(?P<group>[\w-]+)/i-\w+")
+_INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
+_FAILED = "Failed"
 _MOST_SHORTAGES = 3
 
 
@@ -51,6 +55,23 @@ class Finding:
             log_group=f"{_LOG_GROUP}/{name}/{cluster_id}",
             log_stream=f"LifecycleConfig/{self.group or '<group>'}/{self.instance or '<instance>'}",
         )
+
+
+def own_finding(described: Described) -> Finding | None:
+    """Return what a cluster says of itself, with the group and instance that it is about.
+
+    The message names the instance, if anything; the group shows by its state.
+    """
+    text = described.get("FailureMessage")
+    if not text:
+        return None
+    stream = _LOG_STREAM.search(text)
+    instance = _INSTANCE.search(text)
+    failed = [
+        name for name, group in groups_of(described).items() if group.get("Status") == _FAILED
+    ]
+    group = stream["group"] if stream else failed[0] if len(failed) == 1 else None
+    return Finding(text=text, group=group, instance=instance[0] if instance else None)
 
 
 def newest_of_each(findings: Sequence[Finding]) -> tuple[Finding, ...]:

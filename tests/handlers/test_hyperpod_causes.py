@@ -85,6 +85,27 @@ def test_script_failure_names_group_instance_and_log_stream() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("message", "groups", "told"),
+    [
+        ("No capacity", {"a": "Failed", "b": "Creating"}, "is Failed: group a: capacity: No cap"),
+        ("No capacity", {"a": "Failed", "b": "Failed"}, "is Failed: capacity: No cap"),
+        ("Instance i-0123456789abcdef0: KMS", {}, "is Failed: instance i-0123456789abcdef0: enc"),
+        (
+            f"{SCRIPT} See log stream 'LifecycleConfig/b/i-0123456789abcdef0'",
+            {"a": "Failed"},
+            "Read log stream LifecycleConfig/b/i-0123456789abcdef0 in CloudWatch",
+        ),
+    ],
+)
+def test_the_clusters_own_message_is_put_with_its_group(
+    message: str, groups: dict[str, str], told: str
+) -> None:
+    details = [{"InstanceGroupName": name, "Status": is_} for name, is_ in groups.items()]
+    described = {**DESCRIBED, "FailureMessage": message, "InstanceGroups": details}
+    assert told in str(failure(described, []))
+
+
 def test_each_group_and_cause_is_told_once() -> None:
     capacity = "InsufficientInstanceCapacity"
     findings = [

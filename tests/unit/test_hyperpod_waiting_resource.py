@@ -81,7 +81,7 @@ def test_only_the_own_stack_may_be_described(stack: cdk.Stack) -> None:
 
 
 def test_a_request_that_no_waiter_takes_is_refused(stack: cdk.Stack) -> None:
-    refuse_large_request(stack, {"Labels": ["x" * 100] * 1200})
+    refuse_large_request(stack, {"Labels": ["x" * 100] * 1300})
     (error,) = errors(stack)
     assert "at most 126,976 reach the provisioner: use fewer groups" in error
 
