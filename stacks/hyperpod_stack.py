@@ -16,6 +16,7 @@ from hyperpod_cdk.hyperpod_cluster import HyperPodCluster
 from hyperpod_cdk.instance_group import LifecycleConfig
 from hyperpod_cdk.priority_classes import PriorityClasses
 from stacks.cluster_settings import shared_environment, tiered_storage
+from stacks.cluster_waiting import cluster_waiting
 from stacks.execution_role_needs import volume_key_ids
 from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
 from stacks.outputs import add_outputs
@@ -89,6 +90,7 @@ class HyperPodStack(cdk.Stack):
             tiered_storage=tiered_storage(config.cluster.tiered_storage),
             auto_scaling=config.cluster.auto_scaling,
             cluster_role=self._cluster_role(config.cluster),
+            waiting=cluster_waiting(config.cluster),
             tags=config.tags,
             depends_on=before_cluster,
         )
@@ -107,6 +109,7 @@ class HyperPodStack(cdk.Stack):
             {
                 "HyperPodClusterName": cluster.cluster_name,
                 "HyperPodClusterArn": cluster.cluster_arn,
+                "HyperPodClusterShortage": cluster.shortage,
             },
         )
 

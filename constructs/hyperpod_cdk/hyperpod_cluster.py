@@ -11,8 +11,11 @@ from constructs import Construct, IDependable
 from hyperpod_cdk.acknowledge import acknowledge
 from hyperpod_cdk.cluster_request import TieredStorage, cluster_request
 from hyperpod_cdk.hyperpod_access import access_findings, hyperpod_access
+from hyperpod_cdk.hyperpod_upkeep_access import upkeep_access, upkeep_findings
+from hyperpod_cdk.hyperpod_waiting import Waiting
 from hyperpod_cdk.instance_group import InstanceGroup, VpcConfig
 from hyperpod_cdk.provisioner import Provisioner
+from hyperpod_cdk.request_size import refuse_large_request
 from hyperpod_cdk.restricted_instance_group import RestrictedInstanceGroup, SharedEnvironment
 
 
@@ -40,12 +43,14 @@ class HyperPodCluster(Construct):
         auto_scaling: `Karpenter` adds and removes nodes as pods need them; needs `cluster_role`
             and continuous provisioning. Default: none.
         cluster_role: Role that HyperPod assumes to scale the cluster. Default: none.
+        waiting: What a deployment waits for, and what becomes of a failed one.
         tags: Tags of the cluster. Default: none.
         depends_on: What must be there first: the Helm release above all.
 
     Attributes:
         cluster_name: Name; resolves once the cluster is in service.
         cluster_arn: ARN; it ends in a generated id, not in the name.
+        shortage: What was missing when the deployment stopped waiting; `none` if nothing was.
 
     Raises:
         ValueError: `auto_scaling` without `cluster_role`.
@@ -70,6 +75,7 @@ class HyperPodCluster(Construct):
         tiered_storage: TieredStorage | None = None,
         auto_scaling: str | None = None,
         cluster_role: iam.IRole | None = None,
+        waiting: Waiting | None = None,
         tags: Mapping[str, str] | None = None,
         depends_on: Sequence[IDependable] = (),
     ) -> None:
@@ -94,7 +100,18 @@ class HyperPodCluster(Construct):
             cluster_role_arn=None if cluster_role is None else cluster_role.role_arn,
             tags=tags,
         )
-        access = provisioner.grant(self, "Access", statements=hyperpod_access(self, request))
+        waiting = waiting if waiting is not None else Waiting()
+        consent = waiting.delete_task_governance
+        refuse_large_request(self, request)
+        access = provisioner.grant(
+            self,
+            "Access",
+            statements=[
+                *hyperpod_access(self, request),
+                *upkeep_access(self, delete_task_governance=consent),
+            ],
+        )
+        acknowledge(access, upkeep_findings(self, delete_task_governance=consent))
         acknowledge(access, access_findings(self, request))
         resource = provisioner.custom_resource(
             self,
@@ -103,8 +120,10 @@ class HyperPodCluster(Construct):
             properties={
                 "ClusterName": cluster_name,
                 "Request": Stack.of(self).to_json_string(request),
+                **waiting.properties,
             },
             depends_on=[access, *depends_on],
         )
         self.cluster_name = resource.get_att_string("ClusterName")
         self.cluster_arn = resource.get_att_string("ClusterArn")
+        self.shortage = resource.get_att_string("Shortage")

@@ -9,7 +9,13 @@ from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
 from botocore.signers import RequestSigner
 
-from provisioner.aws_api import EksApi, S3Api, SageMakerApi
+from provisioner.aws_api import (
+    AccessEntriesApi,
+    CloudFormationApi,
+    EksApi,
+    S3Api,
+    SageMakerApi,
+)
 from provisioner.eks_token import TokenSigner
 
 _CONFIG = Config(
@@ -35,6 +41,16 @@ class Clients:
     def eks(self) -> EksApi:
         """Amazon EKS."""
         return cast("EksApi", self._session.client("eks", config=_CONFIG))
+
+    @property
+    def access_entries(self) -> AccessEntriesApi:
+        """Access entries of Amazon EKS."""
+        return cast("AccessEntriesApi", self.eks)
+
+    @cached_property
+    def cloudformation(self) -> CloudFormationApi:
+        """AWS CloudFormation."""
+        return cast("CloudFormationApi", self._session.client("cloudformation", config=_CONFIG))
 
     @cached_property
     def sagemaker(self) -> SageMakerApi:

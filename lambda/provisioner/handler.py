@@ -20,7 +20,11 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     "Custom::HelmRelease": lambda clients: HelmRelease(
         sessions=EksHelmSessions(eks=clients.eks, token_signer=clients.token_signer, s3=clients.s3)
     ),
-    "Custom::HyperPodCluster": lambda clients: HyperPodCluster(sagemaker=clients.sagemaker),
+    "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
+        sagemaker=clients.sagemaker,
+        access_entries=clients.access_entries,
+        cloudformation=clients.cloudformation,
+    ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
 }
 

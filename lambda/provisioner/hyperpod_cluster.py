@@ -1,180 +1,162 @@
 """``Custom::HyperPodCluster``: a SageMaker HyperPod cluster orchestrated by EKS.
 
-| request | on_event                                                 | is_complete                 |
-|---------|----------------------------------------------------------|-----------------------------|
-| Create  | CreateCluster; exists: ours by its tags, or refused      | InService; Failed is raised |
-| Update  | plan: UpdateCluster, AddTags, DeleteTags; none if equal  | InService; Failed is raised |
-| Delete  | DeleteCluster if it is ours; gone: success               | gone                        |
+| request          | on_event                              | is_complete                           |
+|------------------|---------------------------------------|---------------------------------------|
+| Create           | CreateCluster; what is there already: | as far as `wait_for` says; failure and|
+|                  | see ``hyperpod_creation``             | shortage: see ``hyperpod_progress``   |
+| Update           | the first call of the plan; none if   | the other calls, one by one: see      |
+|                  | nothing changed                       | ``hyperpod_update``; then as a Create |
+| Update, new name | as a Create; later Delete of the old  | as a Create                           |
+| Delete           | DeleteCluster if it is ours and not   | gone                                  |
+|                  | kept: see ``hyperpod_deletion``       |                                       |
 
-An Update or Delete that finds the cluster busy is made later, by ``is_complete``. CloudFormation
-does not tag what a custom resource makes, so the cluster carries the stack's id and the logical id.
+What finds the cluster busy is done later, by ``is_complete``. CloudFormation does not tag what a
+custom resource makes, so the cluster carries the stack's id, the logical id and the request's.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from provisioner import log
-from provisioner.aws_api import SageMakerApi
-from provisioner.aws_errors import AWS_ERRORS, is_conflict, is_in_use, is_transient
+from provisioner.aws_api import AccessEntriesApi, CloudFormationApi, SageMakerApi
+from provisioner.aws_errors import AWS_ERRORS, is_not_found
 from provisioner.errors import CarriedFailure, ProvisioningError
-from provisioner.hyperpod_api import CONTINUOUS, HyperPodApi
+from provisioner.hyperpod_api import HyperPodApi
 from provisioner.hyperpod_cluster_properties import HyperPodClusterProperties
-from provisioner.hyperpod_deletion import delete_cluster, progress_of_delete
-from provisioner.hyperpod_failure import failure, refusal
-from provisioner.hyperpod_plan import fitted, is_applied, plan
-from provisioner.owner import digest, owner_in_tags
+from provisioner.hyperpod_creation import create, create_later, take_over
+from provisioner.hyperpod_deletion import delete, progress_of_delete
+from provisioner.hyperpod_events import HyperPodEvents
+from provisioner.hyperpod_failure import failure
+from provisioner.hyperpod_marks import CREATE_FAILED_TAG, is_of_request, was_created_by
+from provisioner.hyperpod_progress import gone, progress_of
+from provisioner.hyperpod_task import ClusterTask
+from provisioner.hyperpod_update import go_on, start_update
 from provisioner.request import NOT_YET, Accepted, Progress, Request
 from provisioner.retry import Clock
-
-REQUEST_TAG = "hyperpod-cdk:deferred-request"
-"""Says which deferred update was accepted at last, so that it is made once."""
-
-_DELETING = "Deleting"
-_FAILED = "Failed"
-_IN_SERVICE = "InService"
-_ROLLING_BACK = "RollingBack"
+from provisioner.stack_state import StackState
 
 
 class HyperPodCluster:
     """Handles ``Custom::HyperPodCluster``.
 
     Args:
-        sagemaker: Makes the calls.
+        sagemaker: HyperPod.
+        access_entries: The EKS cluster's access entries.
+        cloudformation: Tells what the stack is doing.
     """
 
-    def __init__(self, *, sagemaker: SageMakerApi) -> None:
+    def __init__(
+        self,
+        *,
+        sagemaker: SageMakerApi,
+        access_entries: AccessEntriesApi,
+        cloudformation: CloudFormationApi,
+    ) -> None:
         self._sagemaker = sagemaker
+        self._access_entries = access_entries
+        self._cloudformation = cloudformation
 
     def on_event(self, request: Request, clock: Clock) -> Accepted:
         """Start to create, update or delete; the physical id is the cluster's name."""
-        wanted = HyperPodClusterProperties.parse(request.properties)
-        api = self._api(wanted.cluster_name, clock, patient=True)
-        if request.type == "Delete":
-            deferred = delete_cluster(api, request)
-            return Accepted(
-                physical_id=request.physical_id or wanted.cluster_name, deferred=deferred
-            )
-        deferred = False
-        if request.type == "Create" or request.physical_id != wanted.cluster_name:
-            _create(api, wanted, request)
-        else:
-            deferred = _update(api, wanted, request)
-        return Accepted(physical_id=wanted.cluster_name, deferred=deferred)
+        started_at = clock.now()
+        return replace(_start(self._task(request, clock, patient=True)), started_at=started_at)
 
     def is_complete(self, request: Request, clock: Clock) -> Progress:
-        """Look at the cluster and raise why it failed."""
+        """Go on, look at the cluster, and raise why it failed."""
         if request.failure:
             raise CarriedFailure(request.failure)
+        task = self._task(request, clock, patient=False)
+        try:
+            return _go_on(task)
+        except AWS_ERRORS as error:
+            # Gone between two calls: the next poll sees that it is.
+            if is_not_found(error) or task.may_pass(error):
+                log.info("not yet", cluster=task.api.name, cause=str(error))
+                return NOT_YET
+            raise
+
+    def _task(self, request: Request, clock: Clock, *, patient: bool) -> ClusterTask:
         wanted = HyperPodClusterProperties.parse(request.properties)
-        api = self._api(wanted.cluster_name, clock, patient=False)
-        described = api.describe()
-        if request.type == "Delete":
-            return progress_of_delete(api, described, request)
-        if described is None:
-            raise _gone(wanted.cluster_name)
-        status = described["ClusterStatus"]
-        if request.deferred and not _was_accepted(api, described, request):
-            if status == _FAILED:
-                raise failure(described, api.events(described))
-            if status == _IN_SERVICE and not _update(api, wanted, request):
-                api.add_tags(described["ClusterArn"], _accepted_tag(request))
-            return NOT_YET
-        if status in {_FAILED, _ROLLING_BACK, _DELETING}:
-            raise failure(described, api.events(described))
-        if status != _IN_SERVICE:
-            return NOT_YET
-        if _was_rolled_back(described, wanted, request):
-            raise failure(described, (), rolled_back=True)
-        return Progress(
-            complete=True,
-            data={
-                "ClusterName": wanted.cluster_name,
-                "ClusterArn": described["ClusterArn"],
-                "ClusterStatus": status,
-            },
+        name = wanted.cluster_name
+        return ClusterTask(
+            request=request,
+            wanted=wanted,
+            api=HyperPodApi(sagemaker=self._sagemaker, name=name, clock=clock, patient=patient),
+            events=HyperPodEvents(sagemaker=self._sagemaker, cluster_name=name),
+            access_entries=self._access_entries,
+            stack=StackState(
+                cloudformation=self._cloudformation, stack_id=request.owner.stack_id, clock=clock
+            ),
+            clock=clock,
         )
 
-    def _api(self, name: str, clock: Clock, *, patient: bool) -> HyperPodApi:
-        return HyperPodApi(sagemaker=self._sagemaker, name=name, clock=clock, patient=patient)
+
+def _start(task: ClusterTask) -> Accepted:
+    name = task.wanted.cluster_name
+    if task.request.type == "Delete":
+        return Accepted(physical_id=task.request.physical_id or name, deferred=delete(task))
+    if _creates(task):
+        return Accepted(physical_id=name, deferred=create(task))
+    return start_update(task)
 
 
-def _create(api: HyperPodApi, wanted: HyperPodClusterProperties, request: Request) -> None:
-    try:
-        api.create(wanted.request, request.owner.tags)
-    except AWS_ERRORS as error:
-        described = api.describe() if is_in_use(error) else None
-        if described is None:
-            raise ProvisioningError(
-                f"SageMaker refused to create the HyperPod cluster {api.name}",
-                detail=str(error),
-                next_step="Mend what it names, then deploy again.",
-            ) from error
-        tags = api.tags(described["ClusterArn"])
-        if not request.owner.owns_tags(tags):
-            raise ProvisioningError(
-                f"A HyperPod cluster {api.name} exists already and belongs to "
-                f"{owner_in_tags(tags)}",
-                next_step="Choose another cluster name, or delete that cluster first.",
-            ) from error
-        log.info("created by an earlier attempt", cluster=api.name)
-
-
-def _update(api: HyperPodApi, wanted: HyperPodClusterProperties, request: Request) -> bool:
-    """Make the update; return whether it must wait because the cluster is busy."""
-    old = HyperPodClusterProperties.parse(request.old_properties or {})
-    changes = plan(old.request, wanted.request)
-    if changes.is_empty:
-        log.info("nothing changed", cluster=api.name)
-        return False
-    described = api.describe()
+def _go_on(task: ClusterTask) -> Progress:
+    described = task.api.describe()
+    if task.request.type == "Delete":
+        return progress_of_delete(task, described)
     if described is None:
-        raise _gone(api.name)
-    changes = fitted(changes, described)
-    if changes.refusals:
-        raise refusal(api.name, changes)
-    log.info("updating", cluster=api.name, fields=sorted(changes.update))
+        return _without_cluster(task)
+    if _creates(task):
+        if task.request.deferred and not _is_made(task, described):
+            return NOT_YET
+    elif not go_on(task, described):
+        return NOT_YET
     try:
-        api.apply(changes, described["ClusterArn"])
-    except AWS_ERRORS as error:
-        if is_conflict(error):
-            log.info("the cluster is busy", cluster=api.name, status=described["ClusterStatus"])
-            return True
-        if is_transient(error):
-            raise
+        return progress_of(task, described)
+    except ProvisioningError:
+        _mark_failed_creation(task, described)
+        raise
+
+
+def _creates(task: ClusterTask) -> bool:
+    """Say whether the request makes a cluster; an Update to another name does."""
+    old = task.request.old_properties or {}
+    return task.request.type == "Create" or old.get("ClusterName") != task.wanted.cluster_name
+
+
+def _without_cluster(task: ClusterTask) -> Progress:
+    if not _creates(task) and task.stack.is_rolling_back:
+        return gone(task.api.name)
+    if _creates(task) and not task.request.deferred:
         raise ProvisioningError(
-            f"SageMaker refused to update the HyperPod cluster {api.name}",
-            detail=str(error),
-            next_step="Mend what it names, then deploy again.",
-        ) from error
-    return False
+            f"The HyperPod cluster {task.api.name} does not exist any more",
+            next_step="Find out who deleted it while it was made, then deploy again.",
+        )
+    create_later(task)
+    return NOT_YET
 
 
-def _was_rolled_back(
-    described: Mapping[str, Any], wanted: HyperPodClusterProperties, request: Request
-) -> bool:
-    """Say whether a rollback came and went between two polls.
-
-    Only an all-or-nothing cluster rolls back; in Continuous mode autoscaling may change counts.
-    """
-    if request.type != "Update" or described.get("NodeProvisioningMode") == CONTINUOUS:
-        return False
-    old = HyperPodClusterProperties.parse(request.old_properties or {})
-    if old.cluster_name != wanted.cluster_name:
-        return False
-    return not is_applied(plan(old.request, wanted.request), described)
-
-
-def _was_accepted(api: HyperPodApi, described: Mapping[str, Any], request: Request) -> bool:
-    tags = api.tags(described["ClusterArn"])
-    return tags.get(REQUEST_TAG) == _accepted_tag(request)[REQUEST_TAG]
+def _is_made(task: ClusterTask, described: Mapping[str, Any]) -> bool:
+    """Deal with what was there before; return whether the cluster is this request's own now."""
+    tags = task.api.tags(described["ClusterArn"])
+    if is_of_request(tags, task.request):
+        return True
+    if task.is_out_of_time:
+        raise failure(
+            described,
+            (),
+            what=f"of an earlier deployment is still there and {described['ClusterStatus']}",
+            next_step="Deploy again when it is gone or InService.",
+        )
+    return not take_over(task, described, tags)
 
 
-def _accepted_tag(request: Request) -> dict[str, str]:
-    return {REQUEST_TAG: digest(request.request_id)}
-
-
-def _gone(name: str) -> ProvisioningError:
-    return ProvisioningError(
-        f"The HyperPod cluster {name} does not exist any more",
-        next_step="Find out who deleted it, then destroy this stack and deploy it again.",
-    )
+def _mark_failed_creation(task: ClusterTask, described: Mapping[str, Any]) -> None:
+    """Note on the cluster that its creation failed; trouble must not hide the failure itself."""
+    arn = described["ClusterArn"]
+    try:
+        if was_created_by(task.api.tags(arn), task.request):
+            task.api.add_tags(arn, {CREATE_FAILED_TAG: str(int(task.clock.now()))})
+    except AWS_ERRORS as error:
+        log.warning("not marked as failed", cluster=task.api.name, cause=str(error))

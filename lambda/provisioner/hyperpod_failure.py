@@ -1,64 +1,66 @@
-"""Why a HyperPod cluster failed, in one message."""
+"""Why a HyperPod cluster failed and what to do, in one message."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from provisioner.errors import ProvisioningError
-from provisioner.hyperpod_plan import GROUP_LISTS, Plan
+from provisioner.hyperpod_causes import UNKNOWN
+from provisioner.hyperpod_findings import Finding, newest_of_each, own_finding, shortages
+from provisioner.hyperpod_plan import Plan
 
-MOST_EVENTS = 3
-_NEXT_STEPS = (
-    (
-        ("capacity", "insufficientinstancecapacity"),
-        "Try again later, another Availability Zone, or reserve capacity with a training plan.",
-    ),
-    (
-        ("quota", "resourcelimitexceeded", "limit exceeded"),
-        "Request the quota named above for SageMaker in Service Quotas, then deploy again.",
-    ),
-    (
-        ("lifecycle", "on_create"),
-        "Read the log stream LifecycleConfig of the node in the log group "
-        "/aws/sagemaker/Clusters, mend the script, then deploy again.",
-    ),
-    (("ip address", "insufficientfreeaddresses"), "Choose a larger subnet for the nodes."),
-    (
-        ("access entr",),
-        "Check that the EKS authentication mode is API and the access entries of the cluster.",
-    ),
-)
-_NEXT_STEP = "Mend the cause named above, then deploy again."
+MOST_FINDINGS = 3
 
 
 def failure(
     described: Mapping[str, Any],
-    events: Sequence[Mapping[str, Any]],
+    findings: Sequence[Finding],
     *,
-    rolled_back: bool = False,
+    what: str | None = None,
+    next_step: str | None = None,
 ) -> ProvisioningError:
     """Return the failure of a cluster.
 
     Args:
         described: DescribeCluster's answer.
-        events: ListClusterEvents' answer, newest first; empty for a cluster that has none.
-        rolled_back: Whether it took back an update and serves again as before.
+        findings: What its events say, newest first.
+        what: What happened to it, after its name. Default: its status.
+        next_step: What to do. Default: what suits the cause.
     """
-    causes = [described.get("FailureMessage") or "", *_shortages(described)]
-    causes += _errors(events)
-    detail = "; ".join(cause.rstrip(". ") for cause in causes if cause)
-    state = "took its update back" if rolled_back else f"is {described['ClusterStatus']}"
+    found = explained(described, findings)
+    # What a group or an instance says is nearer to the cause than what is said of the whole.
+    near = sorted(found, key=lambda finding: (finding.cause is UNKNOWN, finding.group is None))
+    if next_step is None:
+        next_step = near[0].next_step(described) if near else UNKNOWN.next_step
+    what = what or f"is {described['ClusterStatus']}"
     return ProvisioningError(
-        f"The HyperPod cluster {described.get('ClusterName')} {state}",
-        detail=detail,
-        next_step=_next_step(detail),
+        f"The HyperPod cluster {described.get('ClusterName')} {what}",
+        detail=explanation(described, findings),
+        next_step=next_step,
     )
+
+
+def explained(described: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings worth telling, and the cluster's own message among them."""
+    kept = newest_of_each(findings)[:MOST_FINDINGS]
+    own = own_finding(described)
+    if own is not None and not any(own.text.rstrip(". ") in finding.text for finding in kept):
+        kept = (own, *kept)
+    return kept
+
+
+def explanation(described: Mapping[str, Any], findings: Sequence[Finding]) -> str:
+    """Return causes and shortages as one text."""
+    return "; ".join([*map(str, explained(described, findings)), *shortages(described)])
 
 
 def refusal(cluster_name: str, plan: Plan) -> ProvisioningError:
     """Return the failure for a plan that asks for what cannot be changed."""
     first = plan.refusals[0]
     where = f" of the instance group {first.group}" if first.group else ""
-    others = ", ".join(refused.what for refused in plan.refusals[1:])
+    others = ", ".join(
+        f"{refused.what} of {refused.group}" if refused.group else refused.what
+        for refused in plan.refusals[1:]
+    )
     return ProvisioningError(
         f"{first.what}{where} of the HyperPod cluster {cluster_name} cannot change after creation",
         detail=f"the same holds for {others}" if others else "",
@@ -66,30 +68,23 @@ def refusal(cluster_name: str, plan: Plan) -> ProvisioningError:
     )
 
 
-def _shortages(described: Mapping[str, Any]) -> list[str]:
-    return [
-        f"group {group['InstanceGroupName']} has {group.get('CurrentCount', 0)} of "
-        f"{group['TargetCount']} nodes"
-        for key in GROUP_LISTS
-        for group in described.get(key, ())
-        if group.get("CurrentCount", 0) < group.get("TargetCount", 0)
-    ]
+def refused_by_service(cluster_name: str, verb: str, error: Exception) -> ProvisioningError:
+    """Return the failure of a call that SageMaker refused.
 
-
-def _errors(events: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the newest errors once each: a launch that is retried repeats its event."""
-    texts = [
-        " ".join(part for part in (event.get("InstanceGroupName"), event.get("InstanceId")) if part)
-        + f": {event.get('Description', '')}"
-        for event in events
-        if event.get("EventLevel") == "Error"
-    ]
-    return [text.removeprefix(": ") for text in dict.fromkeys(texts)][:MOST_EVENTS]
-
-
-def _next_step(detail: str) -> str:
-    lowered = detail.lower()
-    for words, step in _NEXT_STEPS:
-        if any(word in lowered for word in words):
-            return step
-    return _NEXT_STEP
+    Args:
+        cluster_name: The cluster.
+        verb: What was tried: create, update, delete.
+        error: SageMaker's answer.
+    """
+    finding = Finding(text=str(error))
+    steps = {"delete": "Remove what it names, then delete the stack again."}
+    known = not (finding.cause is UNKNOWN or finding.cause.is_of_nodes or verb in steps)
+    return ProvisioningError(
+        f"SageMaker refused to {verb} the HyperPod cluster {cluster_name}",
+        detail=str(error),
+        next_step=(
+            finding.next_step({"ClusterName": cluster_name})
+            if known
+            else steps.get(verb, "Mend what it names, then deploy again.")
+        ),
+    )

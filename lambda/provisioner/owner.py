@@ -15,8 +15,9 @@ OWNER_LABEL = "hyperpod-cdk/owner"
 STACK_LABEL = "hyperpod-cdk/stack"
 RESOURCE_LABEL = "hyperpod-cdk/resource"
 
-STACK_TAG = "hyperpod-cdk:stack-id"
-RESOURCE_TAG = "hyperpod-cdk:logical-id"
+TAG_PREFIX = "hyperpod-cdk:"
+STACK_TAG = f"{TAG_PREFIX}stack-id"
+RESOURCE_TAG = f"{TAG_PREFIX}logical-id"
 
 
 def digest(*parts: str) -> str:
@@ -61,6 +62,18 @@ class Owner:
     def owns_tags(self, tags: Mapping[str, str]) -> bool:
         """Say whether the tags carry this owner's mark."""
         return all(tags.get(key) == value for key, value in self.tags.items())
+
+    def owned_before(self, tags: Mapping[str, str]) -> bool:
+        """Say whether the tags carry this owner's mark, or that of a former stack of its name.
+
+        A stack's ARN ends in an id drawn anew each time the stack is created, and two stacks of
+        one name cannot be there at once: what a namesake made, it left behind.
+        """
+        made_by = tags.get(STACK_TAG, "").rpartition("/")[0]
+        return (
+            made_by == self.tags[STACK_TAG].rpartition("/")[0]
+            and tags.get(RESOURCE_TAG) == self.tags[RESOURCE_TAG]
+        )
 
 
 def owner_in_labels(labels: Mapping[str, str]) -> str:

@@ -12,6 +12,8 @@ from provisioner.retry import Clock
 RequestType = Literal["Create", "Update", "Delete"]
 FAILURE = "Failure"
 DEFERRED = "Deferred"
+STARTED_AT = "StartedAt"
+STEPS_DONE = "StepsDone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,8 @@ class Request:
         old_properties: What was wanted before; None unless this is an Update.
         failure: In ``is_complete``: what ``on_event`` found out and carried over.
         deferred: In ``is_complete``: the change could not be made yet, the resource was busy.
+        started_at: In ``is_complete``: when ``on_event`` began, in seconds since the epoch.
+        steps_done: In ``is_complete``: how many calls of several ``on_event`` has made.
     """
 
     type: RequestType
@@ -39,6 +43,8 @@ class Request:
     old_properties: Mapping[str, Any] | None = None
     failure: str | None = None
     deferred: bool = False
+    started_at: float | None = None
+    steps_done: int = 0
 
     @classmethod
     def from_event(cls, event: Mapping[str, Any]) -> "Request":
@@ -53,6 +59,8 @@ class Request:
             old_properties=event.get("OldResourceProperties"),
             failure=event.get(FAILURE),
             deferred=bool(event.get(DEFERRED)),
+            started_at=event.get(STARTED_AT),
+            steps_done=event.get(STEPS_DONE, 0),
         )
 
 
@@ -64,11 +72,15 @@ class Accepted:
         physical_id: Deterministic; another one than before means replacement.
         failure: A failure after something was changed; ``is_complete`` raises it.
         deferred: The resource was busy; ``is_complete`` makes the change later.
+        started_at: When ``on_event`` began, for a deadline; there is no other state.
+        steps_done: How many calls of several were made; ``is_complete`` makes the others.
     """
 
     physical_id: str
     failure: str | None = None
     deferred: bool = False
+    started_at: float | None = None
+    steps_done: int = 0
 
     def as_response(self) -> dict[str, Any]:
         """Return it as the framework wants it; extra keys reach ``is_complete`` in its event."""
@@ -77,6 +89,10 @@ class Accepted:
             response[FAILURE] = self.failure
         if self.deferred:
             response[DEFERRED] = True
+        if self.started_at is not None:
+            response[STARTED_AT] = self.started_at
+        if self.steps_done:
+            response[STEPS_DONE] = self.steps_done
         return response
 
 

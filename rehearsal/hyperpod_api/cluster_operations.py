@@ -116,6 +116,12 @@ class ClusterOperations:
             )
             raise conflict(message)
         self._check_changeable(cluster, verb="deleted")
+        if cluster.governance:
+            message = (
+                f"Cluster '{cluster.name}' cannot be deleted: it has compute quotas or cluster "
+                "scheduler configurations."
+            )
+            raise conflict(message)
         self._backend.lifecycle.delete(cluster, call.now, gone=self._backend.registry.remove)
         return {"ClusterArn": cluster.arn}
 

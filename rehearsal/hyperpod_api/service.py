@@ -15,6 +15,7 @@ from rehearsal.hyperpod_api.cluster_operations import ClusterOperations
 from rehearsal.hyperpod_api.errors import resource_not_found, throttled, unknown_operation
 from rehearsal.hyperpod_api.event_operations import EventOperations
 from rehearsal.hyperpod_api.faults import FaultGate, Faults
+from rehearsal.hyperpod_api.governance_operations import GovernanceOperations
 from rehearsal.hyperpod_api.hooks import Environment, Observer, Subnets
 from rehearsal.hyperpod_api.model_validation import validate_request
 from rehearsal.hyperpod_api.node_operations import NodeOperations
@@ -81,6 +82,7 @@ class HyperPodService:
             **EventOperations(backend=self._backend).handlers,
             **TagOperations(backend=self._backend).handlers,
             **BatchOperations(backend=self._backend).handlers,
+            **GovernanceOperations(backend=self._backend).handlers,
         }
 
     @property

@@ -84,6 +84,20 @@ class InstanceGroup:
         return running and len(self.nodes) == self.target_count
 
 
+@dataclass(frozen=True, slots=True)
+class GovernanceObject:
+    """A compute quota or a cluster policy of task governance; `kind` is its operations' noun.
+
+    `target` is the team that a quota is for.
+    """
+
+    kind: str
+    name: str
+    arn: str
+    created_at: float
+    target: Mapping[str, Any] | None
+
+
 @dataclass(slots=True, eq=False)
 class Cluster:
     """One cluster. `settings` are the CreateCluster members that are not kept elsewhere."""
@@ -102,6 +116,7 @@ class Cluster:
     nodes_requested: int = 0
     events: list[Event] = field(default_factory=list)
     client_tokens: dict[str, list[Node]] = field(default_factory=dict)
+    governance: dict[str, GovernanceObject] = field(default_factory=dict)
 
     @property
     def continuous(self) -> bool:

@@ -1,11 +1,15 @@
 """A stack with one HyperPod cluster, against the rehearsal's HyperPod API."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from provisioner.hyperpod_cluster import HyperPodCluster
+from provisioner.request import Progress
 from rehearsal.hyperpod_api import Caller, Timings
 from tests.handlers.cloudformation import Framework, Time
+from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
 from tests.handlers.local_sagemaker import LocalSageMaker
 
 ROLE = "arn:aws:iam::111122223333:role/execution"
@@ -43,11 +47,44 @@ ONE = properties(group("workers"))
 CLASSIC = properties(group("workers"), NodeProvisioningMode=None)
 
 
-def hyperpod_stack(sagemaker: LocalSageMaker, time: Time, **options: Any) -> Framework:
-    return Framework(
-        resource=HyperPodCluster(sagemaker=sagemaker),
+@dataclass
+class HyperPodStack(Framework):
+    """A stack whose only resource is a HyperPod cluster; CloudFormation's ways with it."""
+
+    cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)
+    access_entries: FakeAccessEntries = field(default_factory=FakeAccessEntries)
+
+    def roll_back_creation(self, properties: Mapping[str, Any]) -> Progress:
+        """Send the Delete that CloudFormation sends of its own after a failed Create."""
+        self.properties = dict(properties)
+        self.cloudformation.status = "ROLLBACK_IN_PROGRESS"
+        return super().delete()
+
+    def update(self, properties: Mapping[str, Any]) -> Progress:
+        self.cloudformation.status = "UPDATE_IN_PROGRESS"
+        return super().update(properties)
+
+    def roll_back_update(self, wanted: Mapping[str, Any], before: Mapping[str, Any]) -> Progress:
+        """Send the Update that takes back one that failed."""
+        self.properties = dict(wanted)
+        self.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+        return super().update(before)
+
+    def delete(self) -> Progress:
+        self.cloudformation.status = "DELETE_IN_PROGRESS"
+        return super().delete()
+
+
+def hyperpod_stack(sagemaker: LocalSageMaker, time: Time, **options: Any) -> HyperPodStack:
+    cloudformation, access_entries = FakeCloudFormation(), FakeAccessEntries()
+    return HyperPodStack(
+        resource=HyperPodCluster(
+            sagemaker=sagemaker, access_entries=access_entries, cloudformation=cloudformation
+        ),
         resource_type="Custom::HyperPodCluster",
         time=time,
+        cloudformation=cloudformation,
+        access_entries=access_entries,
         **options,
     )
 

@@ -8,7 +8,18 @@ from botocore.exceptions import ClientError
 
 from rehearsal.hyperpod_api import ApiError, Caller, HyperPodService
 
-_WRITES = frozenset({"CreateCluster", "UpdateCluster", "DeleteCluster", "AddTags", "DeleteTags"})
+_WRITES = frozenset(
+    {
+        "AddTags",
+        "CreateCluster",
+        "DeleteCluster",
+        "DeleteClusterSchedulerConfig",
+        "DeleteComputeQuota",
+        "DeleteTags",
+        "UpdateCluster",
+        "UpdateClusterSoftware",
+    }
+)
 
 
 @dataclass
@@ -39,6 +50,24 @@ class LocalSageMaker:
 
     def list_cluster_events(self, **request: object) -> Mapping[str, Any]:
         return self._call("ListClusterEvents", request)
+
+    def describe_cluster_event(self, **request: object) -> Mapping[str, Any]:
+        return self._call("DescribeClusterEvent", request)
+
+    def update_cluster_software(self, **request: object) -> Mapping[str, Any]:
+        return self._call("UpdateClusterSoftware", request)
+
+    def list_compute_quotas(self, **request: object) -> Mapping[str, Any]:
+        return self._call("ListComputeQuotas", request)
+
+    def list_cluster_scheduler_configs(self, **request: object) -> Mapping[str, Any]:
+        return self._call("ListClusterSchedulerConfigs", request)
+
+    def delete_compute_quota(self, **request: object) -> Mapping[str, Any]:
+        return self._call("DeleteComputeQuota", request)
+
+    def delete_cluster_scheduler_config(self, **request: object) -> Mapping[str, Any]:
+        return self._call("DeleteClusterSchedulerConfig", request)
 
     def list_tags(self, **request: object) -> Mapping[str, Any]:
         return self._call("ListTags", request)

@@ -3,13 +3,15 @@
 import pytest
 
 from provisioner.errors import ProvisioningError
+from provisioner.hyperpod_marks import REQUEST_TAG
 from provisioner.owner import STACK_TAG
 from rehearsal.hyperpod_api import Caller, Faults
-from tests.handlers.cloudformation import OTHER_STACK_ID, STACK_ID, Framework, Time
+from tests.handlers.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.handlers.hyperpod_stack import (
     CLASSIC,
     ONE,
     TIMINGS,
+    HyperPodStack,
     describe,
     group,
     hyperpod_stack,
@@ -20,12 +22,12 @@ from tests.handlers.local_sagemaker import LocalSageMaker
 
 
 @pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> Framework:
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
     return hyperpod_stack(sagemaker, time)
 
 
 def test_create_waits_and_answers_every_attribute(
-    stack: Framework, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
     started = time.now
     progress = stack.create(ONE)
@@ -35,22 +37,25 @@ def test_create_waits_and_answers_every_attribute(
         "ClusterName": "ml-cluster",
         "ClusterArn": describe(sagemaker)["ClusterArn"],
         "ClusterStatus": "InService",
+        "Shortage": "none",
     }
     assert sagemaker.writes == ["CreateCluster"]
 
 
 def test_cluster_carries_the_users_tags_and_the_owners(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     stack.create(ONE)
-    assert tags_of_cluster(sagemaker) == {
+    tags = tags_of_cluster(sagemaker)
+    assert tags.pop(REQUEST_TAG)
+    assert tags == {
         "team": "research",
         STACK_TAG: STACK_ID,
         "hyperpod-cdk:logical-id": "Resource",
     }
 
 
-def test_retried_create_adopts_its_own_cluster(stack: Framework) -> None:
+def test_retried_create_adopts_its_own_cluster(stack: HyperPodStack) -> None:
     stack.create(ONE)
     _, accepted = stack.start("Create", ONE)
     assert accepted.physical_id == "ml-cluster"
@@ -64,7 +69,7 @@ def test_cluster_of_another_stack_is_refused(sagemaker: LocalSageMaker, time: Ti
 
 
 def test_role_that_iam_has_not_spread_yet_is_waited_for(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     sagemaker.service.faults = Faults(role_not_propagated_calls=4)
     assert stack.create(ONE).complete
@@ -72,7 +77,7 @@ def test_role_that_iam_has_not_spread_yet_is_waited_for(
 
 
 def test_role_that_never_works_is_reported_in_time(
-    stack: Framework, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
     sagemaker.service.faults = Faults(role_not_propagated_calls=1000)
     with pytest.raises(ProvisioningError, match="Could not assume role"):
@@ -80,7 +85,9 @@ def test_role_that_never_works_is_reported_in_time(
     assert sum(time.slept) <= 120
 
 
-def test_update_without_a_change_makes_no_call(stack: Framework, sagemaker: LocalSageMaker) -> None:
+def test_update_without_a_change_makes_no_call(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
     stack.create(ONE)
     sagemaker.calls.clear()
     assert stack.update(ONE).data["ClusterStatus"] == "InService"
@@ -88,7 +95,7 @@ def test_update_without_a_change_makes_no_call(stack: Framework, sagemaker: Loca
 
 
 def test_update_changes_groups_recovery_and_tags(
-    stack: Framework, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
     stack.create(properties(group("workers"), group("old")))
     stack.update(
@@ -112,7 +119,7 @@ def test_update_changes_groups_recovery_and_tags(
     assert STACK_TAG in tags
 
 
-def test_unchanged_groups_are_not_sent(stack: Framework, sagemaker: LocalSageMaker) -> None:
+def test_unchanged_groups_are_not_sent(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
     stack.create(properties(group("workers"), group("autoscaled", 1)))
     stack.update(properties(group("workers", 2), group("autoscaled", 1)))
     sent = sagemaker.last("UpdateCluster")["InstanceGroups"]
@@ -120,7 +127,7 @@ def test_unchanged_groups_are_not_sent(stack: Framework, sagemaker: LocalSageMak
 
 
 def test_update_of_a_busy_cluster_is_made_later_and_once(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     stack.create(CLASSIC)
     stack.update(properties(group("workers", 2), NodeProvisioningMode=None))
@@ -136,7 +143,7 @@ def test_update_of_a_busy_cluster_is_made_later_and_once(
 
 
 def test_immutable_change_is_refused_and_rolled_back_without_a_call(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     stack.create(ONE)
     moved = properties(
@@ -145,15 +152,14 @@ def test_immutable_change_is_refused_and_rolled_back_without_a_call(
         VpcConfig={"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]},
     )
     original = stack.properties
-    with pytest.raises(ProvisioningError, match=r"VpcConfig .* cannot change .* another name"):
+    with pytest.raises(ProvisioningError, match=r"VpcConfig .* cannot change .* destroy this"):
         stack.update(moved)
-    stack.properties = moved  # CloudFormation's rollback names what was refused as the old one
     sagemaker.calls.clear()
-    assert stack.update(original).complete
+    assert stack.roll_back_update(moved, original).complete
     assert sagemaker.writes == []
 
 
-def test_other_name_is_a_replacement(stack: Framework, sagemaker: LocalSageMaker) -> None:
+def test_other_name_is_a_replacement(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
     stack.create(ONE)
     stack.update(properties(group("workers"), name="another"))
     assert stack.physical_id == "another"

@@ -6,11 +6,12 @@ from provisioner.errors import ProvisioningError
 from provisioner.owner import STACK_TAG
 from provisioner.request import Request
 from rehearsal.hyperpod_api import Caller, Faults
-from tests.handlers.cloudformation import OTHER_STACK_ID, Framework, Time
+from tests.handlers.cloudformation import OTHER_STACK_ID, Time
 from tests.handlers.hyperpod_stack import (
     CLASSIC,
     ONE,
     TIMINGS,
+    HyperPodStack,
     describe,
     group,
     hyperpod_stack,
@@ -20,19 +21,19 @@ from tests.handlers.local_sagemaker import LocalSageMaker
 
 
 @pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> Framework:
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
     return hyperpod_stack(sagemaker, time)
 
 
 def test_delete_waits_until_the_cluster_is_gone(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     stack.create(ONE)
     assert stack.delete().data == {}
     assert sagemaker.writes == ["CreateCluster", "DeleteCluster"]
 
 
-def test_delete_when_gone(stack: Framework, sagemaker: LocalSageMaker, time: Time) -> None:
+def test_delete_when_gone(stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time) -> None:
     stack.create(ONE)
     sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
     time.sleep(TIMINGS.delete + 60)
@@ -40,14 +41,14 @@ def test_delete_when_gone(stack: Framework, sagemaker: LocalSageMaker, time: Tim
     assert sagemaker.writes == ["CreateCluster"]
 
 
-def test_delete_while_busy_is_made_later(stack: Framework, sagemaker: LocalSageMaker) -> None:
+def test_delete_while_busy_is_made_later(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
     stack.create(ONE)
     sagemaker.service.faults = Faults(delete_conflicts=3)
     assert stack.delete().complete
     assert sagemaker.writes == ["CreateCluster"] + ["DeleteCluster"] * 4
 
 
-def test_delete_during_create(stack: Framework) -> None:
+def test_delete_during_create(stack: HyperPodStack) -> None:
     stack.requests += 1
     _, accepted = stack.start("Create", CLASSIC)
     stack.physical_id, stack.properties = accepted.physical_id, CLASSIC
@@ -68,7 +69,7 @@ def test_delete_leaves_the_cluster_of_another_stack(sagemaker: LocalSageMaker, t
 
 
 def test_delete_of_a_cluster_without_tags_is_refused_not_forgotten(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     stack.create(ONE)
     arn = describe(sagemaker)["ClusterArn"]
@@ -78,7 +79,7 @@ def test_delete_of_a_cluster_without_tags_is_refused_not_forgotten(
 
 
 def test_failed_create_names_cause_group_and_next_step(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
     with pytest.raises(ProvisioningError) as failed:
@@ -92,7 +93,7 @@ def test_failed_create_names_cause_group_and_next_step(
 
 
 def test_failed_continuous_create_shows_its_error_events(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     sagemaker.service.faults = Faults(create_failure="The EKS access entry is missing.")
     with pytest.raises(ProvisioningError, match="access entry is missing"):
@@ -101,40 +102,30 @@ def test_failed_continuous_create_shows_its_error_events(
 
 
 def test_continuous_cluster_in_service_is_enough(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
     assert stack.create(ONE).complete
 
 
-def test_throttled_calls_are_repeated(stack: Framework, sagemaker: LocalSageMaker) -> None:
+def test_throttled_calls_are_repeated(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
     sagemaker.service.faults = Faults(throttled_calls={"CreateCluster": 3})
     assert stack.create(ONE).complete
 
 
-def test_quota_is_reported_at_once(stack: Framework, sagemaker: LocalSageMaker) -> None:
+def test_quota_is_reported_at_once(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
     sagemaker.service.faults = Faults(quotas={"ml.m5.2xlarge": 0})
     with pytest.raises(ProvisioningError, match="ResourceLimitExceeded"):
         stack.create(ONE)
 
 
-def test_update_of_a_cluster_deleted_outside_says_so(
-    stack: Framework, sagemaker: LocalSageMaker, time: Time
-) -> None:
-    stack.create(ONE)
-    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
-    time.sleep(TIMINGS.delete + 60)
-    with pytest.raises(ProvisioningError, match="does not exist any more"):
-        stack.update(properties(group("workers", 2)))
-
-
-def test_names_that_differ_are_refused(stack: Framework) -> None:
+def test_names_that_differ_are_refused(stack: HyperPodStack) -> None:
     with pytest.raises(ProvisioningError, match=r"Request\.ClusterName is ml-cluster"):
         stack.create({**ONE, "ClusterName": "other"})
 
 
 def test_update_that_was_rolled_back_between_two_polls_is_a_failure(
-    stack: Framework, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
     stack.create(CLASSIC)
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
@@ -143,17 +134,20 @@ def test_update_that_was_rolled_back_between_two_polls_is_a_failure(
     time.sleep(3600)
     assert describe(sagemaker)["ClusterStatus"] == "InService"
     polled = Request.from_event({**sent, **accepted.as_response()})
-    with pytest.raises(ProvisioningError, match="took its update back: We currently do not have"):
+    with pytest.raises(
+        ProvisioningError, match="took its update back: capacity: We currently do not have"
+    ):
         stack.resource.is_complete(polled, time.clock)
 
 
 def test_update_that_is_rolled_back_is_a_failure_and_the_rollback_succeeds(
-    stack: Framework, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     stack.create(CLASSIC)
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
     before = stack.properties
+    larger = properties(group("workers", 3), NodeProvisioningMode=None)
     with pytest.raises(ProvisioningError, match="sufficient capacity"):
-        stack.update(properties(group("workers", 3), NodeProvisioningMode=None))
-    assert stack.update(before).complete
+        stack.update(larger)
+    assert stack.roll_back_update(larger, before).complete
     assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 1

@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from provisioner.hyperpod_plan import Plan, fitted, plan
+from provisioner.hyperpod_described import fitted
+from provisioner.hyperpod_plan import Plan, plan
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:
@@ -24,6 +23,7 @@ def cluster(*groups: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 A, B = group("a"), group("b")
+LABELS = {"Labels": {"team": "x"}}
 OVERRIDE = {"Subnets": ["subnet-2"], "SecurityGroupIds": ["sg-2"]}
 
 
@@ -53,10 +53,44 @@ OVERRIDE = {"Subnets": ["subnet-2"], "SecurityGroupIds": ["sg-2"]}
             Plan(update={"InstanceGroups": [group("z")], "InstanceGroupsToDelete": ["b"]}),
         ),
         (
-            "group becomes restricted",
-            cluster(A, B),
+            "labels, not the count",
+            cluster(A),
+            cluster(group("a", KubernetesConfig=LABELS)),
+            Plan(
+                update={"InstanceGroups": [group("a", KubernetesConfig=LABELS)]},
+                kept_counts=frozenset({"a"}),
+            ),
+        ),
+        (
+            "flexible group gets another type",
+            cluster(group("a", InstanceRequirements={"InstanceTypes": ["x", "y"]})),
+            cluster(group("a", InstanceRequirements={"InstanceTypes": ["y", "x"]})),
+            Plan(
+                update={
+                    "InstanceGroups": [
+                        group("a", InstanceRequirements={"InstanceTypes": ["y", "x"]})
+                    ]
+                },
+                kept_counts=frozenset({"a"}),
+            ),
+        ),
+        (
+            "restricted group",
             cluster(A, RestrictedInstanceGroups=[B]),
-            Plan(update={"RestrictedInstanceGroups": [B]}),
+            cluster(A, RestrictedInstanceGroups=[group("b", 2)]),
+            Plan(update={"RestrictedInstanceGroups": [group("b", 2)]}),
+        ),
+        (
+            "order of subnets",
+            cluster(A, VpcConfig={"Subnets": ["s-1", "s-2"]}),
+            cluster(A, VpcConfig={"Subnets": ["s-2", "s-1"]}),
+            Plan(),
+        ),
+        (
+            "role left out with autoscaling",
+            cluster(A, AutoScaling={"Mode": "Enable"}, ClusterRole="r"),
+            cluster(A),
+            Plan(update={"AutoScaling": {"Mode": "Disable"}}),
         ),
         (
             "node recovery",
@@ -83,20 +117,59 @@ def test_changes(case: str, old: dict[str, Any], new: dict[str, Any], expected: 
     assert plan(old, new).is_empty == (expected == Plan())
 
 
+SCALED = cluster(A, AutoScaling={"Mode": "Enable"}, ClusterRole="role")
+FLEXIBLE: dict[str, Any] = {"InstanceRequirements": {"InstanceTypes": ["ml.m5.large"]}}
+
+
 @pytest.mark.parametrize(
-    ("new", "what", "group_name", "instead"),
+    ("old", "new", "what", "group_name", "instead"),
     [
-        (cluster(A, VpcConfig={"Subnets": ["x"]}), "VpcConfig", None, "another name"),
-        (cluster(A, Orchestrator={"Eks": {}}), "Orchestrator", None, "another name"),
-        (cluster(A, NodeProvisioningMode="Continuous"), "NodeProvisioningMode", None, "another"),
-        ({**cluster(A), "NodeRecovery": None}, "NodeRecovery", None, "Set it explicitly"),
-        (cluster(group("a", OverrideVpcConfig=OVERRIDE)), "OverrideVpcConfig", "a", "another name"),
+        (cluster(A), cluster(A, VpcConfig={"Subnets": ["x"]}), "VpcConfig", None, "destroy this"),
+        (cluster(A), cluster(A, Orchestrator={"Eks": {}}), "Orchestrator", None, "destroy this"),
+        (
+            cluster(A),
+            cluster(A, NodeProvisioningMode="Continuous"),
+            "NodeProvisioningMode",
+            None,
+            "destroy this",
+        ),
+        (
+            cluster(A),
+            {**cluster(A), "NodeRecovery": None},
+            "NodeRecovery",
+            None,
+            "Set it explicitly",
+        ),
+        (cluster(A), cluster(A, NewField=1), "NewField", None, "destroy this"),
+        (SCALED, {**SCALED, "ClusterRole": "other"}, "ClusterRole", None, "Leave autoscaling out"),
+        (
+            cluster(A),
+            cluster(group("a", OverrideVpcConfig=OVERRIDE)),
+            "OverrideVpcConfig",
+            "a",
+            "another name",
+        ),
+        (
+            cluster(group("a", InstanceType="ml.m5.large")),
+            cluster(group("a", InstanceType="ml.m5.xlarge")),
+            "InstanceType",
+            "a",
+            "another name",
+        ),
+        (cluster(A), cluster(group("a", **FLEXIBLE)), "InstanceRequirements", "a", "another name"),
+        (
+            cluster(A, B),
+            cluster(A, RestrictedInstanceGroups=[B]),
+            "RestrictedInstanceGroups",
+            "b",
+            "another name",
+        ),
     ],
 )
 def test_immutable_changes_are_refused(
-    new: dict[str, Any], what: str, group_name: str | None, instead: str
+    old: dict[str, Any], new: dict[str, Any], what: str, group_name: str | None, instead: str
 ) -> None:
-    (refused,) = plan(cluster(A), new).refusals
+    (refused,) = plan(old, new).refusals
     assert (refused.what, refused.group) == (what, group_name)
     assert instead in refused.instead
 
@@ -117,44 +190,31 @@ def test_a_refusal_that_is_really_one_stays() -> None:
     assert len(fitted(plan(original, wanted), original).refusals) == 1
 
 
-groups = st.dictionaries(
-    st.sampled_from("abcde"),
-    st.builds(
-        lambda count, threads: {"count": count, "ThreadsPerCore": threads},
-        st.integers(0, 5),
-        st.integers(1, 2),
-    ),
-    min_size=1,
+@pytest.mark.parametrize(
+    ("case", "details", "sent"),
+    [
+        ("as in the template", {"TargetCount": 1}, 1),
+        ("scaled outside", {"TargetCount": 7}, 7),
+        ("scaled to nothing outside", {"TargetCount": 0}, 0),
+    ],
 )
-tags = st.dictionaries(st.sampled_from("xyz"), st.sampled_from("123"))
+def test_count_that_is_not_asked_to_change_is_the_clusters_own(
+    case: str, details: dict[str, Any], sent: int
+) -> None:
+    labelled = cluster(group("a", KubernetesConfig=LABELS))
+    described = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", **details}]}
+    (item,) = fitted(plan(cluster(A), labelled), described).update["InstanceGroups"]
+    assert item["InstanceCount"] == sent, case
 
 
-def _request(made: dict[str, Any], tagged: dict[str, str], recovery: str) -> dict[str, Any]:
-    return cluster(
-        *(
-            group(name, item["count"], ThreadsPerCore=item["ThreadsPerCore"])
-            for name, item in made.items()
-        ),
-        NodeRecovery=recovery,
-        Tags=[{"Key": key, "Value": value} for key, value in tagged.items()],
-    )
+def test_kept_count_stays_within_the_least() -> None:
+    old, new = group("a", 4, MinInstanceCount=2), group("a", 4, MinInstanceCount=3)
+    described = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 1}]}
+    (item,) = fitted(plan(cluster(old), cluster(new)), described).update["InstanceGroups"]
+    assert item["InstanceCount"] == 3
 
 
-requests = st.builds(_request, groups, tags, st.sampled_from(["Automatic", "None"]))
-
-
-@given(old=requests, new=requests)
-@settings(max_examples=150, deadline=None)
-def test_applying_a_plan_yields_what_is_wanted(old: dict[str, Any], new: dict[str, Any]) -> None:
-    changes = plan(old, new)
-    made = {item["InstanceGroupName"]: item for item in old["InstanceGroups"]}
-    made |= {item["InstanceGroupName"]: item for item in changes.update.get("InstanceGroups", ())}
-    for name in changes.update.get("InstanceGroupsToDelete", ()):
-        del made[name]
-    assert made == {item["InstanceGroupName"]: item for item in new["InstanceGroups"]}
-    tagged = {tag["Key"]: tag["Value"] for tag in old["Tags"]} | dict(changes.tags_to_add)
-    for key in changes.tags_to_remove:
-        del tagged[key]
-    assert tagged == {tag["Key"]: tag["Value"] for tag in new["Tags"]}
-    assert changes.update.get("NodeRecovery", old["NodeRecovery"]) == new["NodeRecovery"]
-    assert plan(new, new).is_empty
+def test_count_that_is_asked_to_change_is_sent() -> None:
+    described = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 7}]}
+    wanted = cluster(group("a", 2))
+    assert fitted(plan(cluster(A), wanted), described).update == {"InstanceGroups": [group("a", 2)]}

@@ -97,7 +97,11 @@ def test_the_report_has_outputs_cluster_and_release(
         "FileSystemDnsName",
         "FileSystemMountName",
     }
-    assert set(report["outputs"]["ml-hyperpod"]) == {"HyperPodClusterName", "HyperPodClusterArn"}
+    assert set(report["outputs"]["ml-hyperpod"]) == {
+        "HyperPodClusterName",
+        "HyperPodClusterArn",
+        "HyperPodClusterShortage",
+    }
     cluster = report["cluster"]
     assert (cluster["name"], cluster["status"]) == ("ml-cluster", "InService")
     assert cluster["arn"] == report["outputs"]["ml-hyperpod"]["HyperPodClusterArn"]

@@ -10,6 +10,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk.hyperpod_cluster import HyperPodCluster
+from hyperpod_cdk.hyperpod_waiting import Waiting
 from hyperpod_cdk.instance_group import InstanceGroup, LifecycleConfig
 from hyperpod_cdk.instance_storage import EbsVolume
 from hyperpod_cdk.provisioner import Provisioner
@@ -141,7 +142,13 @@ def test_properties_and_attributes(stack: cdk.Stack, arguments: dict[str, Any], 
     seen = view()
     properties = seen.one(CLUSTER)
 
-    assert properties.keys() == {"ServiceToken", "ServiceTimeout", "ClusterName", "Request"}
+    assert properties.keys() == {
+        "ServiceToken",
+        "ServiceTimeout",
+        "ClusterName",
+        "Request",
+        *Waiting().properties,
+    }
     assert properties["ClusterName"] == "ml-cluster"
     assert stack.resolve(cluster.cluster_name) == {"Fn::GetAtt": [seen.id(CLUSTER), "ClusterName"]}
     assert stack.resolve(cluster.cluster_arn) == {"Fn::GetAtt": [seen.id(CLUSTER), "ClusterArn"]}

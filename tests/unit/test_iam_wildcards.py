@@ -27,11 +27,13 @@ CLUSTERS = [
     "DeleteCluster",
     "DeleteTags",
     "DescribeCluster",
+    "DescribeClusterEvent",
     "ListClusterEvents",
-    "ListClusterNodes",
     "ListTags",
     "UpdateCluster",
+    "UpdateClusterSoftware",
 ]
+GOVERNANCE = ["ListClusterSchedulerConfigs", "ListComputeQuotas"]
 INTERFACES = [
     "AssignPrivateIpAddresses",
     "AttachNetworkInterface",
@@ -69,6 +71,8 @@ REVIEWED = {
         *actions("ec2", [f"Describe{name}" for name in DESCRIBE]),
         "ecr:GetAuthorizationToken",
         *actions("logs", LOG_DELIVERY),
+        # Provisioner: nor for these, which name what keeps a cluster from being deleted.
+        *actions("sagemaker", GOVERNANCE),
     },
     # Nodes: the CNI's interfaces, and nodes themselves, have ids nobody knows ahead.
     f"{EC2}:network-interface/*": {*actions("ec2", INTERFACES), "ec2:CreateTags"},

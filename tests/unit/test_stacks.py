@@ -26,7 +26,7 @@ OUTPUTS = {
         "OutputPrivateSubnetIds",
     },
     "ml-storage": {"FileSystemId", "FileSystemDnsName", "FileSystemMountName"},
-    "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn"},
+    "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn", "HyperPodClusterShortage"},
 }
 TWO_SUBNETS = {
     "hyperpod_subnets": [

@@ -16,6 +16,7 @@ from hyperpod_cdk.config.restricted_instance_group import (
     SharedEnvironmentConfig,
 )
 from hyperpod_cdk.config.section import Listed, Section
+from hyperpod_cdk.config.waiting import WaitingConfig
 from hyperpod_cdk.service_limits import shape
 
 
@@ -38,7 +39,7 @@ class TieredStorageConfig(Section):
     """Percentage of each instance's memory for checkpoints, 0 to 100. Default: HyperPod's."""
 
 
-class ClusterConfig(Section):
+class ClusterConfig(WaitingConfig):
     """The HyperPod cluster."""
 
     # `Config` gives the name its default, for it derives from the deployment's own.

@@ -1,0 +1,122 @@
+"""Why clusters and nodes fail, by the words AWS has for it, and what to do about each."""
+
+import re
+from dataclasses import dataclass
+
+_WORDS = re.IGNORECASE | re.DOTALL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One kind of failure.
+
+    Args:
+        name: A few words, for a message.
+        signs: What AWS says when it is this one.
+        next_step: What to do, as sentences; may name ``{cluster}``, ``{group}``, ``{log_group}``
+            and ``{log_stream}``.
+    """
+
+    name: str
+    signs: re.Pattern[str]
+    next_step: str
+
+    @property
+    def is_of_nodes(self) -> bool:
+        """Whether it shows on nodes only, and not in what SageMaker refuses."""
+        return "{log_group}" in self.next_step
+
+
+def _cause(name: str, signs: str, next_step: str) -> Cause:
+    return Cause(name=name, signs=re.compile(signs, _WORDS), next_step=next_step)
+
+
+# The first one that fits counts: the particular stand before the general.
+CAUSES = (
+    _cause(
+        "lifecycle script",
+        r"lifecycle.?(script|config)|on_create|LcsExecution",
+        "Read log stream {log_stream} in CloudWatch log group {log_group}, mend the script, then "
+        "deploy again.",
+    ),
+    _cause(
+        "deep health check",
+        r"deep.?health.?check",
+        "Look for the failed check in CloudWatch log group {log_group}; HyperPod replaces faulty "
+        "hardware itself, so wait, or leave deep_health_checks out to go without.",
+    ),
+    _cause(
+        "IP addresses",
+        r"free addresses|InsufficientFreeAddresses|(not enough|run out of|insufficient).{0,30}"
+        r"\bIP\b",
+        "Give the nodes a larger subnet: each needs one address for itself and for each pod and "
+        "network card.",
+    ),
+    _cause(
+        "network interfaces",
+        r"network interface.{0,60}(limit|quota)|(limit|quota).{0,60}network interface",
+        "Request the quota `Network interfaces per Region` for VPC in Service Quotas, then deploy "
+        "again.",
+    ),
+    _cause(
+        "quota",
+        r"quota|service limit|ResourceLimitExceeded|limit exceeded",
+        "Request the quota named above for SageMaker in Service Quotas, then deploy again.",
+    ),
+    _cause(
+        "training plan",
+        r"training.?plan|reserved.?capacity",
+        "Check that the training plan is active, has instances left and is for the zone of the "
+        "group's subnet.",
+    ),
+    _cause(
+        "capacity",
+        r"Insufficient\w*Capacity|(insufficient|sufficient|no|not enough) capacity|"
+        r"capacity (is )?(not available|unavailable)",
+        "Try again later, another Availability Zone, or reserve capacity with a training plan.",
+    ),
+    _cause(
+        "access entry",
+        r"access.?entr|authentication mode",
+        "Check that the EKS authentication mode is API, and delete an access entry of the "
+        "execution role that an earlier cluster left: aws eks delete-access-entry.",
+    ),
+    _cause(
+        "execution role",
+        r"assume.{0,80}role|execution role|PassRole",
+        "Check that the execution role exists and that sagemaker.amazonaws.com may assume it, then "
+        "deploy again.",
+    ),
+    _cause(
+        "encryption key",
+        r"\bKMS\b|CreateGrant",
+        "Check that the key is enabled, in this region, and that its policy lets HyperPod use it.",
+    ),
+    _cause(
+        "EFA",
+        r"\bEFA\b|security group.{0,80}(itself|self)",
+        "Let the nodes' security group send and receive all traffic to and from itself, and keep "
+        "them in one zone.",
+    ),
+    _cause(
+        "machine image",
+        r"\bAMI\b|image.?id|ImageRelease",
+        "Check that the AMI exists in this account and region, is not encrypted and has a root "
+        "snapshot only.",
+    ),
+    _cause(
+        "permission",
+        r"AccessDenied|not authorized|UnauthorizedOperation",
+        "Allow what it names, then deploy again.",
+    ),
+)
+UNKNOWN = Cause(
+    name="",
+    signs=re.compile(r"(?!)"),
+    next_step="Mend the cause named above, then deploy again.",
+)
+
+
+def cause_of(text: str) -> Cause:
+    """Return the cause that a message of AWS speaks of, or UNKNOWN."""
+    return next((cause for cause in CAUSES if cause.signs.search(text)), UNKNOWN)

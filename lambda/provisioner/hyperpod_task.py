@@ -1,0 +1,57 @@
+"""One request about one HyperPod cluster, with everything that is needed to serve it."""
+
+from dataclasses import dataclass
+
+from provisioner.aws_api import AccessEntriesApi
+from provisioner.aws_errors import is_transient, patience
+from provisioner.hyperpod_api import HyperPodApi
+from provisioner.hyperpod_cluster_properties import MOST_WAIT_MINUTES, HyperPodClusterProperties
+from provisioner.hyperpod_events import HyperPodEvents
+from provisioner.hyperpod_marks import request_mark
+from provisioner.request import Request
+from provisioner.retry import Clock
+from provisioner.stack_state import StackState
+
+_MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterTask:
+    """What a request asks for, and the ways to it.
+
+    Args:
+        request: CloudFormation's request.
+        wanted: Its properties.
+        api: The cluster.
+        events: The cluster's events.
+        access_entries: The EKS cluster's access entries.
+        stack: The stack that asks.
+        clock: The time.
+    """
+
+    request: Request
+    wanted: HyperPodClusterProperties
+    api: HyperPodApi
+    events: HyperPodEvents
+    access_entries: AccessEntriesApi
+    stack: StackState
+    clock: Clock
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """Whose the cluster is and which request made it, as tags."""
+        return {**self.request.owner.tags, **request_mark(self.request)}
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether the request has to be answered now, done or not."""
+        minutes = MOST_WAIT_MINUTES if self.request.type == "Delete" else self.wanted.wait_minutes
+        started = self.request.started_at
+        return started is not None and self.clock.now() >= started + minutes * _MINUTE
+
+    def may_pass(self, error: Exception) -> bool:
+        """Say whether an error is one that a little time mends, and that time is not over."""
+        if is_transient(error):
+            return True
+        started = self.request.started_at
+        return started is not None and self.clock.now() < started + patience(error)

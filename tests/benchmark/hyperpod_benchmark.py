@@ -1,0 +1,72 @@
+"""Prints what the largest HyperPod cluster costs the provisioner: time, and bytes on the way.
+
+100 groups of 6,758 instances, every group changed. AWS's own answers take no time here. Run with
+`python tests/benchmark/hyperpod_benchmark.py`.
+"""
+
+import contextlib
+import io
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "constructs", "lambda")]
+
+from hyperpod_cdk.request_size import MOST_REQUEST_BYTES  # noqa: E402 - after the path is set
+from provisioner.aws_api import SageMakerApi  # noqa: E402
+from provisioner.hyperpod_cluster import HyperPodCluster  # noqa: E402
+from provisioner.hyperpod_plan import plan  # noqa: E402
+from tests.handlers import large_cluster  # noqa: E402
+from tests.handlers.cloudformation import Framework, Time, event  # noqa: E402
+from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation  # noqa: E402
+
+_RUNS = 15
+
+
+def main() -> None:
+    """Measure and print."""
+    before = large_cluster.properties(count=1)
+    after = large_cluster.properties(WaitFor="nodes")
+    old, new = json.loads(before["Request"]), json.loads(after["Request"])
+    sent = event("Update", "Custom::HyperPodCluster", after, old=before)
+    print(f"{large_cluster.GROUPS} groups of {large_cluster.INSTANCES:,} instances, all changed:")
+    print(f"  plan: {_milliseconds(lambda: plan(old, new)):.1f} ms")
+    handlers = _milliseconds(lambda: _update(before, after))
+    print(f"  update, on_event and is_complete: {handlers:.1f} ms")
+    print(f"  request: {len(after['Request']):,} bytes, at most {MOST_REQUEST_BYTES:,}")
+    print(f"  event of an update: {len(json.dumps(sent)):,} bytes, at most 262,144")
+
+
+def _update(before: dict[str, str], after: dict[str, str]) -> None:
+    sagemaker = large_cluster.LargeSageMaker(requested=json.loads(before["Request"]))
+    framework = Framework(
+        resource=HyperPodCluster(
+            sagemaker=cast("SageMakerApi", sagemaker),
+            access_entries=FakeAccessEntries(),
+            cloudformation=FakeCloudFormation(),
+        ),
+        resource_type="Custom::HyperPodCluster",
+        time=Time(),
+        physical_id=large_cluster.NAME,
+        properties=before,
+    )
+    with contextlib.redirect_stdout(io.StringIO()):
+        framework.update(after)
+
+
+def _milliseconds(action: Callable[[], object]) -> float:
+    times = []
+    for _ in range(_RUNS):
+        begun = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times) * 1000
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""The little of CloudFormation and EKS that the HyperPod cluster's handler asks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.handlers.fake_s3 import client_error
+
+
+@dataclass
+class FakeCloudFormation:
+    """One stack whose status the test sets; None: there is no such stack."""
+
+    status: str | None = "CREATE_IN_PROGRESS"
+    asked: list[str] = field(default_factory=list)
+
+    def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
+        self.asked.append(StackName)
+        if self.status is None:
+            message = f"Stack with id {StackName} does not exist"
+            raise client_error("ValidationError", "DescribeStacks", message)
+        return {"Stacks": [{"StackStatus": self.status}]}
+
+
+@dataclass
+class FakeAccessEntries:
+    """Access entries of one EKS cluster: their types by principal."""
+
+    types: dict[str, str] = field(default_factory=dict)
+    error: Exception | None = None
+
+    def describe_access_entry(self, *, clusterName: str, principalArn: str) -> Mapping[str, Any]:
+        if self.error is not None:
+            raise self.error
+        if principalArn not in self.types:
+            raise client_error("ResourceNotFoundException", "DescribeAccessEntry", clusterName)
+        return {"accessEntry": {"type": self.types[principalArn]}}
+
+    def delete_access_entry(self, *, clusterName: str, principalArn: str) -> Mapping[str, Any]:
+        assert clusterName
+        del self.types[principalArn]
+        return {}

@@ -1,0 +1,131 @@
+"""Which AMIs change, and by which calls of UpdateClusterSoftware."""
+
+from typing import Any
+
+import pytest
+
+from provisioner.hyperpod_described import fitted
+from provisioner.hyperpod_plan import plan
+
+AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
+ROLLING = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
+SCHEDULED = {"ScheduleExpression": "cron(0 2 ? * MON *)", "DeploymentConfig": ROLLING}
+
+
+def group(name: str, **more: Any) -> dict[str, Any]:
+    return {"InstanceGroupName": name, "InstanceCount": 1, **more}
+
+
+def cluster(*groups: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"ClusterName": "c", "InstanceGroups": list(groups), **more}
+
+
+def calls(*named: str, **more: Any) -> dict[str, Any]:
+    return {"InstanceGroups": [{"InstanceGroupName": name} for name in named], **more}
+
+
+RELEASE = {"InstanceGroups": [{"InstanceGroupName": "a", "ImageReleaseVersion": "2.0.0"}]}
+
+
+@pytest.mark.parametrize(
+    ("case", "old", "new", "asked", "expected"),
+    [
+        ("nothing", group("a"), group("a"), False, []),
+        ("asked for", group("a"), group("a"), True, [calls("a")]),
+        ("a release", group("a"), group("a", ImageReleaseVersion="2.0.0"), False, [RELEASE]),
+        (
+            "a release no longer asked for stays",
+            group("a", ImageReleaseVersion="2.0.0"),
+            group("a"),
+            False,
+            [],
+        ),
+        (
+            "a custom AMI",
+            group("a"),
+            group("a", ImageId=AMI),
+            False,
+            [calls("a", ImageId=AMI)],
+        ),
+        (
+            "another custom AMI",
+            group("a", ImageId=AMI),
+            group("a", ImageId=OTHER_AMI),
+            False,
+            [calls("a", ImageId=OTHER_AMI)],
+        ),
+        (
+            "back to HyperPod's",
+            group("a", ImageId=AMI),
+            group("a"),
+            False,
+            [calls("a", ImageId="default")],
+        ),
+        (
+            "back to a release of HyperPod's",
+            group("a", ImageId=AMI),
+            group("a", ImageReleaseVersion="2.0.0"),
+            False,
+            [{**RELEASE, "ImageId": "default"}],
+        ),
+        ("default by name", group("a"), group("a", ImageId="default"), False, []),
+        ("a custom AMI is not updated", *[group("a", ImageId=AMI)] * 2, True, []),
+        ("a release is not updated", *[group("a", ImageReleaseVersion="2.0.0")] * 2, True, []),
+        (
+            "as on the schedule",
+            *[group("a", ScheduledUpdateConfig=SCHEDULED)] * 2,
+            True,
+            [calls("a", DeploymentConfig=ROLLING)],
+        ),
+        ("a new group comes with its own", group("z"), group("a", ImageId=AMI), False, []),
+    ],
+)
+def test_calls(
+    case: str,
+    old: dict[str, Any],
+    new: dict[str, Any],
+    asked: bool,
+    expected: list[dict[str, Any]],
+) -> None:
+    made = plan(cluster(old), cluster(new), software_update=asked)
+    assert [call.request for call in made.software] == expected, case
+    assert "InstanceGroups" not in made.update or old["InstanceGroupName"] == "z"
+
+
+def test_groups_alike_share_a_call() -> None:
+    old = [group(name) for name in "abcd"]
+    new = [
+        group("a", ImageId=AMI),
+        group("b", ImageId=OTHER_AMI),
+        group("c", ImageId=AMI),
+        group("d"),
+    ]
+    made = plan(cluster(*old), cluster(*new), software_update=True)
+    assert [call.request for call in made.software] == [
+        calls("a", "c", ImageId=AMI),
+        calls("b", ImageId=OTHER_AMI),
+        calls("d"),
+    ]
+
+
+def test_restricted_groups_are_left_alone() -> None:
+    restricted = cluster(RestrictedInstanceGroups=[group("r")])
+    assert plan(restricted, restricted, software_update=True).is_empty
+
+
+@pytest.mark.parametrize(
+    ("wanted", "details", "sent"),
+    [
+        ({"ImageId": AMI}, {"DesiredImageId": AMI}, False),
+        ({"ImageId": AMI}, {"DesiredImageId": OTHER_AMI}, True),
+        ({"ImageReleaseVersion": "2.0.0"}, {"DesiredImageReleaseVersion": "2.0.0"}, False),
+        ({"ImageReleaseVersion": "2.0.0"}, {"DesiredImageReleaseVersion": "1.0.0"}, True),
+        ({"ImageReleaseVersion": "2.0.0"}, {"Status": "Deleting"}, False),
+    ],
+)
+def test_an_ami_that_is_there_is_not_asked_for(
+    wanted: dict[str, Any], details: dict[str, Any], sent: bool
+) -> None:
+    made = plan(cluster(group("a")), cluster(group("a", **wanted)))
+    described = {"InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 1, **details}]}
+    assert bool(fitted(made, described).software) == sent
