@@ -87,3 +87,17 @@ def test_what_is_installed(
     installed = components(helm)
 
     assert {name: installed[name] for name in expected} == expected
+
+
+def test_every_type_that_a_group_may_have_counts(configure: Configure) -> None:
+    group = {
+        "name": "any",
+        "instance_count": 0,
+        "instance_types": ["ml.m5.large", "ml.trn2.3xlarge"],
+    }
+    helm = {"components": {"neuron_device_plugin": None}}
+
+    installed = configure({"cluster": {"instance_groups": [group]}, "helm": helm})
+
+    switches = installed.hyperpod_components.switches()
+    assert (switches["neuron_device_plugin"], switches["nvidia_device_plugin"]) == (True, False)
