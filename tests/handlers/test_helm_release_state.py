@@ -19,7 +19,7 @@ OTHER = Owner(stack_id="arn:aws:cloudformation:r:1:stack/other/uuid", logical_id
 
 
 def wanted(*, content: str = "new", request_id: str = "request-2", owner: Owner = OWNER) -> Wanted:
-    return Wanted(owner=owner, request_id=request_id, content=content, now=NOW)
+    return Wanted(owner=owner, request_id=request_id, content=content, attempt="attempt", now=NOW)
 
 
 EARLIER = wanted(content="old", request_id="request-1")

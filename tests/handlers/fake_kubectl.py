@@ -1,0 +1,43 @@
+"""kubectl, in memory: a cluster with what a test puts in it."""
+
+# Signatures are those of the protocol.
+# ruff: noqa: ARG002
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from provisioner.helm_session import Object, Row
+
+
+@dataclass
+class FakeKubectl:
+    """Answers with nothing but the rows and objects it was given."""
+
+    rows: list[Row] = field(default_factory=list)
+    found: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def parse(self, manifest: str, *, timeout_seconds: float) -> list[Object]:
+        return []
+
+    def live(self, objects: Sequence[Object], *, timeout_seconds: float) -> list[Object]:
+        return []
+
+    def table(
+        self,
+        kinds: Sequence[str],
+        columns: Sequence[str],
+        *,
+        namespace: str | None = None,
+        timeout_seconds: float,
+    ) -> list[Row]:
+        return self.rows
+
+    def apply(self, objects: Sequence[Object], *, timeout_seconds: float) -> None:
+        raise AssertionError("nothing to apply")
+
+    def await_established(self, names: Sequence[str], *, timeout_seconds: float) -> None:
+        raise AssertionError("nothing to wait for")
+
+    def objects(self, kind: str, *, namespace: str, timeout_seconds: float) -> list[Object]:
+        return self.found.get(kind, [])
