@@ -15,7 +15,7 @@ from provisioner.helm_upgrade import StillDeletedError, undo, upgrade
 from provisioner.redaction import secret_values
 
 _MOST_STEPS = 6
-_TRANSIENT_DELAY_SECONDS = 5.0
+TRANSIENT_DELAY_SECONDS = 5.0
 
 
 class Outcome(NamedTuple):
@@ -135,10 +135,10 @@ class HelmReleaseSteps:
         passing = error.is_busy or (
             error.is_transient and not isinstance(error, CommandTimeoutError)
         )
-        if not passing or self.calls.time_left < _TRANSIENT_DELAY_SECONDS:
+        if not passing or self.calls.time_left < TRANSIENT_DELAY_SECONDS:
             return False
         log.info("another attempt", cause=str(error))
-        self.calls.clock.sleep(_TRANSIENT_DELAY_SECONDS)
+        self.calls.clock.sleep(TRANSIENT_DELAY_SECONDS)
         return True
 
     def _failed(

@@ -114,6 +114,15 @@ class Cloud:
         newest = max(secrets, key=lambda secret: int(secret["metadata"]["labels"]["version"]))
         return str(newest["metadata"]["labels"]["status"])
 
+    def uid(self, api_version: str, kind: str, name: str) -> str:
+        """Return the uid of the one object of a kind and name."""
+        (uid,) = [
+            item["metadata"]["uid"]
+            for item in self.api.objects(api_version, kind)
+            if item["metadata"]["name"] == name
+        ]
+        return str(uid)
+
     def names(self, api_version: str, kind: str, namespace: str | None = None) -> list[str]:
         """Return the names of the objects of a kind."""
         return [
@@ -121,9 +130,20 @@ class Cloud:
         ]
 
 
+def namespace(name: str, *finalizers: str) -> dict[str, Any]:
+    """Return a namespace; with a finalizer its deletion does not end."""
+    metadata = {"name": name, "finalizers": list(finalizers)}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+
+
 def properties(
-    version: str = "1.0.0", *, key: str | None = None, **values: object
+    version: str = "1.0.0",
+    *,
+    key: str | None = None,
+    more: Mapping[str, str] | None = None,
+    **values: object,
 ) -> dict[str, str]:
+    """Return ResourceProperties; `more` are further ones, `values` are the chart's."""
     return {
         "ClusterName": "ml",
         "Release": "deps",
@@ -132,4 +152,5 @@ def properties(
         "ChartKey": key or f"{version}.tgz",
         "ChartDigest": version,
         "Values": json.dumps(values),
+        **(more or {}),
     }
