@@ -9,7 +9,7 @@ from provisioner.manifest import documents_of
 from provisioner.readiness import WORKLOAD_KINDS, Unready, report, unready, usable_nodes
 from provisioner.request import Request
 
-_SECONDS_A_MINUTE = 60
+SECONDS_A_MINUTE = 60
 NOT_WAITED_FOR = "not waited for"
 NO_NODES = "not waited for: no node takes pods"
 
@@ -37,7 +37,7 @@ def readiness(calls: HelmReleaseCalls, release: Release, request: Request) -> st
         late = unready(_workloads(calls, release))
         if not late:
             return "yes"
-        if calls.clock.now() - release.last.updated < minutes * _SECONDS_A_MINUTE:
+        if calls.clock.now() - release.last.updated < minutes * SECONDS_A_MINUTE:
             log.info("waiting for workloads", names=[workload.name for workload in late])
             return None
         said = _report(calls, late)

@@ -4,8 +4,8 @@
 |------------------------------------------|---------------------------------------------------|
 | absent                                   | upgrade --install                                 |
 | not ours                                 | refused, its owner named                          |
-| never deployed, by a former stack of our | uninstall, then look again: a Create that was     |
-| name, nobody can be at work on it        | killed leaves this, and no Delete follows it      |
+| never deployed, by a former stack of our | taken for ours: a Create that was killed leaves   |
+| name, nobody can be at work on it        | this, and no Delete follows it                    |
 | deployed with the wanted content         | nothing                                           |
 | deployed otherwise, failed               | upgrade --install                                 |
 | pending, a copy of this request began it | wait, unless it began longer ago than it can live |
@@ -146,18 +146,22 @@ class Decision:
     revision: int = 0
 
 
-def decide(release: Release | None, wanted: Wanted) -> Decision:
+def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) -> Decision:
     """Return the next step towards the wanted release.
+
+    Args:
+        release: What helm knows of it.
+        wanted: What a request wants.
+        claimed: Whether it `is_abandoned` and the request has begun to take it over.
 
     Raises:
         ProvisioningError: The release belongs to somebody else.
     """
     if release is None:
         return Decision(action=Action.UPGRADE)
-    abandoned = _is_abandoned(release, wanted)
-    if not abandoned:
+    if not claimed:
         refuse_foreign(release, wanted.owner)
-    if abandoned or release.last.status == UNINSTALLING:
+    if release.last.status == UNINSTALLING:
         return Decision(action=Action.UNINSTALL)
     if release.last.status in PENDING:
         if is_at_work(release, wanted):
@@ -201,11 +205,12 @@ def returns(release: Release, wanted: Wanted) -> bool:
     return any(revision.description == wanted.description for revision in release.revisions[:-1])
 
 
-def _is_abandoned(release: Release, wanted: Wanted) -> bool:
+def is_abandoned(release: Release | None, wanted: Wanted) -> bool:
     """Say whether a stack of our name began the release, never finished it, and is gone."""
     names = (STACK_LABEL, RESOURCE_LABEL)
     return (
-        not wanted.owner.owns_labels(release.labels)
+        release is not None
+        and not wanted.owner.owns_labels(release.labels)
         and all(release.labels.get(name) == wanted.labels[name] for name in names)
         and all(revision.status in {PENDING_INSTALL, FAILED} for revision in release.revisions)
         and wanted.now - release.last.updated >= LONGEST_INVOCATION_SECONDS

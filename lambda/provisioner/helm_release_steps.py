@@ -10,8 +10,8 @@ from provisioner.errors import ProvisioningError
 from provisioner.helm_advice import DEPLOY_AGAIN
 from provisioner.helm_losses import guard
 from provisioner.helm_release_calls import HelmReleaseCalls
-from provisioner.helm_release_state import Action, Decision, Release, decide
-from provisioner.helm_upgrade import StillDeletedError, undo, upgrade
+from provisioner.helm_release_state import Action, Decision, Release, decide, is_abandoned
+from provisioner.helm_upgrade import StillDeletedError, roll_back, undo, upgrade
 from provisioner.redaction import secret_values
 
 _MOST_STEPS = 6
@@ -49,7 +49,8 @@ class HelmReleaseSteps:
             ProvisioningError: Nothing was changed: not reachable, not ours, or no such chart.
         """
         release = self.calls.read()
-        decision = decide(release, self.calls.wanted)
+        claimed = is_abandoned(release, self.calls.wanted)
+        decision = decide(release, self.calls.wanted, claimed=claimed)
         chart: Path | None = None
         for _ in range(_MOST_STEPS):
             if decision.action in {Action.NOTHING, Action.WAIT}:
@@ -60,7 +61,7 @@ class HelmReleaseSteps:
                 if outcome is not None:
                     return outcome
                 release = self.calls.read()
-                decision = decide(release, self.calls.wanted)
+                decision = decide(release, self.calls.wanted, claimed=claimed)
             except ProvisioningError as error:
                 return Outcome(failure=str(error))
         stuck = ProvisioningError(
@@ -117,13 +118,7 @@ class HelmReleaseSteps:
         elif decision.action is Action.UNINSTALL:
             self._uninstall(release)
         else:
-            guard(
-                self.calls,
-                doing="Rolling back",
-                before=self.calls.manifest(release.last.number),
-                after=self.calls.manifest(decision.revision),
-            )
-            self.calls.roll_back(decision.revision)
+            roll_back(self.calls, release, decision.revision)
 
     def _uninstall(self, release: Release) -> None:
         before = self.calls.manifest(release.last.number)

@@ -10,7 +10,7 @@ from provisioner.command_failures import CommandFailedError
 from provisioner.errors import ProvisioningError
 from provisioner.helm_adoption import named_object, refuse_adoption, strangers
 from provisioner.helm_definitions import plan_definitions, refuse_lost_versions
-from provisioner.helm_losses import guard
+from provisioner.helm_losses import guard, spare
 from provisioner.helm_release_calls import HelmReleaseCalls
 from provisioner.helm_release_state import Release, returns
 from provisioner.manifest import CONTAINERS, DEFINITION, Manifest, documents_of
@@ -51,7 +51,8 @@ def upgrade(calls: HelmReleaseCalls, release: Release | None, chart: Path) -> No
     _await_deletions(calls, rows, manifest)
     before = _manifest_before(calls, release)
     if release is not None:
-        guard(calls, doing="Upgrading", before=before, after=manifest.templates)
+        protect = spare if returns(release, calls.wanted) else guard
+        protect(calls, doing="Upgrading", before=before, after=manifest.templates)
     definitions = {name for kind, name, _ in rows if kind == DEFINITION}
     _write_definitions(calls, release, manifest, before=before, existing=definitions)
     keep = ROLLBACK_SECONDS if release and calls.time_left > 2 * ROLLBACK_SECONDS else 0.0
@@ -78,17 +79,26 @@ def undo(calls: HelmReleaseCalls, before: Release | None) -> str:
         after = calls.read()
         if after is None or after.last.number == before.last.number:
             return f"Revision {serving.number} still serves."
-        guard(
-            calls,
-            doing="Rolling back",
-            before=calls.manifest(after.last.number),
-            after=calls.manifest(serving.number),
-        )
-        calls.roll_back(serving.number)
+        roll_back(calls, after, serving.number)
     except (CommandFailedError, ProvisioningError) as error:
         log.warning("no rollback", release=calls.properties.physical_id, cause=str(error))
         return f"The rollback to revision {serving.number} failed too, parts of both may run."
     return f"Revision {serving.number} serves again."
+
+
+def roll_back(calls: HelmReleaseCalls, release: Release, revision: int) -> None:
+    """Make an earlier revision the current one again.
+
+    Raises:
+        CommandFailedError: helm or the API refused, or time ran out.
+    """
+    spare(
+        calls,
+        doing="Rolling back",
+        before=calls.manifest(release.last.number),
+        after=calls.manifest(revision),
+    )
+    calls.roll_back(revision)
 
 
 def _await_deletions(

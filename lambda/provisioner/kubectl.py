@@ -52,8 +52,7 @@ class Kubectl:
         """
         if not objects:
             return []
-        keys = [{key: item[key] for key in ("apiVersion", "kind", "metadata")} for item in objects]
-        arguments = ["get", "--filename", str(self._objects_file(keys)), "--ignore-not-found"]
+        arguments = ["get", "--filename", str(self._keys_file(objects)), "--ignore-not-found"]
         output = self.process.run(
             [*arguments, "--show-managed-fields", "--output=json"], timeout_seconds=timeout_seconds
         )
@@ -107,6 +106,17 @@ class Kubectl:
         target = ["--field-manager", FIELD_MANAGER, "--filename", str(self._objects_file(objects))]
         self.process.run([*arguments, *target], timeout_seconds=timeout_seconds)
 
+    def annotate(
+        self, objects: Sequence[Object], *, key: str, value: str, timeout_seconds: float
+    ) -> None:
+        """Set an annotation of objects that exist.
+
+        Raises:
+            CommandFailedError: The API refused.
+        """
+        arguments = ["annotate", "--filename", str(self._keys_file(objects)), "--overwrite"]
+        self.process.run([*arguments, f"{key}={value}"], timeout_seconds=timeout_seconds)
+
     def await_established(self, names: Sequence[str], *, timeout_seconds: float) -> None:
         """Wait until definitions are served.
 
@@ -116,6 +126,11 @@ class Kubectl:
         arguments = ["wait", "--for=condition=Established", f"--timeout={int(timeout_seconds)}s"]
         definitions = [f"customresourcedefinitions/{name}" for name in names]
         self.process.run([*arguments, *definitions], timeout_seconds=timeout_seconds + 5)
+
+    def _keys_file(self, objects: Sequence[Object]) -> Path:
+        return self._objects_file(
+            [{key: item[key] for key in ("apiVersion", "kind", "metadata")} for item in objects]
+        )
 
     def _objects_file(self, objects: Sequence[Object]) -> Path:
         return self._file(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))

@@ -10,6 +10,9 @@ DEFINITION = "CustomResourceDefinition"
 NAMESPACE = "Namespace"
 CONTAINERS = (NAMESPACE, DEFINITION)
 """Kinds whose deletion deletes what others put in."""
+RESOURCE_POLICY = "helm.sh/resource-policy"
+KEEP = "keep"
+"""Value of the resource policy with which helm deletes an object from no cluster."""
 RELEASE_NAME = "meta.helm.sh/release-name"
 RELEASE_NAMESPACE = "meta.helm.sh/release-namespace"
 
@@ -17,7 +20,6 @@ _SEPARATOR = re.compile(r"(?m)^---.*$")
 # helm names the file before what came from it; one file may hold several documents.
 _SOURCE = re.compile(r"(?m)^# Source: (\S+)")
 _IN_CRDS = re.compile(r"[^/]+/(?:charts/[^/]+/)*crds/")
-_RESOURCE_POLICY = "helm.sh/resource-policy"
 
 
 class ReleaseId(NamedTuple):
@@ -71,7 +73,7 @@ def lost(before: Sequence[Object], after: Sequence[Object]) -> list[Object]:
         for item in before
         if item["kind"] in CONTAINERS
         and (item["kind"], item["metadata"]["name"]) not in staying
-        and (item["metadata"].get("annotations") or {}).get(_RESOURCE_POLICY) != "keep"
+        and (item["metadata"].get("annotations") or {}).get(RESOURCE_POLICY) != KEEP
     ]
 
 

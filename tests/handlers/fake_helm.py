@@ -92,9 +92,7 @@ class FakeHelm:
     ) -> Manifest:
         return Manifest(crds="", templates="")
 
-    def manifest(
-        self, name: str, revision: int, *, namespace: str, timeout_seconds: float
-    ) -> str:
+    def manifest(self, name: str, revision: int, *, namespace: str, timeout_seconds: float) -> str:
         return ""
 
     def upgrade(

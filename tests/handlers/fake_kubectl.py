@@ -36,6 +36,11 @@ class FakeKubectl:
     def apply(self, objects: Sequence[Object], *, timeout_seconds: float) -> None:
         raise AssertionError("nothing to apply")
 
+    def annotate(
+        self, objects: Sequence[Object], *, key: str, value: str, timeout_seconds: float
+    ) -> None:
+        raise AssertionError("nothing to annotate")
+
     def await_established(self, names: Sequence[str], *, timeout_seconds: float) -> None:
         raise AssertionError("nothing to wait for")
 

@@ -125,9 +125,7 @@ class Cloud:
 
     def names(self, api_version: str, kind: str, namespace: str | None = None) -> list[str]:
         """Return the names of the objects of a kind."""
-        return [
-            item["metadata"]["name"] for item in self.api.objects(api_version, kind, namespace)
-        ]
+        return [item["metadata"]["name"] for item in self.api.objects(api_version, kind, namespace)]
 
 
 def namespace(name: str, *finalizers: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def test_listed_namespace_is_taken_over_with_what_is_in_it(cloud: Cloud) -> None
 
 def test_other_namespace_is_refused_and_left_alone(cloud: Cloud) -> None:
     cloud.api.create(namespace("kubeflow"))
-    with pytest.raises(ProvisioningError, match="Namespace kubeflow .*made by") as refused:
+    with pytest.raises(ProvisioningError, match=r"Namespace kubeflow .*made by") as refused:
         cloud.send("Create", properties(more={"AdoptNamespaces": '["aws-hyperpod"]'}))
     assert "helm.adopt_namespaces" in str(refused.value)
     assert cloud.operator() is None

@@ -93,9 +93,7 @@ def test_uninstalling_left_behind(
 ) -> None:
     cloud.send("Create", properties())
     delay(cloud)
-    kill_lambda(
-        cloud, monkeypatch, lambda: cloud.send("Delete", properties()), when="uninstalling"
-    )
+    kill_lambda(cloud, monkeypatch, lambda: cloud.send("Delete", properties()), when="uninstalling")
     done = cloud.send(request_type, properties())
     assert done["IsComplete"]
     assert cloud.operator() == (None if request_type == "Delete" else "1.0.0 x1")

@@ -46,7 +46,7 @@ def test_zipped_chart_folder(cloud: Cloud) -> None:
 def test_failed_upgrade_is_rolled_back_and_the_stack_too(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", {"templates/z.yaml": POD_MONITOR})
     cloud.send("Create", properties())
-    with pytest.raises(ProvisioningError, match="PodMonitor.* Revision 1 still serves"):
+    with pytest.raises(ProvisioningError, match=r"PodMonitor.* Revision 1 still serves"):
         cloud.send("Update", properties("3.0.0"))
     assert cloud.operator() == "1.0.0 x1"
     rolled_back = cloud.send("Update", properties())
