@@ -38,6 +38,9 @@ class HyperPodStack(cdk.Stack):
             release=config.helm.release,
             namespace=config.helm.namespace,
             values=hyperpod_dependency_values(region=self.region, overrides=config.helm.values),
+            adopt_namespaces=config.helm.adopt_namespaces,
+            delete_user_objects=config.helm.delete_user_objects,
+            wait_for_ready=cdk.Duration.minutes(config.helm.wait_for_ready_minutes),
         )
         cluster = HyperPodCluster(
             self,

@@ -82,6 +82,10 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("helm.chart", "missing.tgz", "must be a .tgz chart archive or a directory"),
         ("helm.chart", "a" * 5000, "must be a .tgz chart archive or a directory"),
         ("helm.values", [], "must be a mapping"),
+        ("helm.adopt_namespaces", ["a_b"], "must be 1 to 63 lower-case"),
+        ("helm.delete_user_objects", "please", "must be true or false"),
+        ("helm.wait_for_ready_minutes", 46, "must be 0 to 45"),
+        ("helm.wait_for_ready_minutes", -1, "must be 0 to 45"),
         ("helm.values", {1: 2}, "1 must be text to be a key; write it in quotes"),
         ("helm.values.limit", float("nan"), "nan must be finite"),
         # cluster

@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue, ValidationInfo, field_validator
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.faults import Path as KeyPath
 from hyperpod_cdk.config.limits import Matching
-from hyperpod_cdk.config.section import Section
+from hyperpod_cdk.config.section import Listed, Section
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -22,6 +22,8 @@ _NAME_RULE = (
     "must be 1 to {longest} lower-case letters, digits and inner hyphens, as Kubernetes (RFC 1123) "
     "wants {noun}"
 )
+# In minutes; CloudFormation gives a custom resource an hour, helm included.
+_LONGEST_WAIT = 45
 # A value nested deeper is a mistake, such as a YAML alias that contains itself.
 _DEEPEST_VALUE = 30
 
@@ -59,6 +61,20 @@ class HelmConfig(Section):
     values: dict[str, JsonValue] = Field(default_factory=dict)
     """Values for the chart, over its own defaults."""
 
+    adopt_namespaces: Listed[Namespace] = ("kubeflow", "aws-hyperpod", "mpi-operator")
+    """Namespaces that the release takes over when they exist and belong to no Helm release. It then
+    deletes them with itself, as it does those that it made."""
+
+    delete_user_objects: bool = False
+    """Consent to losing jobs, pods, workloads and volume claims of users when the release, and its
+    namespaces and CustomResourceDefinitions with it, is deleted; without it that is refused."""
+
+    wait_for_ready_minutes: int = Field(
+        default=10, json_schema_extra={"minimum": 0, "maximum": _LONGEST_WAIT}
+    )
+    """How long an update waits for the release's workloads when there are nodes, in minutes; then
+    it fails, naming them. 0: it does not wait."""
+
     @field_validator("chart")
     @classmethod
     def _find_chart(cls, value: str | None, info: ValidationInfo) -> str | None:
@@ -71,6 +87,15 @@ class HelmConfig(Section):
                 f"must be a .tgz chart archive or a directory with a Chart.yaml; {chart} is neither"
             )
         return str(chart)
+
+    @field_validator("wait_for_ready_minutes")
+    @classmethod
+    def _check_wait(cls, value: int) -> int:
+        if not 0 <= value <= _LONGEST_WAIT:
+            raise ValueError(
+                f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour"
+            )
+        return value
 
     @field_validator("values", mode="before")
     @classmethod
