@@ -1,30 +1,47 @@
 """Keeps helm from deleting namespaces and definitions in which users have something."""
 
+from collections.abc import Sequence
+
 from provisioner import log
 from provisioner.helm_release_calls import HelmReleaseCalls
-from provisioner.manifest import CONTAINERS, KEEP, RESOURCE_POLICY, Object, documents_of, lost
+from provisioner.manifest import CONTAINERS, KEEP, RESOURCE_POLICY, Object, documents_of
 from provisioner.user_objects import UserObject, refuse_loss, user_objects
 
 
-def guard(calls: HelmReleaseCalls, *, doing: str, before: str, after: str) -> None:
+def differing(
+    calls: HelmReleaseCalls, before: str, after: str
+) -> tuple[list[Object], list[Object]]:
+    """Return the namespaces and definitions of two manifests, but those that are alike in both.
+
+    Raises:
+        CommandFailedError: One is no manifest.
+    """
+    old = documents_of(before, CONTAINERS, without=after)
+    new = documents_of(after, CONTAINERS, without=before)
+    return (
+        list(calls.kubectl.parse(old, timeout_seconds=calls.read_seconds)),
+        list(calls.kubectl.parse(new, timeout_seconds=calls.read_seconds)),
+    )
+
+
+def guard(calls: HelmReleaseCalls, going: Sequence[Object], *, doing: str) -> None:
     """Refuse a step forward of helm's that takes users' objects along, unless they consented.
 
     Args:
         calls: The release.
+        going: Namespaces and definitions that the step deletes.
         doing: The step, such as ``Uninstalling``.
-        before: What the release has, as YAML.
-        after: What it will have, as YAML.
 
     Raises:
         CommandFailedError: The API refused to tell.
         ProvisioningError: Users' objects would go.
     """
-    going, found = _losses(calls, doing=doing, before=before, after=after)
+    found = _users_objects(calls, going, doing=doing)
     if not calls.properties.delete_user_objects:
         refuse_loss(found, going, doing=doing, release=calls.properties.release_id)
 
 
-def spare(calls: HelmReleaseCalls, *, doing: str, before: str, after: str) -> None:
+def spare(calls: HelmReleaseCalls, going: Sequence[Object], *, doing: str) -> None:
     """Let a step back of helm's leave what users have, with the namespace or definition around it.
 
     A way back must not be refused. helm leaves an object whose live annotation says so when it
@@ -33,7 +50,7 @@ def spare(calls: HelmReleaseCalls, *, doing: str, before: str, after: str) -> No
     Raises:
         CommandFailedError: The API refused.
     """
-    going, found = _losses(calls, doing=doing, before=before, after=after)
+    found = _users_objects(calls, going, doing=doing)
     if found and not calls.properties.delete_user_objects:
         calls.kubectl.annotate(
             [dict(item) for item in going],
@@ -43,23 +60,20 @@ def spare(calls: HelmReleaseCalls, *, doing: str, before: str, after: str) -> No
         )
 
 
-def _losses(
-    calls: HelmReleaseCalls, *, doing: str, before: str, after: str
-) -> tuple[list[Object], list[UserObject]]:
-    texts = (
-        documents_of(before, CONTAINERS, without=after),
-        documents_of(after, CONTAINERS, without=before),
+def _users_objects(
+    calls: HelmReleaseCalls, going: Sequence[Object], *, doing: str
+) -> list[UserObject]:
+    if not going:
+        return []
+    found = user_objects(
+        calls.kubectl, going, calls.properties.release_id, timeout_seconds=calls.read_seconds
     )
-    going = lost(*(calls.kubectl.parse(text, timeout_seconds=calls.read_seconds) for text in texts))
-    release = calls.properties.release_id
-    found = user_objects(calls.kubectl, going, release, timeout_seconds=calls.read_seconds)
-    if going:
-        log.info(
-            "helm deletes namespaces or definitions",
-            doing=doing,
-            release=calls.properties.physical_id,
-            going=[f"{item['kind']} {item['metadata']['name']}" for item in going],
-            user_objects=[str(item) for item in found],
-            consent=calls.properties.delete_user_objects,
-        )
-    return going, found
+    log.info(
+        "helm deletes namespaces or definitions",
+        doing=doing,
+        release=calls.properties.physical_id,
+        going=[f"{item['kind']} {item['metadata']['name']}" for item in going],
+        user_objects=[str(item) for item in found],
+        consent=calls.properties.delete_user_objects,
+    )
+    return found

@@ -43,7 +43,8 @@ def readiness(calls: HelmReleaseCalls, release: Release, request: Request) -> st
         said = _report(calls, late)
     except CommandFailedError as error:
         raise calls.failure("kubectl could not read", error, reading=True) from error
-    if returns(release, calls.wanted):
+    whole = calls.read()
+    if whole is not None and returns(whole, calls.wanted):
         log.warning("not ready, but what ran before", release=calls.properties.physical_id)
         return one_line(f"no: {said}")
     raise ProvisioningError(

@@ -109,27 +109,10 @@ class HelmRelease:
 
 
 def _progress(steps: HelmReleaseSteps, request: Request) -> Progress:
-    wanted = steps.calls.wanted
-    release = steps.calls.read()
-    pending = release is not None and release.last.status in PENDING
-    if release is not None:
-        refuse_foreign(release, wanted.owner)
-        if pending and is_at_work(release, wanted):
-            return NOT_YET
-    deployed = release is not None and is_deployed_as(release, wanted)
-    if pending or (request.deferred and not deployed):
-        outcome = steps.converge()
-        if outcome.failure:
-            raise CarriedFailure(outcome.failure)
-        return NOT_YET
-    if release is None:
-        raise ProvisioningError(
-            f"The Helm release {steps.calls.properties.physical_id} is gone although helm "
-            "installed it",
-            next_step="Find out who uninstalled it, then deploy again.",
-        )
-    if not deployed:
-        raise steps.unfinished(release)
+    release = steps.calls.current()
+    if release is None or not is_deployed_as(release, steps.calls.wanted):
+        return _take_further(steps, request)
+    refuse_foreign(release, request.owner)
     ready = readiness(steps.calls, release, request)
     if ready is None:
         return NOT_YET
@@ -144,3 +127,25 @@ def _progress(steps: HelmReleaseSteps, request: Request) -> Progress:
             "Ready": ready,
         },
     )
+
+
+def _take_further(steps: HelmReleaseSteps, request: Request) -> Progress:
+    """Do what is left to do about a release that is not deployed as it is wanted."""
+    release, wanted = steps.calls.read(), steps.calls.wanted
+    pending = release is not None and release.last.status in PENDING
+    if release is not None:
+        refuse_foreign(release, wanted.owner)
+        if pending and is_at_work(release, wanted):
+            return NOT_YET
+    if pending or request.deferred:
+        outcome = steps.converge()
+        if outcome.failure:
+            raise CarriedFailure(outcome.failure)
+        return NOT_YET
+    if release is None:
+        raise ProvisioningError(
+            f"The Helm release {steps.calls.properties.physical_id} is gone although helm "
+            "installed it",
+            next_step="Find out who uninstalled it, then deploy again.",
+        )
+    raise steps.unfinished(release)

@@ -65,17 +65,16 @@ class HelmReleaseCalls:
             UnreachableError: The API could not be reached in time.
             ProvisioningError: helm could not tell.
         """
-        try:
-            return self._retried(
-                lambda: self.session.helm.release(
-                    self.properties.release,
-                    namespace=self.properties.namespace,
-                    timeout_seconds=self.read_seconds,
-                ),
-                lambda error: REACH_PATIENCE_SECONDS if _is_unreachable(error) else 0.0,
-            )
-        except CommandFailedError as error:
-            raise self.failure("helm could not read", error, reading=True) from error
+        return self._read(self.session.helm.release)
+
+    def current(self) -> Release | None:
+        """Return the release with its last revision alone, and that without its description.
+
+        Raises:
+            UnreachableError: The API could not be reached in time.
+            ProvisioningError: helm could not tell.
+        """
+        return self._read(self.session.helm.current)
 
     def fetch_chart(self) -> Path:
         """Return the local path of the chart.
@@ -181,6 +180,19 @@ class HelmReleaseCalls:
             next_step=f"{meanwhile} {step}".strip(),
             secrets=secret_values(self.properties.values),
         )
+
+    def _read(self, command: Callable[..., Release | None]) -> Release | None:
+        try:
+            return self._retried(
+                lambda: command(
+                    self.properties.release,
+                    namespace=self.properties.namespace,
+                    timeout_seconds=self.read_seconds,
+                ),
+                lambda error: REACH_PATIENCE_SECONDS if _is_unreachable(error) else 0.0,
+            )
+        except CommandFailedError as error:
+            raise self.failure("helm could not read", error, reading=True) from error
 
     def _patient(self, step: Callable[[], None]) -> None:
         self._retried(

@@ -8,10 +8,12 @@ from provisioner import log
 from provisioner.command_failures import CommandFailedError, CommandTimeoutError
 from provisioner.errors import ProvisioningError
 from provisioner.helm_advice import DEPLOY_AGAIN
-from provisioner.helm_losses import guard
+from provisioner.helm_losses import differing, guard
+from provisioner.helm_preparation import StillDeletedError
 from provisioner.helm_release_calls import HelmReleaseCalls
 from provisioner.helm_release_state import Action, Decision, Release, decide, is_abandoned
-from provisioner.helm_upgrade import StillDeletedError, roll_back, undo, upgrade
+from provisioner.helm_upgrade import roll_back, undo, upgrade
+from provisioner.manifest import lost
 from provisioner.redaction import secret_values
 
 _MOST_STEPS = 6
@@ -122,7 +124,7 @@ class HelmReleaseSteps:
 
     def _uninstall(self, release: Release) -> None:
         before = self.calls.manifest(release.last.number)
-        guard(self.calls, doing="Uninstalling", before=before, after="")
+        guard(self.calls, lost(*differing(self.calls, before, "")), doing="Uninstalling")
         self.calls.uninstall()
 
     def _passes(self, error: CommandFailedError) -> bool:

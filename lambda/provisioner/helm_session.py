@@ -34,6 +34,8 @@ class HelmCommands(Protocol):
 
     def release(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None: ...
 
+    def current(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None: ...
+
     def render(
         self,
         name: str,
@@ -74,6 +76,8 @@ class KubectlCommands(Protocol):
     def parse(self, manifest: str, *, timeout_seconds: float) -> list[Object]: ...
 
     def live(self, objects: Sequence[Object], *, timeout_seconds: float) -> list[Object]: ...
+
+    def containers(self, *, timeout_seconds: float) -> dict[tuple[str, str], str]: ...
 
     def table(
         self,

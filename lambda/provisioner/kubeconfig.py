@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,10 +56,11 @@ class Kubeconfig:
                 "current-context": _NAME,
             }
         )
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor, draft = tempfile.mkstemp(dir=self.path.parent)  # its mode is 0600
         with os.fdopen(descriptor, "w") as file:
             file.write(content)
-        return self.path
+        # Two commands may run at a time: whoever reads it finds one token or the other.
+        return Path(draft).replace(self.path)
 
 
 def server_of(cluster_name: str, *, eks: EksApi, clock: Clock) -> dict[str, str]:

@@ -81,6 +81,9 @@ class FakeHelm:
             revisions=tuple(self.revisions),
         )
 
+    def current(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None:
+        return self.release(name, namespace=namespace, timeout_seconds=timeout_seconds)
+
     def render(
         self,
         name: str,

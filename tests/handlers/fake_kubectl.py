@@ -14,7 +14,6 @@ from provisioner.helm_session import Object, Row
 class FakeKubectl:
     """Answers with nothing but the rows and objects it was given."""
 
-    rows: list[Row] = field(default_factory=list)
     found: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def parse(self, manifest: str, *, timeout_seconds: float) -> list[Object]:
@@ -22,6 +21,9 @@ class FakeKubectl:
 
     def live(self, objects: Sequence[Object], *, timeout_seconds: float) -> list[Object]:
         return []
+
+    def containers(self, *, timeout_seconds: float) -> dict[tuple[str, str], str]:
+        return {("Namespace", "default"): "Active"}
 
     def table(
         self,
@@ -31,7 +33,7 @@ class FakeKubectl:
         namespace: str | None = None,
         timeout_seconds: float,
     ) -> list[Row]:
-        return self.rows
+        return []
 
     def apply(self, objects: Sequence[Object], *, timeout_seconds: float) -> None:
         raise AssertionError("nothing to apply")

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from provisioner import helm_upgrade
+from provisioner import helm_preparation
 from provisioner.errors import ProvisioningError
 from tests.handlers.helm_cloud import Cloud, namespace, properties
 
@@ -35,7 +35,7 @@ def test_namespace_that_is_going_is_waited_for(cloud: Cloud, name: str) -> None:
 def test_namespace_that_never_goes_is_named(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     _hold(cloud, "kubeflow")
     accepted = cloud.start("Create", properties())
-    monkeypatch.setattr(helm_upgrade, "DELETION_PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(helm_preparation, "DELETION_PATIENCE_SECONDS", 0)
     with pytest.raises(ProvisioningError, match="Namespace kubeflow, which the release") as failed:
         cloud.poll(accepted)
     assert "kubectl describe namespace kubeflow" in str(failed.value)
