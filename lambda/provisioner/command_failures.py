@@ -11,6 +11,10 @@ _TRANSIENT = re.compile(
     r"|etcdserver: (leader|request timed out)|server is currently unable|connection to the server"
     r"|client connection lost"
 )
+# A token that expires while helm asks which kinds there are makes it miss kinds of Kubernetes' own.
+_HALF_DISCOVERED = re.compile(
+    r'no matches for kind "\w+" in version "((apps|autoscaling|batch|policy)/|[a-z.]+\.k8s\.io/)?v\d+"'
+)
 _TERMINATING = re.compile(
     r"(?i)being terminated|object is being deleted|is terminating"
     r"|(create|update) not allowed while custom resource definition is terminating"
@@ -33,6 +37,11 @@ class CommandFailedError(Exception):
     def is_transient(self) -> bool:
         """Whether the API was not reachable or did not know us (any more)."""
         return bool(_TRANSIENT.search(str(self)))
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether another attempt, with a new token, may well succeed."""
+        return self.is_transient or self.is_busy or bool(_HALF_DISCOVERED.search(str(self)))
 
     @property
     def is_terminating(self) -> bool:

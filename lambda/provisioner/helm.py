@@ -8,7 +8,6 @@ back, where helm's default would refuse this upgrade and every later one, rollba
 
 import json
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -38,15 +37,15 @@ class Helm:
         Raises:
             CommandFailedError: helm could not tell.
         """
-        with ThreadPoolExecutor(max_workers=2) as threads:
-            telling = threads.submit(
-                self._told, ["history"], name, namespace=namespace, timeout_seconds=timeout_seconds
-            )
-            metadata = self._told(
-                ["get", "metadata"], name, namespace=namespace, timeout_seconds=timeout_seconds
-            )
-            history = telling.result()
-        if metadata is None or history is None:
+        metadata = self._told(
+            ["get", "metadata"], name, namespace=namespace, timeout_seconds=timeout_seconds
+        )
+        if metadata is None:
+            return None
+        history = self._told(
+            ["history"], name, namespace=namespace, timeout_seconds=timeout_seconds
+        )
+        if history is None:
             return None
         return Release(
             name=name,

@@ -15,12 +15,11 @@ from provisioner.helm_release_state import Release, returns
 from provisioner.manifest import DEFINITION, NAMESPACE, Manifest, lost
 
 Object = dict[str, Any]
-Containers = dict[tuple[str, str], str]
 
 DELETION_PATIENCE_SECONDS = 1200.0
 """How long after its deletion began a namespace or definition is waited for."""
 _ESTABLISHED_SECONDS = 60.0
-_TERMINATING = "Terminating"
+_API_VERSIONS = {NAMESPACE: "v1", DEFINITION: "apiextensions.k8s.io/v1"}
 
 
 class StillDeletedError(ProvisioningError):
@@ -40,17 +39,18 @@ def prepare(calls: HelmReleaseCalls, release: Release | None, chart: Path) -> No
         ProvisioningError: It was refused.
         CommandFailedError: helm or the API refused, or time ran out.
     """
-    existing = calls.kubectl.containers(timeout_seconds=calls.read_seconds)
-    going = [name for (_, name), phase in existing.items() if phase == _TERMINATING]
-    if calls.properties.namespace in going:
-        _await_deletion(calls, NAMESPACE, calls.properties.namespace)
-    definitions = {name for kind, name in existing if kind == DEFINITION}
-    if release is None and not mentions(chart, {*definitions, *going}):
+    existing = calls.session.containers.list(timeout_seconds=calls.read_seconds)
+    own_namespace = (NAMESPACE, calls.properties.namespace)
+    if own_namespace in existing.going:
+        _refuse_deleted(calls, *own_namespace)
+    definitions = existing.names[DEFINITION]
+    going = {name for _, name in existing.going}
+    if release is None and not mentions(chart, definitions | going):
         return  # helm alone does everything right
     manifest = calls.render(chart)
-    for name in going:
+    for kind, name in sorted(existing.going):
         if any(name in text for text in manifest):
-            _await_deletion(calls, NAMESPACE, name)
+            _refuse_deleted(calls, kind, name)
     before = calls.manifest((release.serving or release.last).number) if release else ""
     old, new = differing(calls, before, manifest.templates)
     if release is not None:
@@ -66,9 +66,6 @@ def _prepare_definitions(
     """Write the definitions of `crds/` and check those that helm writes, among the templates."""
     wanted = calls.kubectl.parse(manifest.crds, timeout_seconds=calls.read_seconds)
     live = calls.kubectl.live([*wanted, *templates], timeout_seconds=calls.read_seconds)
-    for item in live:
-        if item["metadata"].get("deletionTimestamp"):
-            _refuse_deleted(calls, item)
     refuse_lost_versions([item for item in templates if item["kind"] == DEFINITION], live)
     plan = plan_definitions(
         wanted, live, going_back=release is not None and returns(release, calls.wanted)
@@ -84,13 +81,15 @@ def _prepare_definitions(
         )
 
 
-def _await_deletion(calls: HelmReleaseCalls, kind: str, name: str) -> None:
-    key = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}
+def _refuse_deleted(calls: HelmReleaseCalls, kind: str, name: str) -> None:
+    """Refuse to go on while something is being deleted, unless it is gone by now."""
+    key = {"apiVersion": _API_VERSIONS[kind], "kind": kind, "metadata": {"name": name}}
     for item in calls.kubectl.live([key], timeout_seconds=calls.read_seconds):
-        _refuse_deleted(calls, item)
+        if "deletionTimestamp" in item["metadata"]:
+            raise _still_deleted(calls, item)
 
 
-def _refuse_deleted(calls: HelmReleaseCalls, item: Object) -> None:
+def _still_deleted(calls: HelmReleaseCalls, item: Object) -> ProvisioningError:
     metadata = item["metadata"]
     deleted = datetime.fromisoformat(metadata["deletionTimestamp"]).timestamp()
     age = max(calls.clock.now() - deleted, 0.0)
@@ -100,7 +99,7 @@ def _refuse_deleted(calls: HelmReleaseCalls, item: Object) -> None:
         if condition.get("status") == "True" and "Remaining" in condition.get("type", "")
     )
     error = StillDeletedError if age < DELETION_PATIENCE_SECONDS else ProvisioningError
-    raise error(
+    return error(
         f"The {item['kind']} {metadata['name']}, which the release {calls.properties.physical_id} "
         f"needs, has been deleted for {age:.0f} s and is still there",
         detail=remaining,

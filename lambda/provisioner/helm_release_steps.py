@@ -129,9 +129,7 @@ class HelmReleaseSteps:
 
     def _passes(self, error: CommandFailedError) -> bool:
         """Wait a little if another attempt may succeed: with a new token, on a calmer API."""
-        passing = error.is_busy or (
-            error.is_transient and not isinstance(error, CommandTimeoutError)
-        )
+        passing = error.may_pass and not isinstance(error, CommandTimeoutError)
         if not passing or self.calls.time_left < TRANSIENT_DELAY_SECONDS:
             return False
         log.info("another attempt", cause=str(error))

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from provisioner.archive import unpack_chart
 from provisioner.aws_api import EksApi, S3Api
 from provisioner.cluster_process import ClusterProcess
+from provisioner.containers import ContainerListing, Containers
 from provisioner.eks_token import TokenSigner
 from provisioner.helm import Helm
 from provisioner.helm_release_state import Release
@@ -77,8 +78,6 @@ class KubectlCommands(Protocol):
 
     def live(self, objects: Sequence[Object], *, timeout_seconds: float) -> list[Object]: ...
 
-    def containers(self, *, timeout_seconds: float) -> dict[tuple[str, str], str]: ...
-
     def table(
         self,
         kinds: Sequence[str],
@@ -99,6 +98,12 @@ class KubectlCommands(Protocol):
     def objects(self, kind: str, *, namespace: str, timeout_seconds: float) -> list[Object]: ...
 
 
+class ContainersList(Protocol):
+    """Lists namespaces and definitions; see `provisioner.containers.ContainerListing`."""
+
+    def list(self, *, timeout_seconds: float) -> Containers: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmSession:
     """helm and kubectl for one cluster, while their folder lasts.
@@ -106,11 +111,13 @@ class HelmSession:
     Args:
         helm: The commands of helm.
         kubectl: The commands of kubectl.
+        containers: Lists namespaces and definitions.
         fetch_chart: Returns the local path of a chart, given its bucket and key.
     """
 
     helm: HelmCommands
     kubectl: KubectlCommands
+    containers: ContainersList
     fetch_chart: Callable[[str, str], Path]
 
 
@@ -167,6 +174,9 @@ class EksHelmSessions:
             yield HelmSession(
                 helm=Helm(process=process("helm")),
                 kubectl=Kubectl(process=process("kubectl")),
+                containers=ContainerListing(
+                    server=server, token=partial(self.token_signer.token, cluster_name)
+                ),
                 fetch_chart=partial(_fetch_chart, self.s3, home, clock),
             )
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,11 +55,10 @@ class Kubeconfig:
                 "current-context": _NAME,
             }
         )
-        descriptor, draft = tempfile.mkstemp(dir=self.path.parent)  # its mode is 0600
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(content)
-        # Two commands may run at a time: whoever reads it finds one token or the other.
-        return Path(draft).replace(self.path)
+        return self.path
 
 
 def server_of(cluster_name: str, *, eks: EksApi, clock: Clock) -> dict[str, str]:

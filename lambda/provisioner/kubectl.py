@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from provisioner.cluster_process import ClusterProcess
-from provisioner.manifest import CONTAINERS
 
 Object = dict[str, Any]
 
@@ -68,25 +67,6 @@ class Kubectl:
         arguments = ["get", kind, "--namespace", namespace, "--output=json"]
         output = self.process.run(arguments, timeout_seconds=timeout_seconds)
         return list(_flat([json.loads(output)]))
-
-    def containers(self, *, timeout_seconds: float) -> dict[tuple[str, str], str]:
-        """Return what there is of `CONTAINERS`: kind and name, and a namespace's phase.
-
-        A few bytes each, where definitions in full are megabytes.
-
-        Raises:
-            CommandFailedError: The API refused.
-        """
-        arguments = ["get", ",".join(f"{kind.lower()}s" for kind in CONTAINERS), "--no-headers"]
-        output = self.process.run(arguments, timeout_seconds=timeout_seconds)
-        kinds = {kind.lower(): kind for kind in CONTAINERS}
-        found = {}
-        for line in output.splitlines():
-            resource, _, rest = line.partition("/")
-            if rest:
-                name, second = rest.split()[:2]
-                found[kinds[resource.partition(".")[0]], name] = second
-        return found
 
     def table(
         self,

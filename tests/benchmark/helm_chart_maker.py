@@ -1,4 +1,6 @@
-"""Writes a chart of the official one's size: 39 objects and 5 CRDs, each CRD of about 250 KB.
+"""Writes a chart of the official one's size.
+
+It has 17 subcharts, 8 of them off, 39 objects and 5 CRDs, each CRD of about 250 KB; 4 MB in all.
 
 Run as `python -m tests.benchmark.helm_chart_maker FOLDER VERSION`; the chart goes to FOLDER/large.
 The subcharts are dependencies by path, as the official chart's own are.
@@ -23,6 +25,7 @@ _KINDS = {
 _NAMESPACES = ("kubeflow", "aws-hyperpod", "mpi-operator")
 _CRDS_IN_CRDS = 5
 _SUBCHARTS = 9
+_SUBCHARTS_OFF = 8
 _FIELDS_A_SCHEMA = 1500
 """Makes 250 KB of compact JSON."""
 
@@ -36,16 +39,25 @@ def write_chart(folder: Path, version: str) -> Path:
     """
     chart = folder / NAME
     names = [f"part-{number}" for number in range(_SUBCHARTS)]
+    off = [f"off-{number}" for number in range(_SUBCHARTS_OFF)]
     dependencies = [
-        {"name": name, "version": "0.1.0", "repository": f"file://charts/{name}"} for name in names
+        {
+            "name": name,
+            "version": "0.1.0",
+            "repository": f"file://charts/{name}",
+            "condition": f"{name}.enabled",
+        }
+        for name in [*names, *off]
     ]
     about = {"apiVersion": "v2", "name": NAME, "version": version}
     _write(chart / "Chart.yaml", {**about, "dependencies": dependencies})
-    _write(chart / "values.yaml", {})
-    for name in names:
+    _write(chart / "values.yaml", {name: {"enabled": False} for name in off})
+    for name in [*names, *off]:
         part = chart / "charts" / name
         _write(part / "Chart.yaml", {"apiVersion": "v2", "name": name, "version": "0.1.0"})
         _write(part / "values.yaml", {"replicas": 1})
+    for name in off:
+        _write(chart / "charts" / name / "templates" / "crd.yaml", _definition(name, version))
     for number in range(_CRDS_IN_CRDS):
         definition = _definition(f"job{number}", version)
         _write(chart / "charts" / names[0] / "crds" / f"{number}.yaml", definition)

@@ -15,7 +15,7 @@ from provisioner.helm_session import HelmSession
 from provisioner.kubeconfig import ClusterNotFoundError
 from provisioner.manifest import Manifest
 from provisioner.retry import Clock
-from tests.handlers.fake_kubectl import FakeKubectl
+from tests.handlers.fake_kubectl import FakeContainers, FakeKubectl
 
 CHART = "hyperpod-helm-chart-0.1.0"
 
@@ -40,7 +40,12 @@ class FakeHelm:
     def open(self, cluster_name: str, namespace: str, clock: Clock) -> Iterator[HelmSession]:
         if not self.cluster_exists:
             raise ClusterNotFoundError(f"There is no EKS cluster {cluster_name}", next_step="Stop.")
-        yield HelmSession(helm=self, kubectl=self.kubectl, fetch_chart=self._fetch)
+        yield HelmSession(
+            helm=self,
+            kubectl=self.kubectl,
+            containers=FakeContainers(),
+            fetch_chart=self._fetch,
+        )
 
     def _fetch(self, bucket: str, key: str) -> Path:
         self.charts_fetched.append(f"{bucket}/{key}")

@@ -7,7 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from provisioner.containers import Containers
 from provisioner.helm_session import Object, Row
+
+
+@dataclass
+class FakeContainers:
+    """A cluster without namespaces and definitions to speak of."""
+
+    def list(self, *, timeout_seconds: float) -> Containers:
+        return Containers(
+            names={"Namespace": frozenset(), "CustomResourceDefinition": frozenset()},
+            going=frozenset(),
+        )
 
 
 @dataclass
@@ -21,9 +33,6 @@ class FakeKubectl:
 
     def live(self, objects: Sequence[Object], *, timeout_seconds: float) -> list[Object]:
         return []
-
-    def containers(self, *, timeout_seconds: float) -> dict[tuple[str, str], str]:
-        return {("Namespace", "default"): "Active"}
 
     def table(
         self,
