@@ -47,6 +47,9 @@ class HyperPodStack(cdk.Stack):
             release=config.helm.release,
             namespace=config.helm.namespace,
             values=values,
+            adopt_namespaces=config.helm.adopt_namespaces,
+            delete_user_objects=config.helm.delete_user_objects,
+            wait_for_ready=cdk.Duration.minutes(config.helm.wait_for_ready_minutes),
         )
         surroundings = Surroundings(
             subnet_id_in=lambda zone: platform.network.hyperpod_subnet_in(zone).subnet_id,

@@ -42,7 +42,12 @@ class CarriedFailure(ProvisioningError):
     """
 
     def __init__(self, text: str) -> None:
-        Exception.__init__(self, _clipped(_clean(text, frozenset()), MESSAGE_LIMIT_BYTES))
+        Exception.__init__(self, one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return the text as a message may carry it: one line, short enough, without credentials."""
+    return _clipped(_clean(text, frozenset()), MESSAGE_LIMIT_BYTES)
 
 
 def _clean(text: str, secrets: frozenset[str]) -> str:

@@ -1,180 +1,144 @@
 """Steps that bring one Helm release to what a request wants."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple
 
 from provisioner import log
-from provisioner.errors import ProvisioningError, UnreachableError
-from provisioner.helm_process import STOP_GRACE_SECONDS, HelmFailedError, HelmTimeoutError
-from provisioner.helm_release_properties import HelmReleaseProperties
-from provisioner.helm_release_state import Action, Decision, Release, Wanted, decide
-from provisioner.helm_session import HelmSession
+from provisioner.command_failures import CommandFailedError, CommandTimeoutError
+from provisioner.errors import ProvisioningError
+from provisioner.helm_advice import DEPLOY_AGAIN
+from provisioner.helm_losses import differing, guard
+from provisioner.helm_preparation import StillDeletedError
+from provisioner.helm_release_calls import HelmReleaseCalls
+from provisioner.helm_release_state import Action, Decision, Release, decide, is_abandoned
+from provisioner.helm_upgrade import roll_back, undo, upgrade
+from provisioner.manifest import lost
 from provisioner.redaction import secret_values
-from provisioner.retry import Clock, retried
 
-T = TypeVar("T")
+_MOST_STEPS = 6
+TRANSIENT_DELAY_SECONDS = 5.0
 
-REACH_PATIENCE_SECONDS = 90.0
-"""How long a new API endpoint or access entry may take to work."""
-TERMINATING_PATIENCE_SECONDS = 120.0
-"""How long a namespace or object of a former release may take to go."""
-_READ_SECONDS = 60.0
-_RESERVE_SECONDS = STOP_GRACE_SECONDS + 10.0  # to stop helm and still answer
-_MOST_STEPS = 4
-_DEPLOY_AGAIN = "Mend the cause and deploy again: the release is recovered by itself."
-_CHECK_ACCESS = (
-    "Check that the cluster's endpoint is open to the function and that its role has an access "
-    "entry, then deploy again."
-)
+
+class Outcome(NamedTuple):
+    """How far the steps came.
+
+    Args:
+        failure: Why the release is not as wanted; None when it is, or a copy works on it.
+        deferred: Something is still being deleted; the same steps are to be taken later.
+    """
+
+    failure: str | None = None
+    deferred: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmReleaseSteps:
-    """One release in an open session.
+    """Brings one release to where it is wanted.
 
     Args:
-        session: helm for the release's cluster.
-        properties: What is asked for.
-        wanted: The same, comparable with what helm knows.
-        clock: Time and sleep.
+        calls: The release.
     """
 
-    session: HelmSession
-    properties: HelmReleaseProperties
-    wanted: Wanted
-    clock: Clock
+    calls: HelmReleaseCalls
 
-    def read(self) -> Release | None:
-        """Return the release, waiting for an API that is not reachable or does not know us yet.
+    def converge(self) -> Outcome:
+        """Take steps until the release is as wanted.
 
-        Raises:
-            ProvisioningError: helm could not tell.
-        """
-        try:
-            return self._retried(
-                lambda: self.session.helm.release(
-                    self.properties.release,
-                    namespace=self.properties.namespace,
-                    timeout_seconds=min(_READ_SECONDS, self._time_left()),
-                ),
-                lambda error: REACH_PATIENCE_SECONDS if _is_unreachable(error) else 0.0,
-            )
-        except HelmFailedError as error:
-            raise self._failure(
-                "helm could not read", error, unreachable=_is_unreachable(error)
-            ) from error
-
-    def converge(self) -> str | None:
-        """Take steps until the release is as wanted; return the text of a failure of helm's.
+        What fails once the first step is taken is part of the outcome, not raised.
 
         Raises:
             ProvisioningError: Nothing was changed: not reachable, not ours, or no such chart.
         """
+        release = self.calls.read()
+        claimed = is_abandoned(release, self.calls.wanted)
+        decision = decide(release, self.calls.wanted, claimed=claimed)
         chart: Path | None = None
         for _ in range(_MOST_STEPS):
-            decision = decide(self.read(), self.wanted)
-            log.info("helm step", action=decision.action.value, release=self.properties.physical_id)
             if decision.action in {Action.NOTHING, Action.WAIT}:
-                return None
-            chart = chart or self.session.fetch_chart(
-                self.properties.chart_bucket, self.properties.chart_key
-            )
+                return Outcome()
+            chart = chart or self.calls.fetch_chart()
             try:
-                self._take(decision, chart)
-            except HelmFailedError as error:
-                return str(self._failure(f"helm could not {decision.action.value}", error))
-            if decision.action is Action.UPGRADE:
-                return None
-        return str(
-            ProvisioningError(
-                f"The Helm release {self.properties.physical_id} did not leave its state in "
-                f"{_MOST_STEPS} steps",
-                next_step="Look at it with helm history, uninstall it by hand and deploy again.",
-            )
+                outcome = self._attempt(decision, release, chart)
+                if outcome is not None:
+                    return outcome
+                release = self.calls.read()
+                decision = decide(release, self.calls.wanted, claimed=claimed)
+            except ProvisioningError as error:
+                return Outcome(failure=str(error))
+        stuck = ProvisioningError(
+            f"The Helm release {self.calls.properties.physical_id} did not leave its state in "
+            f"{_MOST_STEPS} steps",
+            next_step="Look at it with helm history, uninstall it by hand and deploy again.",
         )
+        return Outcome(failure=str(stuck))
 
-    def uninstall(self) -> None:
-        """Remove the release.
+    def uninstall(self, release: Release) -> None:
+        """Remove the release, unless users would lose something.
 
         Raises:
-            ProvisioningError: helm or the API refused.
+            ProvisioningError: It was refused, by us and then nothing was deleted, or by helm.
         """
         try:
-            self._uninstall()
-        except HelmFailedError as error:
-            raise self._failure("helm could not uninstall", error) from error
+            self._uninstall(release)
+        except CommandFailedError as error:
+            raise self.calls.failure("helm could not uninstall", error) from error
 
     def unfinished(self, release: Release) -> ProvisioningError:
         """Return the failure that helm recorded with a release."""
         return ProvisioningError(
-            f"The Helm release {self.properties.physical_id} is {release.last.status} at revision "
-            f"{release.last.number}, not deployed with the wanted content",
+            f"The Helm release {self.calls.properties.physical_id} is {release.last.status} at "
+            f"revision {release.last.number}, not deployed with the wanted content",
             detail=release.last.description,
-            next_step=_DEPLOY_AGAIN,
-            secrets=secret_values(self.properties.values),
+            next_step=DEPLOY_AGAIN,
+            secrets=secret_values(self.calls.properties.values),
         )
 
-    def _take(self, decision: Decision, chart: Path) -> None:
-        def step() -> None:
-            if decision.action is Action.UNINSTALL:
-                self._uninstall()
-            elif decision.action is Action.ROLL_BACK:
-                self.session.helm.roll_back(
-                    self.properties.release,
-                    decision.revision,
-                    namespace=self.properties.namespace,
-                    timeout_seconds=self._time_left(),
-                )
-            else:
-                self.session.helm.upgrade(
-                    self.properties.release,
-                    namespace=self.properties.namespace,
-                    chart=chart,
-                    values=self.properties.values,
-                    labels=self.wanted.labels,
-                    description=self.wanted.description,
-                    timeout_seconds=self._time_left(),
-                )
+    def _attempt(self, decision: Decision, release: Release | None, chart: Path) -> Outcome | None:
+        """Take a step and return how it ended; None when another one is to follow.
 
-        self._retried(
-            step, lambda error: TERMINATING_PATIENCE_SECONDS if error.is_terminating else 0.0
+        Raises:
+            ProvisioningError: It was refused.
+        """
+        log.info(
+            "helm step", action=decision.action.value, release=self.calls.properties.physical_id
         )
+        try:
+            self._take(decision, release, chart)
+        except StillDeletedError as error:
+            log.info("still being deleted", cause=str(error))
+            return Outcome(deferred=True)
+        except CommandFailedError as error:
+            if self._passes(error):
+                return None
+            return Outcome(failure=self._failed(decision, release, error))
+        return Outcome() if decision.action is Action.UPGRADE else None
 
-    def _uninstall(self) -> None:
-        self.session.helm.uninstall(
-            self.properties.release,
-            namespace=self.properties.namespace,
-            timeout_seconds=self._time_left(),
-        )
+    def _take(self, decision: Decision, release: Release | None, chart: Path) -> None:
+        if release is None or decision.action is Action.UPGRADE:
+            upgrade(self.calls, release, chart)
+        elif decision.action is Action.UNINSTALL:
+            self._uninstall(release)
+        else:
+            roll_back(self.calls, release, decision.revision)
 
-    def _time_left(self) -> float:
-        return self.clock.remaining() - _RESERVE_SECONDS
+    def _uninstall(self, release: Release) -> None:
+        before = self.calls.manifest(release.last.number)
+        guard(self.calls, lost(*differing(self.calls, before, "")), doing="Uninstalling")
+        self.calls.uninstall()
 
-    def _retried(self, call: Callable[[], T], patience: Callable[[HelmFailedError], float]) -> T:
-        return retried(
-            call,
-            errors=(HelmFailedError,),
-            patience=lambda error: patience(error) if isinstance(error, HelmFailedError) else 0.0,
-            clock=self.clock,
-            reserve_seconds=_RESERVE_SECONDS,
-        )
+    def _passes(self, error: CommandFailedError) -> bool:
+        """Wait a little if another attempt may succeed: with a new token, on a calmer API."""
+        passing = error.may_pass and not isinstance(error, CommandTimeoutError)
+        if not passing or self.calls.time_left < TRANSIENT_DELAY_SECONDS:
+            return False
+        log.info("another attempt", cause=str(error))
+        self.calls.clock.sleep(TRANSIENT_DELAY_SECONDS)
+        return True
 
-    def _failure(
-        self, what: str, error: HelmFailedError, *, unreachable: bool | None = None
-    ) -> ProvisioningError:
-        if unreachable is None:
-            unreachable = error.is_transient
-        kind = UnreachableError if unreachable else ProvisioningError
-        return kind(
-            f"{what} the release {self.properties.physical_id}",
-            detail=str(error),
-            next_step=_CHECK_ACCESS if unreachable else _DEPLOY_AGAIN,
-            secrets=secret_values(self.properties.values),
-        )
-
-
-def _is_unreachable(error: HelmFailedError) -> bool:
-    """Say whether a read failed because nobody answered: a read takes long for no other reason."""
-    return error.is_transient or isinstance(error, HelmTimeoutError)
+    def _failed(
+        self, decision: Decision, release: Release | None, error: CommandFailedError
+    ) -> str:
+        serves = undo(self.calls, release) if decision.action is Action.UPGRADE else ""
+        what = f"helm could not {decision.action.value}"
+        return str(self.calls.failure(what, error, meanwhile=serves))

@@ -1,32 +1,55 @@
-"""Opens helm for one EKS cluster: a fresh folder, a kubeconfig, and nothing left behind."""
+"""Opens helm and kubectl for one EKS cluster: a fresh folder and nothing left behind."""
 
 # The methods of the protocols are those of the classes they stand for, documented there.
 # ruff: noqa: D102
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from provisioner.archive import unpack_chart
 from provisioner.aws_api import EksApi, S3Api
+from provisioner.cluster_process import ClusterProcess
+from provisioner.containers import ContainerListing, Containers
 from provisioner.eks_token import TokenSigner
 from provisioner.helm import Helm
-from provisioner.helm_process import HelmProcess, find_helm
 from provisioner.helm_release_state import Release
-from provisioner.kubeconfig import write_kubeconfig
+from provisioner.kubeconfig import Kubeconfig, server_of
+from provisioner.kubectl import Kubectl
+from provisioner.layer import layer_binary
+from provisioner.manifest import Manifest
 from provisioner.retry import Clock
 from provisioner.s3_objects import read_object
+
+Object = dict[str, Any]
+Row = tuple[str, ...]
 
 
 class HelmCommands(Protocol):
     """helm, as the resource uses it; see `provisioner.helm.Helm`."""
 
     def release(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None: ...
+
+    def current(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None: ...
+
+    def render(
+        self,
+        name: str,
+        *,
+        namespace: str,
+        chart: Path,
+        values: Mapping[str, object],
+        timeout_seconds: float,
+    ) -> Manifest: ...
+
+    def manifest(
+        self, name: str, revision: int, *, namespace: str, timeout_seconds: float
+    ) -> str: ...
 
     def upgrade(
         self,
@@ -37,6 +60,7 @@ class HelmCommands(Protocol):
         values: Mapping[str, object],
         labels: Mapping[str, str],
         description: str,
+        take_ownership: bool,
         timeout_seconds: float,
     ) -> None: ...
 
@@ -47,23 +71,62 @@ class HelmCommands(Protocol):
     def uninstall(self, name: str, *, namespace: str, timeout_seconds: float) -> None: ...
 
 
+class KubectlCommands(Protocol):
+    """kubectl, as the resource uses it; see `provisioner.kubectl.Kubectl`."""
+
+    def parse(self, manifest: str, *, timeout_seconds: float) -> list[Object]: ...
+
+    def live(self, objects: Sequence[Object], *, timeout_seconds: float) -> list[Object]: ...
+
+    def table(
+        self,
+        kinds: Sequence[str],
+        columns: Sequence[str],
+        *,
+        namespace: str | None = None,
+        timeout_seconds: float,
+    ) -> list[Row]: ...
+
+    def apply(self, objects: Sequence[Object], *, timeout_seconds: float) -> None: ...
+
+    def annotate(
+        self, objects: Sequence[Object], *, key: str, value: str, timeout_seconds: float
+    ) -> None: ...
+
+    def await_established(self, names: Sequence[str], *, timeout_seconds: float) -> None: ...
+
+    def objects(self, kind: str, *, namespace: str, timeout_seconds: float) -> list[Object]: ...
+
+
+class ContainersList(Protocol):
+    """Lists namespaces and definitions; see `provisioner.containers.ContainerListing`."""
+
+    def list(self, *, timeout_seconds: float) -> Containers: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmSession:
-    """helm for one cluster, while its folder lasts.
+    """helm and kubectl for one cluster, while their folder lasts.
 
     Args:
-        helm: The commands.
+        helm: The commands of helm.
+        kubectl: The commands of kubectl.
+        containers: Lists namespaces and definitions.
         fetch_chart: Returns the local path of a chart, given its bucket and key.
     """
 
     helm: HelmCommands
+    kubectl: KubectlCommands
+    containers: ContainersList
     fetch_chart: Callable[[str, str], Path]
 
 
 class HelmSessions(Protocol):
-    """Opens helm for a cluster."""
+    """Opens helm for a cluster and a namespace."""
 
-    def open(self, cluster_name: str, clock: Clock) -> AbstractContextManager[HelmSession]: ...
+    def open(
+        self, cluster_name: str, namespace: str, clock: Clock
+    ) -> AbstractContextManager[HelmSession]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +135,7 @@ class EksHelmSessions:
 
     Args:
         eks: Tells where the Kubernetes API is.
-        token_signer: Makes the token for it.
+        token_signer: Makes the tokens for it.
         s3: Holds the charts.
     """
 
@@ -81,32 +144,39 @@ class EksHelmSessions:
     s3: S3Api
 
     @contextmanager
-    def open(self, cluster_name: str, clock: Clock) -> Iterator[HelmSession]:
-        """Yield helm and access to charts; everything written ends with the context.
+    def open(self, cluster_name: str, namespace: str, clock: Clock) -> Iterator[HelmSession]:
+        """Yield helm, kubectl and access to charts; everything written ends with the context.
 
         Raises:
             ClusterNotFoundError: There is no such EKS cluster.
             ProvisioningError: The cluster cannot be reached, or helm is not there.
         """
-        binary = find_helm(os.environ)
+        binaries = {name: layer_binary(name, os.environ) for name in ("helm", "kubectl")}
+        server = server_of(cluster_name, eks=self.eks, clock=clock)
         with tempfile.TemporaryDirectory(prefix="helm-") as folder:
             home = Path(folder)
-            kubeconfig = home / "kubeconfig"
-            write_kubeconfig(
-                kubeconfig,
+            kubeconfig = Kubeconfig(
+                path=home / "kubeconfig",
                 cluster_name=cluster_name,
-                eks=self.eks,
+                server=server,
+                namespace=namespace,
                 token_signer=self.token_signer,
-                clock=clock,
             )
-            process = HelmProcess(
-                binary=binary,
-                home=home,
-                kubeconfig=kubeconfig,
-                environment={"PATH": os.environ.get("PATH", os.defpath)},
-            )
+
+            def process(name: str) -> ClusterProcess:
+                return ClusterProcess(
+                    binary=binaries[name],
+                    home=home,
+                    kubeconfig=kubeconfig.fresh,
+                    environment={"PATH": os.environ.get("PATH", os.defpath)},
+                )
+
             yield HelmSession(
-                helm=Helm(process=process),
+                helm=Helm(process=process("helm")),
+                kubectl=Kubectl(process=process("kubectl")),
+                containers=ContainerListing(
+                    server=server, token=partial(self.token_signer.token, cluster_name)
+                ),
                 fetch_chart=partial(_fetch_chart, self.s3, home, clock),
             )
 

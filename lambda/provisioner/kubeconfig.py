@@ -1,7 +1,9 @@
-"""Writes the kubeconfig with which helm reaches an EKS cluster."""
+"""Writes the kubeconfig with which helm and kubectl reach an EKS cluster."""
 
 import json
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from provisioner.aws_api import EksApi
@@ -18,10 +20,49 @@ class ClusterNotFoundError(ProvisioningError):
     """The EKS cluster does not exist (any more)."""
 
 
-def write_kubeconfig(
-    path: Path, *, cluster_name: str, eks: EksApi, token_signer: TokenSigner, clock: Clock
-) -> None:
-    """Write a kubeconfig that only this process's user can read.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kubeconfig:
+    """A kubeconfig of one cluster.
+
+    Args:
+        path: Where it is written; only this process's user can read it.
+        cluster_name: The EKS cluster.
+        server: The endpoint and the certificate authority, as a kubeconfig has them.
+        namespace: Where objects go that name no namespace.
+        token_signer: Makes the token.
+    """
+
+    path: Path
+    cluster_name: str
+    server: Mapping[str, str]
+    namespace: str
+    token_signer: TokenSigner
+
+    def fresh(self) -> Path:
+        """Write it with a new token and return its path.
+
+        EKS takes a token for 15 minutes, a request may last longer; making one is no call.
+        """
+        user = {"token": self.token_signer.token(self.cluster_name)}
+        context = {"cluster": _NAME, "user": _NAME, "namespace": self.namespace}
+        content = json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": _NAME, "cluster": self.server}],
+                "users": [{"name": _NAME, "user": user}],
+                "contexts": [{"name": _NAME, "context": context}],
+                "current-context": _NAME,
+            }
+        )
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(content)
+        return self.path
+
+
+def server_of(cluster_name: str, *, eks: EksApi, clock: Clock) -> dict[str, str]:
+    """Return a cluster's endpoint and certificate authority, as a kubeconfig has them.
 
     Raises:
         ClusterNotFoundError: There is no such EKS cluster.
@@ -44,20 +85,6 @@ def write_kubeconfig(
             f"The EKS cluster {cluster_name} is {cluster.get('status')} and cannot be reached",
             next_step="Deploy again when it is ACTIVE.",
         )
-    server = {"server": endpoint}
     authority = (cluster.get("certificateAuthority") or {}).get("data")
-    if authority:
-        server["certificate-authority-data"] = authority
-    content = json.dumps(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": _NAME, "cluster": server}],
-            "users": [{"name": _NAME, "user": {"token": token_signer.token(cluster_name)}}],
-            "contexts": [{"name": _NAME, "context": {"cluster": _NAME, "user": _NAME}}],
-            "current-context": _NAME,
-        }
-    )
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(content)
+    trust = {"certificate-authority-data": authority} if authority else {}
+    return {"server": endpoint, **trust}

@@ -10,6 +10,7 @@ from rehearsal.kubernetes_api.resources import Resource
 from rehearsal.kubernetes_api.selectors import matches_selector
 
 _WORKLOADS = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"})
+_LARGEST_SECRET = 1024 * 1024  # bytes of all values together, decoded
 # Fields that stay as created, by kind.
 # https://kubernetes.io/docs/reference/using-api/server-side-apply/ and each kind's reference.
 _IMMUTABLE: dict[str, tuple[str, ...]] = {
@@ -50,7 +51,9 @@ def kind_causes(item: Object, *, before: Object | None, resource: Resource) -> l
         return []
     causes = list(_selector(item)) if resource.kind in _WORKLOADS else []
     if resource.kind == "CustomResourceDefinition":
-        causes += _definition(item)
+        causes += [*_definition(item), *_stored_versions(item, before)]
+    if resource.kind == "Secret":
+        causes += _secret_size(item)
     if before is not None:
         causes += _immutable(item, before, resource.kind)
     return causes
@@ -94,6 +97,24 @@ def _unsound(schema: Object, where: str) -> Iterator[Cause]:
     except jsonschema.SchemaError as error:
         path = ".".join([where, *(str(part) for part in error.absolute_path)])
         yield Cause("FieldValueInvalid", path, f"Invalid value: {error.message}")
+
+
+def _stored_versions(item: Object, before: Object | None) -> Iterator[Cause]:
+    """A version in which objects may be stored cannot go."""
+    stored = ((before or {}).get("status") or {}).get("storedVersions") or []
+    versions = {version.get("name") for version in (item.get("spec") or {}).get("versions") or []}
+    for index, name in enumerate(stored):
+        if name not in versions:
+            text = f'Invalid value: "{name}": missing from spec.versions; {name} was previously a '
+            text += "storage version, and must remain in spec.versions until a storage migration"
+            yield Cause("FieldValueInvalid", f"status.storedVersions[{index}]", text)
+
+
+def _secret_size(item: Object) -> Iterator[Cause]:
+    size = sum(len(value) * 3 // 4 for value in (item.get("data") or {}).values())  # base64
+    if size > _LARGEST_SECRET:
+        text = f"Too long: may not be more than {_LARGEST_SECRET} bytes"
+        yield Cause("FieldValueTooLong", "data", text)
 
 
 def _immutable(item: Object, before: Object, kind: str) -> Iterator[Cause]:

@@ -82,6 +82,9 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("helm.chart", "missing.tgz", "must be a .tgz chart archive or a directory"),
         ("helm.chart", "a" * 5000, "must be a .tgz chart archive or a directory"),
         ("helm.values", [], "must be a mapping"),
+        ("helm.delete_user_objects", "please", "must be true or false"),
+        ("helm.wait_for_ready_minutes", 46, "must be 0 to 45"),
+        ("helm.wait_for_ready_minutes", -1, "must be 0 to 45"),
         ("helm.values", {1: 2}, "1 must be text to be a key; write it in quotes"),
         ("helm.values.limit", float("nan"), "nan must be finite"),
         # cluster
@@ -129,6 +132,7 @@ def test_mistake_gives_one_line(
         ("odd key", 1, "['odd key']: 'odd key' is not a key here"),
         ("tags", {"": "v"}, "tags['']: '' must be 1 to 128 characters"),
         ("tags", {"AWS:k": "v"}, "tags['AWS:k']: 'AWS:k' must not start with aws:"),
+        ("helm.adopt_namespaces", ["a_b"], "helm.adopt_namespaces[0]: 'a_b' must be 1 to 63"),
         ("helm.values", {"a": {"b": [float("inf")]}}, "helm.values.a.b[0]: inf must be finite"),
         ("eks.admins", [ROLE, ROLE], f"eks.admins[1]: '{ROLE}' is listed twice"),
         (

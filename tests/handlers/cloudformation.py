@@ -1,7 +1,7 @@
 """CloudFormation and the provider framework, as far as the handlers see them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,7 @@ class Time:
     now: float = 1_800_000_000.0
     slept: list[float] = field(default_factory=list)
     lambda_seconds: float = 900.0
+    while_asleep: Callable[[], None] = lambda: None
 
     @property
     def clock(self) -> Clock:
@@ -60,6 +61,7 @@ class Time:
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
+        self.while_asleep()
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """Fixtures of the provisioner's tests."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import boto3
@@ -8,11 +9,14 @@ import pytest
 from botocore.config import Config
 from botocore.stub import Stubber
 
+from provisioner import handler
 from provisioner.aws_api import SageMakerApi
 from provisioner.hyperpod_cluster import HyperPodCluster
 from rehearsal.hyperpod_api import HyperPodService
+from rehearsal.kubernetes_api import KubernetesApi, Principal, static_tokens
 from tests.handlers.cloudformation import Framework, Time
 from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
+from tests.handlers.helm_cloud import TOKEN, Cloud, mounted_layer
 from tests.handlers.hyperpod_stack import TIMINGS
 from tests.handlers.local_sagemaker import LocalSageMaker
 
@@ -52,3 +56,16 @@ def stubbed_stack(stubber: Stubber) -> Framework:
         resource_type="Custom::HyperPodCluster",
         time=Time(),
     )
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cloud]:
+    """Return a cloud with a Kubernetes API, the real helm and the charts 1.0.0 and 2.0.0."""
+    monkeypatch.setenv("_LAMBDA_LAYERS_DIRS", str(mounted_layer(tmp_path / "layer")))
+    admin = Principal(username="provisioner", allowed=True)
+    with KubernetesApi(authenticate=static_tokens({TOKEN: admin})) as api:
+        made = Cloud(api=api)
+        for version in ("1.0.0", "2.0.0"):
+            made.add_chart(version)
+        monkeypatch.setattr(handler, "CLIENTS", made)
+        yield made

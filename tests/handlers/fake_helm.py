@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from provisioner.helm_process import HelmFailedError
+from provisioner.command_failures import CommandFailedError
 from provisioner.helm_release_state import Release, Revision
 from provisioner.helm_session import HelmSession
 from provisioner.kubeconfig import ClusterNotFoundError
+from provisioner.manifest import Manifest
 from provisioner.retry import Clock
+from tests.handlers.fake_kubectl import FakeContainers, FakeKubectl
 
 CHART = "hyperpod-helm-chart-0.1.0"
 
@@ -32,12 +34,18 @@ class FakeHelm:
     timeouts: list[float] = field(default_factory=list)
     cluster_exists: bool = True
     charts_fetched: list[str] = field(default_factory=list)
+    kubectl: FakeKubectl = field(default_factory=FakeKubectl)
 
     @contextmanager
-    def open(self, cluster_name: str, clock: Clock) -> Iterator[HelmSession]:
+    def open(self, cluster_name: str, namespace: str, clock: Clock) -> Iterator[HelmSession]:
         if not self.cluster_exists:
             raise ClusterNotFoundError(f"There is no EKS cluster {cluster_name}", next_step="Stop.")
-        yield HelmSession(helm=self, fetch_chart=self._fetch)
+        yield HelmSession(
+            helm=self,
+            kubectl=self.kubectl,
+            containers=FakeContainers(),
+            fetch_chart=self._fetch,
+        )
 
     def _fetch(self, bucket: str, key: str) -> Path:
         self.charts_fetched.append(f"{bucket}/{key}")
@@ -78,6 +86,23 @@ class FakeHelm:
             revisions=tuple(self.revisions),
         )
 
+    def current(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None:
+        return self.release(name, namespace=namespace, timeout_seconds=timeout_seconds)
+
+    def render(
+        self,
+        name: str,
+        *,
+        namespace: str,
+        chart: Path,
+        values: Mapping[str, object],
+        timeout_seconds: float,
+    ) -> Manifest:
+        return Manifest(crds="", templates="")
+
+    def manifest(self, name: str, revision: int, *, namespace: str, timeout_seconds: float) -> str:
+        return ""
+
     def upgrade(
         self,
         name: str,
@@ -87,14 +112,15 @@ class FakeHelm:
         values: Mapping[str, object],
         labels: Mapping[str, str],
         description: str,
+        take_ownership: bool,
         timeout_seconds: float,
     ) -> None:
         if self.revisions and self.revisions[-1].status not in {"deployed", "failed"}:
-            raise HelmFailedError("Error: another operation (install/upgrade) is in progress")
+            raise CommandFailedError("Error: another operation (install/upgrade) is in progress")
         self.values = dict(values)
         try:
             self._record("upgrade", timeout_seconds)
-        except HelmFailedError as error:
+        except CommandFailedError as error:
             self.put("failed", labels, description=str(error))
             raise
         self._supersede()
@@ -128,4 +154,4 @@ class FakeHelm:
         self.timeouts.append(timeout_seconds)
         pending = self.failures.get(call, [])
         if pending:
-            raise HelmFailedError(pending.pop(0))
+            raise CommandFailedError(pending.pop(0))

@@ -12,7 +12,7 @@ import pytest
 from provisioner.clients import Clients
 from provisioner.eks_token import TOKEN_PREFIX
 from provisioner.errors import ProvisioningError
-from provisioner.kubeconfig import ClusterNotFoundError, write_kubeconfig
+from provisioner.kubeconfig import ClusterNotFoundError, Kubeconfig, server_of
 from tests.handlers.cloudformation import Time
 from tests.handlers.fake_s3 import client_error
 
@@ -74,40 +74,32 @@ class Eks:
 
 
 def test_kubeconfig_is_private_and_complete(clients: Clients, tmp_path: Path) -> None:
-    path = tmp_path / "kubeconfig"
     eks = Eks(endpoint="https://x", status="ACTIVE", certificateAuthority={"data": AUTHORITY})
-    write_kubeconfig(
-        path, cluster_name="ml", eks=eks, token_signer=clients.token_signer, clock=Time().clock
-    )
+    path = Kubeconfig(
+        path=tmp_path / "kubeconfig",
+        cluster_name="ml",
+        server=server_of("ml", eks=eks, clock=Time().clock),
+        namespace="training",
+        token_signer=clients.token_signer,
+    ).fresh()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     written = json.loads(path.read_text())
     assert written["clusters"][0]["cluster"] == {
         "server": "https://x",
         "certificate-authority-data": AUTHORITY,
     }
+    assert written["contexts"][0]["context"]["namespace"] == "training"
     assert written["users"][0]["user"]["token"].startswith(TOKEN_PREFIX)
 
 
-def test_absent_cluster_is_told_apart(clients: Clients, tmp_path: Path) -> None:
+def test_absent_cluster_is_told_apart() -> None:
     with pytest.raises(ClusterNotFoundError, match="no EKS cluster ml"):
-        _write(clients, tmp_path, Eks())
+        server_of("ml", eks=Eks(), clock=Time().clock)
 
 
 @pytest.mark.parametrize(
     "cluster", [{"status": "CREATING"}, {"status": "DELETING", "endpoint": "https://x"}]
 )
-def test_unusable_cluster_says_its_state(
-    clients: Clients, tmp_path: Path, cluster: dict[str, str]
-) -> None:
+def test_unusable_cluster_says_its_state(cluster: dict[str, str]) -> None:
     with pytest.raises(ProvisioningError, match=f"is {cluster['status']} and cannot be reached"):
-        _write(clients, tmp_path, Eks(**cluster))
-
-
-def _write(clients: Clients, folder: Path, eks: Eks) -> None:
-    write_kubeconfig(
-        folder / "k",
-        cluster_name="ml",
-        eks=eks,
-        token_signer=clients.token_signer,
-        clock=Time().clock,
-    )
+        server_of("ml", eks=Eks(**cluster), clock=Time().clock)

@@ -48,6 +48,7 @@ def test_create_installs_and_answers_every_attribute(stack: Framework, helm: Fak
         "Chart": CHART,
         "Status": "deployed",
         "Revision": "1",
+        "Ready": "not waited for",
     }
 
 
@@ -138,13 +139,14 @@ def test_failed_create_is_found_by_is_complete_and_deleted(
     assert helm.revisions == []
 
 
-def test_failed_update_is_rolled_back(stack: Framework, helm: FakeHelm) -> None:
+def test_failed_update_is_rolled_back_at_once(stack: Framework, helm: FakeHelm) -> None:
     stack.create(PROPERTIES)
     helm.failures["upgrade"] = ["Error: UPGRADE FAILED: field is immutable"]
-    with pytest.raises(ProvisioningError, match="field is immutable"):
+    with pytest.raises(ProvisioningError, match=r"field is immutable.*Revision 1 serves again"):
         stack.update(UPGRADED)
-    assert [revision.status for revision in helm.revisions] == ["deployed", "failed"]
-    assert stack.update(PROPERTIES).data["Status"] == "deployed"
+    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
+    assert stack.update(PROPERTIES).data["Revision"] == "3"
+    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
 
 
 def test_update_killed_half_way_is_recovered(stack: Framework, helm: FakeHelm) -> None:
@@ -154,11 +156,11 @@ def test_update_killed_half_way_is_recovered(stack: Framework, helm: FakeHelm) -
     assert helm.mutations == ["upgrade", "rollback 1", "upgrade"]
 
 
-def test_create_killed_half_way_is_installed_anew(stack: Framework, helm: FakeHelm) -> None:
+def test_create_killed_half_way_is_completed(stack: Framework, helm: FakeHelm) -> None:
     stack.create(PROPERTIES)
     helm.set_status("pending-install")
     assert stack.update(UPGRADED).data["Status"] == "deployed"
-    assert helm.mutations == ["upgrade", "uninstall", "upgrade"]
+    assert helm.mutations == ["upgrade", "rollback 1", "upgrade"]
 
 
 def test_copy_of_a_request_waits_for_the_first(stack: Framework, helm: FakeHelm) -> None:
@@ -167,6 +169,21 @@ def test_copy_of_a_request_waits_for_the_first(stack: Framework, helm: FakeHelm)
     _, accepted = stack.start("Create", PROPERTIES)
     assert accepted.failure is None
     assert helm.mutations == ["upgrade"]
+
+
+def test_copy_that_finds_the_first_at_work_waits_as_well(stack: Framework, helm: FakeHelm) -> None:
+    _, first = stack.start("Create", PROPERTIES)
+    (deployed,), labels = helm.revisions, dict(helm.labels)
+    helm.revisions = []
+    helm.failures["upgrade"] = ['secrets "sh.helm.release.v1.r.v1" already exists']
+
+    def appear() -> None:
+        helm.revisions, helm.labels = [deployed._replace(status="pending-install")], labels
+
+    stack.time.while_asleep = appear
+    _, second = stack.start("Create", PROPERTIES)
+    assert (first.failure, second.failure) == (None, None)
+    assert helm.mutations == ["upgrade", "upgrade"]
 
 
 def test_foreign_release_is_refused_and_left_alone(helm: FakeHelm, time: Time) -> None:
@@ -235,6 +252,10 @@ def test_secret_values_never_reach_a_message(stack: Framework, helm: FakeHelm) -
         ({"Values": '["a"]'}, "Values must be a JSON object, got a list"),
         ({"Values": "{"}, "Values is not valid JSON"),
         ({"Values": {"password": "hunter2"}}, "Values must be a text that is not empty, got dict"),
+        ({"AdoptNamespaces": "kubeflow"}, "AdoptNamespaces is not valid JSON"),
+        ({"AdoptNamespaces": "[1]"}, r"AdoptNamespaces must be a JSON list of names, got \[1\]"),
+        ({"DeleteUserObjects": "yes"}, "DeleteUserObjects must be true or false, got 'yes'"),
+        ({"WaitForReadyMinutes": "-1"}, "must be a whole number of minutes, got '-1'"),
         ({"ChartKey": "chart.tar"}, "ChartKey must end in .tgz or .zip, got chart.tar"),
         ({"Release": ""}, "Release must be a text that is not empty"),
     ],

@@ -1,43 +1,20 @@
 """``Custom::HelmRelease``: the whole handler, the real helm, the rehearsal's Kubernetes API."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from provisioner import handler
 from provisioner.errors import ProvisioningError
-from rehearsal.kubernetes_api import KubernetesApi, Principal, static_tokens, unreachable
-from rehearsal.layer_binaries import layer_binaries
+from rehearsal.kubernetes_api import Fault, unreachable
 from tests.handlers.cloudformation import OTHER_STACK_ID
 from tests.handlers.fake_s3 import zipped
-from tests.handlers.helm_cloud import (
-    DENIED,
-    TOKEN,
-    Cloud,
-    chart_files,
-    delay_writes,
-    helm_by_hand,
-    kill_helm_in,
-    packaged,
-    properties,
-    status_of,
-)
+from tests.handlers.helm_accidents import delay, helm_by_hand
+from tests.handlers.helm_charts import chart_files, packaged
+from tests.handlers.helm_cloud import DENIED, Cloud, properties
 
-
-@pytest.fixture
-def cloud(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cloud]:
-    (tmp_path / "layer" / "helm").mkdir(parents=True)
-    (tmp_path / "layer" / "helm" / "helm").symlink_to(layer_binaries().helm)
-    monkeypatch.setenv("_LAMBDA_LAYERS_DIRS", str(tmp_path / "layer"))
-    admin = Principal(username="provisioner", allowed=True)
-    with KubernetesApi(authenticate=static_tokens({TOKEN: admin})) as api:
-        made = Cloud(api=api)
-        for version in ("1.0.0", "2.0.0"):
-            made.s3.add("assets", f"{version}.tgz", packaged(version))
-        made.s3.add("assets", "folder.zip", zipped(chart_files("1.0.0")))
-        monkeypatch.setattr(handler, "CLIENTS", made)
-        yield made
+POD_MONITOR = "apiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nmetadata: {name: a}\n"
+# Written after everything else that the chart has.
+LATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, namespace: kubeflow}\n"
 
 
 def test_install_change_nothing_upgrade_uninstall(cloud: Cloud) -> None:
@@ -48,6 +25,7 @@ def test_install_change_nothing_upgrade_uninstall(cloud: Cloud) -> None:
         "Chart": "deps-1.0.0",
         "Status": "deployed",
         "Revision": "1",
+        "Ready": "not waited for",
     }
     assert cloud.operator() == "1.0.0 x2"
     assert cloud.send("Create", properties(replicas=2), again=True)["Data"]["Revision"] == "1"
@@ -61,20 +39,56 @@ def test_install_change_nothing_upgrade_uninstall(cloud: Cloud) -> None:
 
 
 def test_zipped_chart_folder(cloud: Cloud) -> None:
+    cloud.s3.add("assets", "folder.zip", zipped(chart_files("1.0.0")))
     assert cloud.send("Create", properties(key="folder.zip"))["Data"]["Chart"] == "deps-1.0.0"
 
 
-def test_release_carries_its_owner_through_failure_and_rollback(cloud: Cloud) -> None:
+def test_failed_upgrade_is_rolled_back_and_the_stack_too(cloud: Cloud) -> None:
+    cloud.add_chart("3.0.0", {"templates/z.yaml": POD_MONITOR})
+    cloud.send("Create", properties())
+    with pytest.raises(ProvisioningError, match=r"PodMonitor.* Revision 1 still serves"):
+        cloud.send("Update", properties("3.0.0"))
+    assert cloud.operator() == "1.0.0 x1"
+    rolled_back = cloud.send("Update", properties())
+    assert rolled_back["Data"]["Chart"] == "deps-1.0.0"
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+
+
+def test_half_done_upgrade_is_rolled_back_at_once(cloud: Cloud) -> None:
+    late = {"templates/late.yaml": LATE}
+    cloud.add_chart("3.0.0", late)
+    cloud.send("Create", properties())
+    cloud.api.inject(Fault(kind="ConfigMap", code=403, reason="Forbidden", message="no", times=1))
+    with pytest.raises(ProvisioningError, match="Revision 1 serves again") as failed:
+        cloud.send("Update", properties("3.0.0"))
+    assert len(str(failed.value)) < 1000
+    assert cloud.operator() == "1.0.0 x1"
+    assert cloud.status() == "deployed"
+    assert cloud.names("v1", "ConfigMap", "kubeflow") == []
+    revision = cloud.send("Update", properties())["Data"]["Revision"]
+    assert revision == "3"  # the rollback's: nothing runs
+    assert cloud.send("Update", properties("3.0.0"))["Data"]["Status"] == "deployed"
+
+
+def test_rollback_that_fails_as_well_is_mended_by_the_next_request(cloud: Cloud) -> None:
     cloud.send("Create", properties())
     cloud.api.inject(DENIED)
     with pytest.raises(ProvisioningError, match="denied by the quota") as failed:
         cloud.send("Update", properties("2.0.0"))
-    assert len(str(failed.value)) < 1000
-    assert status_of(cloud) == "failed"
-    assert cloud.operator() == "1.0.0 x1"
+    assert "rollback to revision 1 failed too" in str(failed.value)
+    assert cloud.status() == "failed"
     cloud.api.clear_faults()
     assert cloud.send("Update", properties())["Data"]["Status"] == "deployed"
-    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+    assert cloud.operator() == "1.0.0 x1"
+
+
+def test_fields_set_by_hand_are_set_back(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.merge(
+        "apps/v1", "Deployment", "operator", {"spec": {"replicas": 5}}, namespace="kubeflow"
+    )
+    cloud.send("Update", properties("2.0.0"))
+    assert cloud.operator() == "2.0.0 x1"
 
 
 def test_failed_install_is_reported_and_can_be_deleted(cloud: Cloud) -> None:
@@ -129,40 +143,12 @@ def test_upgrade_by_hand_is_taken_back(cloud: Cloud, tmp_path: Path) -> None:
     assert cloud.operator() == "1.0.0 x1"
 
 
-def test_helm_killed_in_an_install_is_recovered(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kill_helm_in(cloud, monkeypatch, "Create", properties())
-    assert status_of(cloud) == "pending-install"
-    assert cloud.send("Update", properties())["Data"]["Status"] == "deployed"
-    assert cloud.operator() == "1.0.0 x1"
-
-
-def test_helm_killed_in_an_install_can_be_deleted(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kill_helm_in(cloud, monkeypatch, "Create", properties())
-    assert cloud.send("Delete", properties()) == {"IsComplete": True}
-    assert cloud.api.objects("v1", "Secret", "training") == []
-
-
-@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
-def test_helm_killed_in_an_upgrade_is_recovered(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, version: str
-) -> None:
-    cloud.send("Create", properties())
-    kill_helm_in(cloud, monkeypatch, "Update", properties("2.0.0"))
-    assert status_of(cloud) == "pending-upgrade"
-    assert cloud.send("Update", properties(version))["Data"]["Status"] == "deployed"
-    assert cloud.operator() == f"{version} x1"
-
-
 def test_helm_out_of_time_records_a_failure(cloud: Cloud) -> None:
-    delay_writes(cloud)
+    delay(cloud)
     cloud.context.seconds = 22  # of which 20 are kept back
     with pytest.raises(ProvisioningError, match="did not end within 2 s"):
         cloud.send("Create", properties())
-    assert status_of(cloud) == "failed"
+    assert cloud.status() == "failed"
     cloud.api.clear_faults()
     cloud.context.seconds = 300
     assert cloud.send("Update", properties())["Data"]["Status"] == "deployed"

@@ -10,6 +10,7 @@ from provisioner.helm_release_state import (
     Revision,
     Wanted,
     decide,
+    is_abandoned,
 )
 from provisioner.owner import Owner
 
@@ -18,11 +19,27 @@ OWNER = Owner(stack_id="arn:aws:cloudformation:r:1:stack/ml-hyperpod/uuid", logi
 OTHER = Owner(stack_id="arn:aws:cloudformation:r:1:stack/other/uuid", logical_id="Helm")
 
 
-def wanted(*, content: str = "new", request_id: str = "request-2", owner: Owner = OWNER) -> Wanted:
-    return Wanted(owner=owner, request_id=request_id, content=content, now=NOW)
+def wanted(
+    *,
+    content: str = "new",
+    request_id: str = "request-2",
+    owner: Owner = OWNER,
+    attempt: str = "attempt",
+) -> Wanted:
+    return Wanted(owner=owner, request_id=request_id, content=content, attempt=attempt, now=NOW)
 
 
 EARLIER = wanted(content="old", request_id="request-1")
+
+
+def rolled_back(*descriptions: str) -> Release:
+    """Return a deployed release whose revisions have these descriptions."""
+    found = release(*["superseded"] * (len(descriptions) - 1), "deployed", by=wanted())
+    revisions = tuple(
+        revision._replace(description=description)
+        for revision, description in zip(found.revisions, descriptions, strict=True)
+    )
+    return Release(name="r", namespace="n", labels=found.labels, revisions=revisions)
 
 
 def release(
@@ -52,6 +69,26 @@ def release(
             release("superseded", "deployed", by=wanted(), description="Upgrade complete"),
             Decision(action=Action.UPGRADE),
         ),
+        (
+            "rolled back to the same content",
+            rolled_back(wanted().description, "failed", "Rollback to 1"),
+            Decision(action=Action.NOTHING),
+        ),
+        (
+            "rolled back to it twice",
+            rolled_back(wanted().description, "x", "Rollback to 1", "x", "Rollback to 3"),
+            Decision(action=Action.NOTHING),
+        ),
+        (
+            "rolled back to what somebody did by hand",
+            rolled_back("Upgrade complete", "failed", "Rollback to 1"),
+            Decision(action=Action.UPGRADE),
+        ),
+        (
+            "rolled back to a revision that is pruned",
+            rolled_back("Rollback to 7", "Rollback to 9"),
+            Decision(action=Action.UPGRADE),
+        ),
         ("failed install", release("failed"), Decision(action=Action.UPGRADE)),
         ("failed upgrade", release("deployed", "failed"), Decision(action=Action.UPGRADE)),
         (
@@ -62,17 +99,22 @@ def release(
         (
             "install left behind by another request",
             release("pending-install"),
-            Decision(action=Action.UNINSTALL),
+            Decision(action=Action.ROLL_BACK, revision=1),
         ),
         (
             "install that a copy of this request works on",
-            release("pending-install", by=wanted()),
+            release("pending-install", by=wanted(attempt="another")),
             Decision(action=Action.WAIT),
         ),
         (
             "install of this request that was killed long ago",
-            release("pending-install", by=wanted(), age=901),
-            Decision(action=Action.UNINSTALL),
+            release("pending-install", by=wanted(attempt="another"), age=901),
+            Decision(action=Action.ROLL_BACK, revision=1),
+        ),
+        (
+            "install that this very run began and lost",
+            release("pending-install", by=wanted()),
+            Decision(action=Action.ROLL_BACK, revision=1),
         ),
         (
             "upgrade left behind",
@@ -105,6 +147,30 @@ def test_next_step(case: str, found: Release | None, next_step: Decision) -> Non
 def test_release_of_another_stack_is_refused_by_name(status: str) -> None:
     with pytest.raises(ProvisioningError, match=r"belongs to the resource Helm of the stack other"):
         decide(release(status, by=wanted(owner=OTHER)), wanted())
+
+
+FORMER = Owner(stack_id="arn:aws:cloudformation:r:1:stack/ml-hyperpod/former", logical_id="Helm")
+
+
+@pytest.mark.parametrize(
+    ("found", "abandoned"),
+    [
+        (release("pending-install", by=wanted(owner=FORMER), age=901), True),
+        (release("failed", "failed", by=wanted(owner=FORMER), age=901), True),
+        (release("pending-install", by=wanted(owner=FORMER)), False),
+        (release("deployed", by=wanted(owner=FORMER), age=901), False),
+        (release("superseded", "failed", by=wanted(owner=FORMER), age=901), False),
+        (release("pending-install", by=wanted(owner=OTHER), age=901), False),
+        (release("pending-install", by=wanted(), age=901), False),
+        (None, False),
+    ],
+)
+def test_what_a_former_stack_of_our_name_never_finished_is_abandoned(
+    found: Release | None, abandoned: bool
+) -> None:
+    assert is_abandoned(found, wanted()) is abandoned
+    if abandoned:
+        assert decide(found, wanted(), claimed=True).action is not Action.UNINSTALL
 
 
 def test_release_installed_by_hand_is_refused() -> None:

@@ -53,13 +53,38 @@ def test_properties(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> 
         "ChartKey",
         "ChartDigest",
         "Values",
+        "AdoptNamespaces",
+        "DeleteUserObjects",
+        "WaitForReadyMinutes",
     }
     assert properties["ClusterName"] == "eks"
     assert properties["Release"] == "my-release"
     assert properties["Namespace"] == "kube-system"
     assert properties["ChartKey"] == f"{properties['ChartDigest']}.tgz"
     assert properties["Values"] == "{}"
+    assert properties["AdoptNamespaces"] == "[]"
+    assert properties["DeleteUserObjects"] == "false"
+    assert properties["WaitForReadyMinutes"] == "0"
     assert stack.resolve(release.chart) == {"Fn::GetAtt": [seen.id(RELEASE), "Chart"]}
+
+
+def test_what_it_may_take_over_and_delete_and_wait_for(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View
+) -> None:
+    HelmRelease(
+        stack,
+        "Release",
+        **arguments,
+        adopt_namespaces=["kubeflow", "aws-hyperpod"],
+        delete_user_objects=True,
+        wait_for_ready=cdk.Duration.minutes(10),
+    )
+
+    properties = view().one(RELEASE)
+
+    assert json.loads(properties["AdoptNamespaces"]) == ["kubeflow", "aws-hyperpod"]
+    assert properties["DeleteUserObjects"] == "true"
+    assert properties["WaitForReadyMinutes"] == "10"
 
 
 def test_a_chart_directory_travels_as_a_zip(

@@ -37,6 +37,8 @@ _NAME_RULE = (
     "must be 1 to {longest} lower-case letters, digits and inner hyphens, as Kubernetes (RFC 1123) "
     "wants {noun}"
 )
+# In minutes; CloudFormation gives a custom resource an hour, helm included.
+_LONGEST_WAIT = 45
 # A value nested deeper is a mistake, such as a YAML alias that contains itself.
 _DEEPEST_VALUE = 30
 
@@ -88,6 +90,20 @@ class HelmConfig(Section):
     values: dict[str, JsonValue] = Field(default_factory=dict)
     """Values for the chart, merged last: over its own defaults and over what components set."""
 
+    adopt_namespaces: Listed[Namespace] = ("kubeflow", "aws-hyperpod", "mpi-operator")
+    """Namespaces that the release takes over when they exist and belong to no Helm release. It then
+    deletes them with itself, as it does those that it made."""
+
+    delete_user_objects: bool = False
+    """Consent to losing jobs, pods, workloads and volume claims of users when the release, and its
+    namespaces and CustomResourceDefinitions with it, is deleted; without it that is refused."""
+
+    wait_for_ready_minutes: int = Field(
+        default=10, json_schema_extra={"minimum": 0, "maximum": _LONGEST_WAIT}
+    )
+    """How long an update waits for the release's workloads when there are nodes, in minutes; then
+    it fails, naming them. 0: it does not wait."""
+
     @field_validator("chart")
     @classmethod
     def _find_chart(cls, value: str | None, info: ValidationInfo) -> str | None:
@@ -100,6 +116,15 @@ class HelmConfig(Section):
                 f"must be a .tgz chart archive or a directory with a Chart.yaml; {chart} is neither"
             )
         return str(chart)
+
+    @field_validator("wait_for_ready_minutes")
+    @classmethod
+    def _check_wait(cls, value: int) -> int:
+        if not 0 <= value <= _LONGEST_WAIT:
+            raise ValueError(
+                f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour"
+            )
+        return value
 
     @field_validator("values", mode="before")
     @classmethod

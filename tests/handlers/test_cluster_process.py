@@ -7,31 +7,33 @@ from pathlib import Path
 
 import pytest
 
-from provisioner import helm_process
+from provisioner import cluster_process
+from provisioner.cluster_process import ClusterProcess
+from provisioner.command_failures import CommandFailedError, last_lines
 from provisioner.errors import ProvisioningError
 from provisioner.helm import Helm, upgrade_arguments
-from provisioner.helm_process import HelmFailedError, HelmProcess, find_helm, last_lines
+from provisioner.layer import layer_binary
 from rehearsal.layer_binaries import layer_binaries
 
 LABELS = {"hyperpod-cdk/owner": "abc", "hyperpod-cdk/stack": "ml-hyperpod"}
 
 
 @pytest.fixture
-def process(tmp_path: Path) -> HelmProcess:
-    return HelmProcess(
+def process(tmp_path: Path) -> ClusterProcess:
+    return ClusterProcess(
         binary=tmp_path / "helm",
         home=tmp_path,
-        kubeconfig=tmp_path / "kubeconfig",
+        kubeconfig=lambda: tmp_path / "kubeconfig",
         environment={"PATH": os.environ["PATH"]},
     )
 
 
-def _script(process: HelmProcess, *lines: str) -> None:
+def _script(process: ClusterProcess, *lines: str) -> None:
     process.binary.write_text("\n".join(["#!/bin/sh", *lines]))
     process.binary.chmod(0o755)
 
 
-def test_helm_writes_only_below_its_home(process: HelmProcess) -> None:
+def test_helm_writes_only_below_its_home(process: ClusterProcess) -> None:
     _script(process, "env")
     variables = dict(
         line.split("=", 1) for line in process.run(["x"], timeout_seconds=5).splitlines()
@@ -39,30 +41,30 @@ def test_helm_writes_only_below_its_home(process: HelmProcess) -> None:
     home = str(process.home)
     for name in ("HOME", "TMPDIR", "HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"):
         assert variables[name].startswith(home)
-    assert variables["KUBECONFIG"] == str(process.kubeconfig)
+    assert variables["KUBECONFIG"] == str(process.kubeconfig())
     assert not [name for name in variables if name.startswith("AWS_")]
 
 
 def test_helm_that_takes_too_long_may_record_its_failure(
-    process: HelmProcess, monkeypatch: pytest.MonkeyPatch
+    process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(helm_process, "STOP_GRACE_SECONDS", 5.0)
+    monkeypatch.setattr(cluster_process, "STOP_GRACE_SECONDS", 5.0)
     _script(
         process,
         "trap 'touch recorded; echo Error: cancelled >&2; exit 1' TERM",
         "while :; do sleep 0.05; done",
     )
-    with pytest.raises(HelmFailedError, match=r"did not end within 1 s .* cancelled"):
+    with pytest.raises(CommandFailedError, match=r"did not end within 1 s .* cancelled"):
         process.run(["upgrade"], timeout_seconds=1)
     assert (process.home / "recorded").exists()
 
 
 def test_helm_that_ignores_the_signal_is_killed(
-    process: HelmProcess, monkeypatch: pytest.MonkeyPatch
+    process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(helm_process, "STOP_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(cluster_process, "STOP_GRACE_SECONDS", 0.2)
     _script(process, "trap '' TERM", "exec 1>&- 2>&-", "while :; do :; done")
-    with pytest.raises(HelmFailedError, match="was stopped"):
+    with pytest.raises(CommandFailedError, match="was stopped"):
         process.run(["upgrade"], timeout_seconds=1)
 
 
@@ -101,7 +103,7 @@ def test_kinds_of_failure(
     terminating: bool,
     not_found: bool,
 ) -> None:
-    error = HelmFailedError(text)
+    error = CommandFailedError(text)
     assert (error.is_transient, error.is_terminating, error.is_not_found) == (
         transient,
         terminating,
@@ -113,15 +115,15 @@ def test_binary_is_found_in_a_mounted_layer(tmp_path: Path) -> None:
     (tmp_path / "b" / "helm").mkdir(parents=True)
     (tmp_path / "b" / "helm" / "helm").touch()
     layers = os.pathsep.join([str(tmp_path / "a"), str(tmp_path / "b")])
-    assert find_helm({"_LAMBDA_LAYERS_DIRS": layers}) == tmp_path / "b" / "helm" / "helm"
+    assert layer_binary("helm", {"_LAMBDA_LAYERS_DIRS": layers}) == tmp_path / "b" / "helm" / "helm"
 
 
 def test_missing_binary_names_the_layer() -> None:
     with pytest.raises(ProvisioningError, match="Attach the kubectl layer"):
-        find_helm({})
+        layer_binary("kubectl", {})
 
 
-def test_history_and_labels_become_a_release(process: HelmProcess) -> None:
+def test_history_and_labels_become_a_release(process: ClusterProcess) -> None:
     history = [
         {
             "revision": 2,
@@ -152,7 +154,7 @@ def test_history_and_labels_become_a_release(process: HelmProcess) -> None:
     assert release.labels == LABELS
 
 
-def test_absent_release_is_none_and_uninstalling_it_a_success(process: HelmProcess) -> None:
+def test_absent_release_is_none_and_uninstalling_it_a_success(process: ClusterProcess) -> None:
     _script(process, "echo 'Error: release: not found' >&2; exit 1")
     helm = Helm(process=process)
     assert helm.release("r", namespace="n", timeout_seconds=5) is None
@@ -170,14 +172,14 @@ def test_helm_never_waits_for_pods() -> None:
     assert not {"--wait", "--rollback-on-failure", "--atomic"} & set(_arguments("n"))
 
 
-def test_the_real_helm_knows_our_arguments(process: HelmProcess, tmp_path: Path) -> None:
-    real = HelmProcess(
+def test_the_real_helm_knows_our_arguments(process: ClusterProcess, tmp_path: Path) -> None:
+    real = ClusterProcess(
         binary=layer_binaries().helm,
         home=process.home,
         kubeconfig=process.kubeconfig,
         environment=process.environment,
     )
-    process.kubeconfig.write_text(_kubeconfig("https://127.0.0.1:1"))
+    process.kubeconfig().write_text(_kubeconfig("https://127.0.0.1:1"))
     helm = Helm(process=real)
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 0.1.0\n")
     calls: list[Callable[[], object]] = [
@@ -191,11 +193,12 @@ def test_the_real_helm_knows_our_arguments(process: HelmProcess, tmp_path: Path)
             values={"a": True},
             labels=LABELS,
             description="Content abc",
+            take_ownership=True,
             timeout_seconds=20,
         ),
     ]
     for call in calls:
-        with pytest.raises(HelmFailedError) as failed:
+        with pytest.raises(CommandFailedError) as failed:
             call()
         assert failed.value.is_transient, failed.value  # unreachable, not "unknown flag"
 
@@ -208,6 +211,7 @@ def _arguments(namespace: str) -> list[str]:
         values_file=Path("v.json"),
         labels=LABELS,
         description="d",
+        take_ownership=False,
         timeout_seconds=10,
     )
 

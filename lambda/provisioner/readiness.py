@@ -1,0 +1,115 @@
+"""Whether the workloads of a release are ready, and what the cluster says of one that is not."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Object = Mapping[str, Any]
+
+HEALTH_TAINT = "sagemaker.amazonaws.com/node-health-status"
+"""HyperPod's taint on a node that deep health checks still occupy or that failed them."""
+
+WORKLOAD_KINDS = frozenset({"DaemonSet", "Deployment", "StatefulSet"})
+
+# Kubernetes' own alphabet for generated names: no vowels, no digits that look like letters.
+_GENERATED = "(-[bcdfghjklmnpqrstvwxz2456789]{1,10}){1,2}|-[0-9]+"
+_MOST_NAMED = 3
+
+
+class Unready(NamedTuple):
+    """A workload that is not ready: its kind, namespace and name, and how far it is."""
+
+    kind: str
+    namespace: str
+    name: str
+    state: str
+
+
+def usable_nodes(nodes: Iterable[Object]) -> int:
+    """Count the nodes that take pods: ready, not cordoned, not held back by health checks."""
+    return sum(_is_usable(node) for node in nodes)
+
+
+def unready(workloads: Iterable[Object]) -> list[Unready]:
+    """Return the workloads whose latest version does not run in full."""
+    found = []
+    for item in workloads:
+        state = _state(item)
+        if state:
+            metadata = item["metadata"]
+            found.append(Unready(item["kind"], metadata["namespace"], metadata["name"], state))
+    return found
+
+
+def last_event(events: Iterable[Object], workload: Unready) -> str:
+    """Return the last event of a workload or its pods, warnings before others; "" without one."""
+    name = re.compile(rf"{re.escape(workload.name)}({_GENERATED})?")
+    concerning = [
+        event for event in events if name.fullmatch(event["involvedObject"].get("name") or "")
+    ]
+    if not concerning:
+        return ""
+    last = max(concerning, key=lambda event: (event.get("type") == "Warning", _time(event)))
+    return f"{last.get('reason')}: {last.get('message')}"
+
+
+def report(found: Sequence[Unready], events: Mapping[str, Sequence[Object]]) -> str:
+    """Return one text about workloads that are not ready.
+
+    Args:
+        found: The workloads.
+        events: Events by namespace.
+    """
+    parts = []
+    for workload in found[:_MOST_NAMED]:
+        event = last_event(events.get(workload.namespace, ()), workload)
+        said = f" (last event: {event})" if event else " (no event)"
+        parts.append(f"{workload.kind} {workload.namespace}/{workload.name} {workload.state}{said}")
+    if len(found) > _MOST_NAMED:
+        parts.append(f"{len(found) - _MOST_NAMED} more")
+    return "; ".join(parts)
+
+
+def _is_usable(node: Object) -> bool:
+    spec = node.get("spec") or {}
+    taints = [taint.get("key") for taint in spec.get("taints") or []]
+    conditions = (node.get("status") or {}).get("conditions") or []
+    ready = any(
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in conditions
+    )
+    return ready and not spec.get("unschedulable") and HEALTH_TAINT not in taints
+
+
+def _state(item: Object) -> str:
+    """Return how far a workload is, or "" when it is where `kubectl rollout status` is content."""
+    status = item.get("status") or {}
+    if status.get("observedGeneration", 0) < item["metadata"].get("generation", 0):
+        return "has not been looked at by its controller"
+    if item["kind"] == "DaemonSet":
+        wanted = status.get("desiredNumberScheduled", 0)
+        updated = status.get("updatedNumberScheduled", 0)
+        ready = status.get("numberAvailable", 0)
+    else:
+        wanted = (item.get("spec") or {}).get("replicas", 1)
+        updated = status.get("updatedReplicas", 0)
+        ready = status.get("availableReplicas", 0)
+    strategy = (item.get("spec") or {}).get("updateStrategy") or {}
+    updated = wanted if strategy.get("type") == "OnDelete" else updated
+    count = min(updated, ready)
+    if count < wanted:
+        return f"has {count} of {wanted} pods ready"
+    # Old pods serve until the new ones are ready, and count as available.
+    old = status.get("replicas", 0) - updated
+    return f"still runs {old} pods of its former version" if old > 0 else ""
+
+
+def _time(event: Object) -> str:
+    series = event.get("series") or {}
+    return str(
+        series.get("lastObservedTime")
+        or event.get("lastTimestamp")
+        or event.get("eventTime")
+        or event["metadata"].get("creationTimestamp")
+        or ""
+    )
