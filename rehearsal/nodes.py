@@ -15,7 +15,10 @@ def wanted_nodes(config: Config) -> int:
 
 
 def running_nodes(config: Config, *, clients: AwsClients) -> int:
-    """Return how many nodes run."""
+    """Return how many nodes run; 0 when there is no cluster."""
+    clusters = clients("sagemaker").list_clusters()["ClusterSummaries"]
+    if config.cluster.name not in [cluster["ClusterName"] for cluster in clusters]:
+        return 0
     pages = clients("sagemaker").get_paginator("list_cluster_nodes")
     nodes = [
         node

@@ -2,6 +2,7 @@
 
 from rehearsal.ministack import (
     availability_zones,
+    custom_resource_rollback,
     ec2_cidr_block,
     ec2_elastic_ip,
     ec2_flow_log,
@@ -50,4 +51,5 @@ def install(*, settings: Settings) -> None:
         resource_type.register()
     fsx_api.install()
     sagemaker_api.install(settings=settings)
+    custom_resource_rollback.install()
     lambda_layers.install(scratch=settings.scratch)

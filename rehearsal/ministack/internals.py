@@ -41,6 +41,11 @@ REQUIRED_NAMES = {
         "SERVICE_PATTERNS",
         "extract_access_key_id",
     ),
+    "ministack.services.cloudformation.custom_resource": (
+        "deliver_response",
+        "invoke_custom_resource",
+    ),
+    "ministack.services.cloudformation.stacks": ("_roll_back_operation",),
     "ministack.services.cloudformation.provisioners": (
         "_REPLACING_PROPERTIES",
         "_RESOURCE_HANDLERS",

@@ -24,6 +24,7 @@ def _helm_fails(stage: Stage) -> Iterator[Check]:
             reason="Forbidden",
             message="admission webhook denied the request: no DaemonSets today",
             kind="DaemonSet",
+            verbs=frozenset({"create", "update", "patch"}),
             times=None,
         )
     )

@@ -13,12 +13,17 @@ def _all_or_nothing(document: dict[str, Any]) -> None:
     document["cluster"]["node_provisioning_mode"] = None
 
 
+def _is_kept(stage: Stage) -> Iterator[Check]:
+    # on_create_failure is keep: the stack holds on to the cluster, so that deleting it deletes both.
+    yield has_status(stage, "hyperpod", "ROLLBACK_FAILED")
+    yield cluster_is(stage, "Failed")
+
+
 def _capacity_shortage(stage: Stage) -> Iterator[Check]:
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({"worker-group-1"}))
     stage.change(_all_or_nothing)
     yield from fails(stage, stage.deploy(), telling=r"worker-group-1.*[Cc]apacity.*Try again later")
-    yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
-    yield cluster_is(stage, "Failed")
+    yield from _is_kept(stage)
 
 
 def _quota_exceeded(stage: Stage) -> Iterator[Check]:
@@ -35,8 +40,7 @@ def _lifecycle_script_fails(stage: Stage) -> Iterator[Check]:
     stage.change(_all_or_nothing)
     telling = r"worker-group-2.*log stream LifecycleConfig/worker-group-2/i-"
     yield from fails(stage, stage.deploy(), telling=telling)
-    yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
-    yield cluster_is(stage, "Failed")
+    yield from _is_kept(stage)
 
 
 def _deep_health_check_fails(stage: Stage) -> Iterator[Check]:
@@ -46,8 +50,7 @@ def _deep_health_check_fails(stage: Stage) -> Iterator[Check]:
     stage.change(_all_or_nothing)
     telling = r"worker-group-1.*[Dd]eep health check"
     yield from fails(stage, stage.deploy(), telling=telling)
-    yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
-    yield cluster_is(stage, "Failed")
+    yield from _is_kept(stage)
 
 
 SCENARIOS = (
