@@ -14,7 +14,7 @@ def _all_or_nothing(document: dict[str, Any]) -> None:
 
 
 def _is_kept(stage: Stage) -> Iterator[Check]:
-    # on_create_failure is keep: the stack holds on to the cluster, so that deleting it deletes both.
+    # on_create_failure is keep: the stack holds on to the cluster, so they are deleted together.
     yield has_status(stage, "hyperpod", "ROLLBACK_FAILED")
     yield cluster_is(stage, "Failed")
 
