@@ -13,7 +13,8 @@ _TRANSIENT = re.compile(
 )
 # A token that expires while helm asks which kinds there are makes it miss kinds of Kubernetes' own.
 _HALF_DISCOVERED = re.compile(
-    r'no matches for kind "\w+" in version "((apps|autoscaling|batch|policy)/|[a-z.]+\.k8s\.io/)?v\d+"'
+    r'no matches for kind "\w+" in version '
+    r'"((apps|autoscaling|batch|policy)/|[a-z.]+\.k8s\.io/)?v\d+"'
 )
 _TERMINATING = re.compile(
     r"(?i)being terminated|object is being deleted|is terminating"
