@@ -96,7 +96,8 @@ class Provisioner(Construct):
                 layers=[layer],
                 role=self.role,
                 timeout=timeout,
-                # helm holds the chart's CRDs in memory several times over.
+                # Needs 165 MB at its peak with the official chart (tests/benchmark); the rest buys
+                # processor time, of which Lambda gives 0.6 of one with this much memory.
                 memory_size=1024,
                 ephemeral_storage_size=Size.mebibytes(512),
                 log_group=log_group,

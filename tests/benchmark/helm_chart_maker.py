@@ -35,7 +35,7 @@ def write_chart(folder: Path, version: str) -> Path:
 
     Args:
         folder: Gets the folder `large`.
-        version: Goes into images and schemas, so that two versions differ in all of them.
+        version: Goes into every image; its first number goes into the CRDs' schemas.
     """
     chart = folder / NAME
     names = [f"part-{number}" for number in range(_SUBCHARTS)]
@@ -103,10 +103,11 @@ def _object(api_version: str, kind: str, name: str, namespace: str = "") -> dict
 
 
 def _definition(singular: str, version: str) -> dict[str, Any]:
+    major = version.partition(".")[0]
     fields = {
         f"field{number}": {
             "type": "string",
-            "description": f"Field {number} of {singular} in {version}: what it sets, in one "
+            "description": f"Field {number} of {singular} in {major}: what it sets, in one "
             "sentence as long as those of the schemas that generators write from Go types.",
         }
         for number in range(_FIELDS_A_SCHEMA)

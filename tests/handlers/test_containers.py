@@ -1,0 +1,69 @@
+"""Listing namespaces and definitions over HTTPS."""
+
+import base64
+from collections.abc import Iterator
+
+import pytest
+
+from provisioner.command_failures import CommandFailedError
+from provisioner.containers import ContainerListing
+from rehearsal.kubernetes_api import Fault, KubernetesApi, Principal, static_tokens
+from tests.handlers.helm_cloud import namespace
+
+KNOWN, UNKNOWN = "known", "unknown"
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[KubernetesApi]:
+    anybody = static_tokens({KNOWN: Principal(username="somebody", allowed=True)})
+    with KubernetesApi(authenticate=anybody) as running:
+        yield running
+
+
+def _listing(api: KubernetesApi, *, token: str = KNOWN, trusted: bool = True) -> ContainerListing:
+    authority = base64.b64encode(api.ca_pem.encode()).decode()
+    trust = {"certificate-authority-data": authority} if trusted else {}
+    return ContainerListing(server={"server": api.url, **trust}, token=lambda: token)
+
+
+def test_namespaces_and_those_that_are_going(api: KubernetesApi) -> None:
+    api.create(namespace("stays"))
+    api.create(namespace("goes", "example.com/hold"))
+    api.delete("v1", "Namespace", "goes")
+    found = _listing(api).list(timeout_seconds=10)
+    assert {"stays", "goes"} <= found.names["Namespace"]
+    assert found.names["CustomResourceDefinition"] == frozenset()
+    assert found.going == {("Namespace", "goes")}
+
+
+@pytest.mark.parametrize(
+    ("fault", "transient"),
+    [
+        (Fault(verbs=frozenset({"list"}), code=500, message="oh"), True),
+        (Fault(verbs=frozenset({"list"}), code=403, reason="Forbidden", message="no"), False),
+        (Fault(verbs=frozenset({"list"}), drop=True), True),
+    ],
+)
+def test_refusals(api: KubernetesApi, fault: Fault, transient: bool) -> None:
+    api.inject(fault)
+    with pytest.raises(CommandFailedError) as refused:
+        _listing(api).list(timeout_seconds=10)
+    assert refused.value.is_transient is transient
+
+
+def test_token_that_is_not_known(api: KubernetesApi) -> None:
+    with pytest.raises(CommandFailedError, match="401 Unauthorized") as refused:
+        _listing(api, token=UNKNOWN).list(timeout_seconds=10)
+    assert refused.value.is_transient
+
+
+def test_server_that_is_not_trusted(api: KubernetesApi) -> None:
+    with pytest.raises(CommandFailedError, match="certificate verify failed"):
+        _listing(api, trusted=False).list(timeout_seconds=10)
+
+
+def test_server_that_is_not_there() -> None:
+    listing = ContainerListing(server={"server": "https://127.0.0.1:1"}, token=lambda: KNOWN)
+    with pytest.raises(CommandFailedError, match="cluster unreachable") as refused:
+        listing.list(timeout_seconds=10)
+    assert refused.value.is_transient
