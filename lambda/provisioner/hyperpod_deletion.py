@@ -100,9 +100,7 @@ def progress_of_delete(task: ClusterTask, described: Described | None) -> Progre
         ProvisioningError: The deletion failed or takes too long.
     """
     if described is None:
-        # A cluster of another name may have taken its place, with the same role.
-        if task.stack.is_being_deleted:
-            remove_left_behind(task.access_entries, task.wanted.request)
+        _clean_up(task)
         return DONE
     if task.is_out_of_time:
         raise failure(
@@ -120,6 +118,15 @@ def progress_of_delete(task: ClusterTask, described: Described | None) -> Progre
         raise failure(described, task.events.findings(described))
     delete_unless_busy(task, described)
     return NOT_YET
+
+
+def _clean_up(task: ClusterTask) -> None:
+    try:
+        # Else a cluster of another name may have taken its place, with the same role.
+        if task.stack.is_being_deleted:
+            remove_left_behind(task.access_entries, task.wanted.request)
+    except AWS_ERRORS as error:
+        log.warning("not cleaned up", cluster=task.api.name, cause=str(error))
 
 
 def _is_to_be_kept(task: ClusterTask, described: Described, tags: Mapping[str, str]) -> bool:

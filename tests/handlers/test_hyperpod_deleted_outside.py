@@ -146,3 +146,9 @@ def test_delete_of_a_stack_that_cloudformation_has_forgotten(stack: HyperPodStac
     polled = Request.from_event({**sent, **accepted.as_response()})
     while not stack.resource.is_complete(polled, stack.time.clock).complete:
         stack.time.sleep(30)
+
+
+def test_a_delete_that_may_not_ask_for_the_stack_succeeds(stack: HyperPodStack) -> None:
+    stack.create(ONE)
+    stack.cloudformation.error = client_error("AccessDenied", "DescribeStacks")
+    assert stack.delete().complete
