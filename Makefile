@@ -88,6 +88,8 @@ format: setup ## Format the code
 
 benchmark: setup ## Print synth, import and package figures
 	@python tests/benchmark/benchmark.py
+	@python tests/benchmark/hyperpod_benchmark.py
+	@python tests/benchmark/helm_benchmark.py
 
 clean: ## Remove build output; keep .venv and node_modules
 	@rm -rf build cdk.out dist .pytest_cache .mypy_cache .ruff_cache
