@@ -10,6 +10,7 @@ from hyperpod_cdk.config.node_group import NodeGroupConfig
 from hyperpod_cdk.config.restricted_instance_group import RestrictedInstanceGroupConfig
 from hyperpod_cdk.instance_group import InstanceGroup, LifecycleConfig, Taint, VpcConfig
 from hyperpod_cdk.instance_storage import EbsVolume, FsxLustreMount, FsxOpenZfsMount
+from hyperpod_cdk.instance_types import default_threads_per_core
 from hyperpod_cdk.restricted_instance_group import RestrictedInstanceGroup
 from stacks.cluster_settings import restricted_file_system
 from stacks.software_updates import auto_patch, scheduled_update
@@ -70,7 +71,11 @@ def _common(group: NodeGroupConfig, surroundings: Surroundings) -> dict[str, Any
     return {
         "name": group.name,
         "instance_count": group.instance_count,
-        "threads_per_core": group.threads_per_core,
+        "threads_per_core": (
+            group.threads_per_core
+            if group.threads_per_core is not None
+            else default_threads_per_core(group.possible_instance_types)
+        ),
         "ebs_volumes": _volumes(group),
         "fsx_lustre_mounts": [
             FsxLustreMount(

@@ -125,7 +125,7 @@ def test_sections_left_out_take_the_designed_defaults(tmp_path: Path) -> None:
         instance_type="ml.m5.large",
         instance_count=0,
         volume_size_gib=500,
-        threads_per_core=1,
+        threads_per_core=None,
         deep_health_checks=(),
     )
 

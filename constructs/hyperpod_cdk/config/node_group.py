@@ -40,11 +40,14 @@ class NodeGroupConfig(GroupConfig):
     instance_count: InstanceCount
     """Number of instances; each is billed from the start of its lifecycle script."""
 
-    threads_per_core: Annotated[
-        int, ApiLimits(shape_name="sagemaker.ClusterThreadsPerCore", noun="threads per core")
-    ] = 1
+    threads_per_core: (
+        Annotated[
+            int, ApiLimits(shape_name="sagemaker.ClusterThreadsPerCore", noun="threads per core")
+        ]
+        | None
+    ) = None
     """2 turns simultaneous multithreading on, for types that have it; 1 suits every type. Default:
-    1."""
+    2 where every type of the group has it, else 1."""
 
     volume_size_gib: VolumeSize | None = 500
     """Size in GiB of the EBS volume of each instance, mounted at /opt/sagemaker; null for none.
