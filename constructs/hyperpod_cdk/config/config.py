@@ -65,7 +65,7 @@ class Config(Section):
     """The HyperPod cluster."""
 
     tags: Tags = Field(default_factory=dict)
-    """Tags for every resource, at most 50. Default: none."""
+    """Tags for every resource, at most 46. Default: none."""
 
     @property
     def hyperpod_components(self) -> HyperPodComponents:
