@@ -22,6 +22,8 @@ def main() -> int:
         context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
         # The CLI's choice, else its default: without one, CDK would use a new temporary folder.
         outdir=os.environ.get("CDK_OUTDIR", "cdk.out"),
+        # More than half of a synthesis; the rehearsal and the tests validate (docs/adr/0017).
+        builtin_cloud_formation_validation=False,
     )
     try:
         config = load_config(Path(app.node.get_context("config")))
