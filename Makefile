@@ -74,8 +74,8 @@ destroy-all: setup guard $(CHART) ## Delete all stacks; a protected storage stac
 rehearse: setup guard ## Deploy everything onto a local AWS on this machine and take it down (CONFIG=..., SCENARIO=...)
 	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
 
-test: setup guard ## Run every test (about two minutes); FAST=1 leaves the rehearsal out
-	@pytest $(if $(FAST),-m "not slow")
+test: setup guard ## Run every test (ten minutes); FAST=1 leaves out the slow ones (under two)
+	@pytest -n auto --dist loadfile $(if $(FAST),-m "not slow")
 
 check: setup guard ## Lint, types, shell scripts, templates
 	@ruff check .

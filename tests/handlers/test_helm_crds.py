@@ -9,6 +9,8 @@ from provisioner.errors import ProvisioningError
 from tests.handlers.helm_charts import definition
 from tests.handlers.helm_cloud import DENIED, Cloud, properties
 
+pytestmark = pytest.mark.slow
+
 DEFINITIONS = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 NOTEBOOKS = "notebooks.example.com"
 

@@ -10,6 +10,8 @@ from rehearsal.kubernetes_api import Fault
 from tests.handlers.helm_charts import definition
 from tests.handlers.helm_cloud import DENIED, Cloud, namespace, properties
 
+pytestmark = pytest.mark.slow
+
 CONSENT = {"DeleteUserObjects": "true"}
 POD_SPEC = {"containers": [{"name": "main", "image": "example/main:1"}]}
 

@@ -10,6 +10,8 @@ from provisioner.errors import ProvisioningError
 from tests.handlers.helm_charts import CHART
 from tests.handlers.helm_cloud import Cloud, properties
 
+pytestmark = pytest.mark.slow
+
 WAITING = {"WaitForReadyMinutes": "10"}
 
 

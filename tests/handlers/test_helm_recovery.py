@@ -17,6 +17,8 @@ from tests.handlers.helm_accidents import (
 )
 from tests.handlers.helm_cloud import TOKEN, Cloud, mounted_layer, properties
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:

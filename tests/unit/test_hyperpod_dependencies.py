@@ -210,7 +210,7 @@ def test_the_gpu_operator_takes_the_registries_of_the_region(make_chart: MakeCha
     ("region", "message"),
     [
         ("us-east-1", r"no images of the GPU operator for region us-east-1 \(regions: us-west-2\)"),
-        (cdk.Aws.REGION, "gpu_operator needs the region"),
+        pytest.param(cdk.Aws.REGION, "gpu_operator needs the region", id="token"),
     ],
 )
 def test_the_gpu_operator_without_registries(
