@@ -71,8 +71,9 @@ def test_helm_that_ignores_the_signal_is_killed(
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("level=WARN msg=x\nError: UPGRADE FAILED: a\n  b\n", "Error: UPGRADE FAILED: a | b"),
-        ("Error: first\nError: last", "Error: last"),
+        ("level=WARN msg=x\nError: UPGRADE FAILED: a\n  b\n", "UPGRADE FAILED: a | b"),
+        ("Error: first\nError: last", "last"),
+        ("Error: denied\ndenied\ndenied", "denied"),
         ("\n".join(map(str, range(20))), "14 | 15 | 16 | 17 | 18 | 19"),
         ("", ""),
     ],
