@@ -75,9 +75,11 @@ class CommandTimeoutError(CommandFailedError):
 
 
 def last_lines(errors: str) -> str:
-    """Return what was said last: from the final ``Error:`` on, else the last lines."""
+    """Return what was said last, each line once: from the final ``Error:`` on, else the end."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    last = lines[-_LAST_LINES:]
     for number in range(len(lines) - 1, -1, -1):
         if lines[number].startswith("Error:"):
-            return " | ".join(lines[number:])
-    return " | ".join(lines[-_LAST_LINES:])
+            last = [line.removeprefix("Error:").strip() for line in lines[number:]]
+            break
+    return " | ".join(dict.fromkeys(last))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 from provisioner.cluster_process import ClusterProcess
 from provisioner.command_failures import CommandFailedError
@@ -21,15 +22,25 @@ _OWN_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node
 _APPLY = ("--server-side=true", "--force-conflicts")
 
 
+class Releases(Protocol):
+    """Knows which releases there are; see `provisioner.cluster_listing.ClusterListing`."""
+
+    def has_release(self, name: str, *, namespace: str, timeout_seconds: float) -> bool:
+        """Say whether there is a release."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Helm:
     """The helm commands that the release needs.
 
     Args:
         process: Runs them.
+        listing: Tells whether there is a release at all, without running anything.
     """
 
     process: ClusterProcess
+    listing: Releases
 
     def release(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None:
         """Return what helm knows of a release, or None when there is none.
@@ -37,15 +48,15 @@ class Helm:
         Raises:
             CommandFailedError: helm could not tell.
         """
+        if not self.listing.has_release(name, namespace=namespace, timeout_seconds=timeout_seconds):
+            return None
         metadata = self._told(
             ["get", "metadata"], name, namespace=namespace, timeout_seconds=timeout_seconds
         )
-        if metadata is None:
-            return None
         history = self._told(
             ["history"], name, namespace=namespace, timeout_seconds=timeout_seconds
         )
-        if history is None:
+        if metadata is None or history is None:
             return None
         return Release(
             name=name,

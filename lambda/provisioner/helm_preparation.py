@@ -39,7 +39,7 @@ def prepare(calls: HelmReleaseCalls, release: Release | None, chart: Path) -> No
         ProvisioningError: It was refused.
         CommandFailedError: helm or the API refused, or time ran out.
     """
-    existing = calls.session.containers.list(timeout_seconds=calls.read_seconds)
+    existing = calls.session.listing.containers(timeout_seconds=calls.read_seconds)
     own_namespace = (NAMESPACE, calls.properties.namespace)
     if own_namespace in existing.going:
         _refuse_deleted(calls, *own_namespace)

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from provisioner.archive import unpack_chart
 from provisioner.aws_api import EksApi, S3Api
+from provisioner.cluster_listing import ClusterListing, Containers
 from provisioner.cluster_process import ClusterProcess
-from provisioner.containers import ContainerListing, Containers
 from provisioner.eks_token import TokenSigner
 from provisioner.helm import Helm
 from provisioner.helm_release_state import Release
@@ -98,10 +98,10 @@ class KubectlCommands(Protocol):
     def objects(self, kind: str, *, namespace: str, timeout_seconds: float) -> list[Object]: ...
 
 
-class ContainersList(Protocol):
-    """Lists namespaces and definitions; see `provisioner.containers.ContainerListing`."""
+class Listing(Protocol):
+    """Lists namespaces and definitions; see `provisioner.cluster_listing.ClusterListing`."""
 
-    def list(self, *, timeout_seconds: float) -> Containers: ...
+    def containers(self, *, timeout_seconds: float) -> Containers: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,13 +111,13 @@ class HelmSession:
     Args:
         helm: The commands of helm.
         kubectl: The commands of kubectl.
-        containers: Lists namespaces and definitions.
+        listing: Lists namespaces and definitions.
         fetch_chart: Returns the local path of a chart, given its bucket and key.
     """
 
     helm: HelmCommands
     kubectl: KubectlCommands
-    containers: ContainersList
+    listing: Listing
     fetch_chart: Callable[[str, str], Path]
 
 
@@ -163,6 +163,10 @@ class EksHelmSessions:
                 token_signer=self.token_signer,
             )
 
+            listing = ClusterListing(
+                server=server, token=partial(self.token_signer.token, cluster_name)
+            )
+
             def process(name: str) -> ClusterProcess:
                 return ClusterProcess(
                     binary=binaries[name],
@@ -172,11 +176,9 @@ class EksHelmSessions:
                 )
 
             yield HelmSession(
-                helm=Helm(process=process("helm")),
+                helm=Helm(process=process("helm"), listing=listing),
                 kubectl=Kubectl(process=process("kubectl")),
-                containers=ContainerListing(
-                    server=server, token=partial(self.token_signer.token, cluster_name)
-                ),
+                listing=listing,
                 fetch_chart=partial(_fetch_chart, self.s3, home, clock),
             )
 

@@ -15,7 +15,7 @@ from provisioner.helm_session import HelmSession
 from provisioner.kubeconfig import ClusterNotFoundError
 from provisioner.manifest import Manifest
 from provisioner.retry import Clock
-from tests.handlers.fake_kubectl import FakeContainers, FakeKubectl
+from tests.handlers.fake_kubectl import FakeKubectl, FakeListing
 
 CHART = "hyperpod-helm-chart-0.1.0"
 
@@ -43,7 +43,7 @@ class FakeHelm:
         yield HelmSession(
             helm=self,
             kubectl=self.kubectl,
-            containers=FakeContainers(),
+            listing=FakeListing(),
             fetch_chart=self._fetch,
         )
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from provisioner.containers import Containers
+from provisioner.cluster_listing import Containers
 from provisioner.helm_session import Object, Row
 
 
 @dataclass
-class FakeContainers:
+class FakeListing:
     """A cluster without namespaces and definitions to speak of."""
 
-    def list(self, *, timeout_seconds: float) -> Containers:
+    def containers(self, *, timeout_seconds: float) -> Containers:
         return Containers(
             names={"Namespace": frozenset(), "CustomResourceDefinition": frozenset()},
             going=frozenset(),

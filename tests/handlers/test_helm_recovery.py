@@ -177,7 +177,8 @@ def test_token_that_expires_in_the_middle_is_renewed(
     with KubernetesApi(authenticate=authenticate) as api:
         cloud = Cloud(api=api)
         cloud.add_chart("1.0.0")
-        # One token a command: history, template, get namespaces, upgrade.
+        # One token a request of ours, one a command: whether there is a release, which
+        # namespaces and definitions, helm upgrade.
         cloud.tokens = [TOKEN, TOKEN, TOKEN, "short-lived", TOKEN]
         monkeypatch.setattr(handler, "CLIENTS", cloud)
         assert cloud.send("Create", properties())["Data"]["Status"] == "deployed"

@@ -1,17 +1,17 @@
-"""Lists what holds other objects in a cluster: namespaces and CustomResourceDefinitions.
+"""Lists what every install asks for: namespaces, CustomResourceDefinitions, the release if any.
 
-Every install asks for it, and kubectl would take longer to start than the two requests take: the
-binary is read from the layer first. Only metadata is asked for; definitions in full are megabytes.
+Over HTTPS, because helm and kubectl take longer to start than the requests take: the binaries are
+read from the layer first. Only metadata is asked for; definitions in full are megabytes.
 """
 
 import base64
 import json
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException, HTTPSConnection
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from provisioner.command_failures import CommandFailedError
 from provisioner.manifest import DEFINITION, NAMESPACE
@@ -38,8 +38,8 @@ class Containers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContainerListing:
-    """Lists them over HTTPS.
+class ClusterListing:
+    """Lists over HTTPS.
 
     Args:
         server: Endpoint and certificate authority, as a kubeconfig has them.
@@ -49,27 +49,13 @@ class ContainerListing:
     server: Mapping[str, str]
     token: Callable[[], str]
 
-    def list(self, *, timeout_seconds: float) -> Containers:
-        """Return what there is.
+    def containers(self, *, timeout_seconds: float) -> Containers:
+        """Return the namespaces and definitions that there are.
 
         Raises:
             CommandFailedError: The API refused or could not be reached.
         """
-        endpoint = urlsplit(self.server["server"])
-        connection = HTTPSConnection(
-            endpoint.hostname or "",
-            endpoint.port,
-            timeout=timeout_seconds,
-            context=_trust(self.server.get("certificate-authority-data")),
-        )
-        try:
-            found = {kind: self._metadata(connection, path) for kind, path in _PATHS.items()}
-        except (OSError, HTTPException) as error:
-            raise CommandFailedError(
-                f"cluster unreachable: {self.server['server']}: {error}"
-            ) from error
-        finally:
-            connection.close()
+        found = dict(zip(_PATHS, self._listed(_PATHS.values(), timeout_seconds), strict=True))
         return Containers(
             names={kind: frozenset(deleted) for kind, deleted in found.items()},
             going=frozenset(
@@ -80,8 +66,36 @@ class ContainerListing:
             ),
         )
 
+    def has_release(self, name: str, *, namespace: str, timeout_seconds: float) -> bool:
+        """Say whether helm stores any revision of a release.
+
+        Raises:
+            CommandFailedError: The API refused or could not be reached.
+        """
+        selector = quote(f"owner=helm,name={name}")
+        path = f"/api/v1/namespaces/{quote(namespace)}/secrets?labelSelector={selector}"
+        (revisions,) = self._listed([path], timeout_seconds)
+        return bool(revisions)
+
+    def _listed(self, paths: Iterable[str], timeout_seconds: float) -> list[dict[str, bool]]:
+        """Return the names at each path, and whether each is being deleted."""
+        endpoint = urlsplit(self.server["server"])
+        connection = HTTPSConnection(
+            endpoint.hostname or "",
+            endpoint.port,
+            timeout=timeout_seconds,
+            context=_trust(self.server.get("certificate-authority-data")),
+        )
+        try:
+            return [self._metadata(connection, path) for path in paths]
+        except (OSError, HTTPException) as error:
+            raise CommandFailedError(
+                f"cluster unreachable: {self.server['server']}: {error}"
+            ) from error
+        finally:
+            connection.close()
+
     def _metadata(self, connection: HTTPSConnection, path: str) -> dict[str, bool]:
-        """Return the names of a kind, and whether each is being deleted."""
         headers = {"Authorization": f"Bearer {self.token()}", "Accept": _METADATA}
         connection.request("GET", path, headers=headers)
         response = connection.getresponse()

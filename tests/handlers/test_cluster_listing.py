@@ -1,12 +1,12 @@
-"""Listing namespaces and definitions over HTTPS."""
+"""Listing namespaces, definitions and releases over HTTPS."""
 
 import base64
 from collections.abc import Iterator
 
 import pytest
 
+from provisioner.cluster_listing import ClusterListing
 from provisioner.command_failures import CommandFailedError
-from provisioner.containers import ContainerListing
 from rehearsal.kubernetes_api import Fault, KubernetesApi, Principal, static_tokens
 from tests.handlers.helm_cloud import namespace
 
@@ -20,20 +20,31 @@ def api() -> Iterator[KubernetesApi]:
         yield running
 
 
-def _listing(api: KubernetesApi, *, token: str = KNOWN, trusted: bool = True) -> ContainerListing:
+def _listing(api: KubernetesApi, *, token: str = KNOWN, trusted: bool = True) -> ClusterListing:
     authority = base64.b64encode(api.ca_pem.encode()).decode()
     trust = {"certificate-authority-data": authority} if trusted else {}
-    return ContainerListing(server={"server": api.url, **trust}, token=lambda: token)
+    return ClusterListing(server={"server": api.url, **trust}, token=lambda: token)
 
 
 def test_namespaces_and_those_that_are_going(api: KubernetesApi) -> None:
     api.create(namespace("stays"))
     api.create(namespace("goes", "example.com/hold"))
     api.delete("v1", "Namespace", "goes")
-    found = _listing(api).list(timeout_seconds=10)
+    found = _listing(api).containers(timeout_seconds=10)
     assert {"stays", "goes"} <= found.names["Namespace"]
     assert found.names["CustomResourceDefinition"] == frozenset()
     assert found.going == {("Namespace", "goes")}
+
+
+def test_releases_are_told_by_name_and_namespace(api: KubernetesApi) -> None:
+    labels = {"owner": "helm", "name": "deps", "version": "1"}
+    metadata = {"name": "sh.helm.release.v1.deps.v1", "namespace": "default", "labels": labels}
+    api.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+    listing = _listing(api)
+    assert listing.has_release("deps", namespace="default", timeout_seconds=10)
+    assert not listing.has_release("dep", namespace="default", timeout_seconds=10)
+    assert not listing.has_release("deps", namespace="kube-system", timeout_seconds=10)
+    assert not listing.has_release("deps", namespace="nowhere", timeout_seconds=10)
 
 
 @pytest.mark.parametrize(
@@ -47,23 +58,23 @@ def test_namespaces_and_those_that_are_going(api: KubernetesApi) -> None:
 def test_refusals(api: KubernetesApi, fault: Fault, transient: bool) -> None:
     api.inject(fault)
     with pytest.raises(CommandFailedError) as refused:
-        _listing(api).list(timeout_seconds=10)
+        _listing(api).containers(timeout_seconds=10)
     assert refused.value.is_transient is transient
 
 
 def test_token_that_is_not_known(api: KubernetesApi) -> None:
     with pytest.raises(CommandFailedError, match="401 Unauthorized") as refused:
-        _listing(api, token=UNKNOWN).list(timeout_seconds=10)
+        _listing(api, token=UNKNOWN).containers(timeout_seconds=10)
     assert refused.value.is_transient
 
 
 def test_server_that_is_not_trusted(api: KubernetesApi) -> None:
     with pytest.raises(CommandFailedError, match="certificate verify failed"):
-        _listing(api, trusted=False).list(timeout_seconds=10)
+        _listing(api, trusted=False).containers(timeout_seconds=10)
 
 
 def test_server_that_is_not_there() -> None:
-    listing = ContainerListing(server={"server": "https://127.0.0.1:1"}, token=lambda: KNOWN)
+    listing = ClusterListing(server={"server": "https://127.0.0.1:1"}, token=lambda: KNOWN)
     with pytest.raises(CommandFailedError, match="cluster unreachable") as refused:
-        listing.list(timeout_seconds=10)
+        listing.containers(timeout_seconds=10)
     assert refused.value.is_transient
