@@ -79,6 +79,17 @@ class LocalAws:
         """URL of every service."""
         return f"http://{LOOPBACK}:{self._port}"
 
+    @property
+    def directory(self) -> Path:
+        """Where the server and its Lambda workers keep their files while it runs.
+
+        Raises:
+            LocalAwsError: It does not run.
+        """
+        if self._scratch is None:
+            raise LocalAwsError("The local AWS does not run, so it has no directory.")
+        return self._scratch
+
     def environment(self) -> dict[str, str]:
         """Return what the AWS CLI, the SDKs and the CDK CLI need in their environment.
 

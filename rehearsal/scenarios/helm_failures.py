@@ -43,7 +43,9 @@ def _stuck_release(stage: Stage) -> Iterator[Check]:
     stage.environment.kubernetes.inject(
         Fault(kind="DaemonSet", delay_seconds=3.0, passes=True, times=1)
     )
-    killer = threading.Thread(target=_kill_helm, daemon=True)
+    killer = threading.Thread(
+        target=_kill_helm, args=[stage.environment.aws.directory], daemon=True
+    )
     killer.start()
     stage.change(_other_values)
     stage.deploy()
@@ -54,8 +56,8 @@ def _stuck_release(stage: Stage) -> Iterator[Check]:
     yield Check(check="the release is deployed, not pending", ok="pending" not in listed)
 
 
-def _kill_helm() -> None:
-    """Kill the first helm upgrade that appears, as the end of a Lambda invocation would."""
+def _kill_helm(lambda_directory: Path) -> None:
+    """Kill the first helm upgrade of a Lambda worker, as the end of its invocation would."""
     deadline = time.monotonic() + _LONGEST_SECONDS
     while time.monotonic() < deadline:
         for process in Path("/proc").glob("[0-9]*/cmdline"):
@@ -63,7 +65,8 @@ def _kill_helm() -> None:
                 command = process.read_bytes().split(b"\0")
             except OSError:
                 continue
-            if command[0].endswith(b"/helm/helm") and b"upgrade" in command:
+            ours = command[0].startswith(bytes(lambda_directory))
+            if ours and b"upgrade" in command:
                 time.sleep(1.0)
                 os.kill(int(process.parent.name), signal.SIGKILL)
                 return
