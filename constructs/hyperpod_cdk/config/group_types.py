@@ -3,6 +3,7 @@
 Of the bases of a section, the last one's keys come first; so these are bases of their own.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -18,7 +19,7 @@ InstanceType = Annotated[
 ]
 
 
-class GroupConfig(Section):
+class GroupConfig(Section, ABC):
     """A group of equal nodes."""
 
     name: Annotated[
@@ -31,9 +32,9 @@ class GroupConfig(Section):
     """Name of the group, once in the cluster."""
 
     @property
+    @abstractmethod
     def possible_instance_types(self) -> tuple[str, ...]:
         """Every type that an instance of the group may have."""
-        raise NotImplementedError
 
 
 class OneTypeConfig(GroupConfig):
