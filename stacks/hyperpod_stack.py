@@ -112,9 +112,11 @@ class HyperPodStack(cdk.Stack):
             {
                 "HyperPodClusterName": cluster.cluster_name,
                 "HyperPodClusterArn": cluster.cluster_arn,
-                "HyperPodClusterShortage": cluster.shortage,
             },
         )
+        if config.cluster.wait_for == "nodes":
+            # Only then is it known what is missing when the deployment ends.
+            add_outputs(self, {"HyperPodClusterShortage": cluster.shortage})
 
     def _cluster_role(self, cluster: ClusterConfig) -> iam.IRole | None:
         if cluster.role_arn is not None:

@@ -100,7 +100,6 @@ def test_the_report_has_outputs_cluster_and_release(
     assert set(report["outputs"]["ml-hyperpod"]) == {
         "HyperPodClusterName",
         "HyperPodClusterArn",
-        "HyperPodClusterShortage",
     }
     cluster = report["cluster"]
     assert (cluster["name"], cluster["status"]) == ("ml-cluster", "InService")
