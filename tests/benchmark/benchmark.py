@@ -1,8 +1,9 @@
-"""Prints the project's figures: synthesis against an empty app, package size, import time.
+"""Prints the project's figures: synthesis ratios, package size, import time.
 
 Ratios of whole processes, run in turn; quote the medians. Run with `make benchmark`.
 """
 
+import json
 import shutil
 import statistics
 import subprocess
@@ -14,11 +15,18 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import yaml
+
 _REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "lambda")]
+
+from tests.handlers import large_cluster  # noqa: E402 - after the path is set
+
 _CHART = _REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _RUNS = 7
 _EMPTY_APP = "import aws_cdk\napp = aws_cdk.App()\naws_cdk.Stack(app, 'Empty')\napp.synth()\n"
 _MOST_SYNTH_RATIO = 1.6
+_MOST_LARGE_RATIO = 2
 _MOST_PACKAGE_MB = 12.0
 _MB = 1_000_000
 
@@ -36,29 +44,56 @@ def _synthesis(directory: Path) -> None:
     chart = directory / "chart.tgz"
     with tarfile.open(chart, "w:gz") as archive:
         archive.add(_CHART, arcname=_CHART.name)
-    config = directory / "config.yaml"
-    default = (_REPOSITORY / "config" / "default.yaml").read_text(encoding="utf-8")
-    config.write_text(default.replace("\nhelm:\n", f"\nhelm:\n  chart: {chart}\n"), "utf-8")
+    document = yaml.safe_load((_REPOSITORY / "config" / "default.yaml").read_text("utf-8"))
+    document["helm"]["chart"] = str(chart)
+    default = _synth(document, directory=directory / "default")
+    document["cluster"]["instance_groups"] = _many_groups()
+    large = _synth(document, directory=directory / "large")
     empty = directory / "empty.py"
     empty.write_text(_EMPTY_APP, encoding="utf-8")
 
-    def ours() -> None:
-        output = directory / "cdk.out"
+    of_empty = _in_turn(default, lambda: _run([sys.executable, str(empty)]))
+    _print("default config", "empty app", of_empty, most=_MOST_SYNTH_RATIO)
+    name = f"{large_cluster.GROUPS} groups of {large_cluster.INSTANCES:,}"
+    _print(name, "default config", _in_turn(large, default), most=_MOST_LARGE_RATIO)
+
+
+def _many_groups() -> list[dict[str, object]]:
+    """Return the most that HyperPod allows, in subnets of one's own: no VPC here holds them."""
+    return [
+        {
+            "name": f"{'worker-group-':w<50}{number:03}",
+            "instance_type": "ml.m5.2xlarge",
+            "instance_count": large_cluster.INSTANCES,
+            "override_vpc": {"subnet_ids": [f"subnet-{number:017x}"]},
+        }
+        for number in range(large_cluster.GROUPS)
+    ]
+
+
+def _synth(document: object, *, directory: Path) -> Callable[[], None]:
+    directory.mkdir()
+    config, output = directory / "config.yaml", directory / "cdk.out"
+    config.write_text(yaml.safe_dump(document), encoding="utf-8")
+
+    def synth() -> None:
         shutil.rmtree(output, ignore_errors=True)
-        context = f'{{"config": "{config}"}}'
+        context = json.dumps({"config": str(config)})
         _run([sys.executable, "app.py"], CDK_OUTDIR=str(output), CDK_CONTEXT_JSON=context)
 
-    pairs = _in_turn(ours, lambda: _run([sys.executable, str(empty)]))
-    ratio = statistics.median(mine / other for mine, other in pairs)
-    mine, other = (statistics.median(column) for column in zip(*pairs, strict=True))
+    return synth
+
+
+def _print(name: str, other: str, pairs: Sequence[tuple[float, float]], *, most: float) -> None:
+    ratio = statistics.median(mine / theirs for mine, theirs in pairs)
+    seconds, others = (statistics.median(column) for column in zip(*pairs, strict=True))
     print(
-        f"synth: default config {mine:.2f} s, empty app {other:.2f} s, "
-        f"ratio {ratio:.2f} (at most {_MOST_SYNTH_RATIO})"
+        f"synth: {name} {seconds:.2f} s, {other} {others:.2f} s, ratio {ratio:.2f} (at most {most})"
     )
 
 
 def _package(directory: Path) -> Path:
-    template = directory / "cdk.out"
+    template = directory / "default" / "cdk.out"
     package = next(path.parent for path in template.glob("asset.*/provisioner"))
     archive = directory / "provisioner.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:

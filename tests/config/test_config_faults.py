@@ -39,6 +39,10 @@ def groups(*names: str) -> list[dict[str, object]]:
         (f"{GROUP}.instance_count", "1", "'1' must be a whole number"),
         (f"{GROUP}.instance_count", True, "true must be a whole number"),
         (f"{GROUP}.instance_count", 1.0, "1.0 must be a whole number"),
+        # characters
+        ("tags.team", "a\x7f", r"'a\x7f' must not hold the control character U+007F"),
+        ("tags", {"a\x07": "b"}, "must not hold the control character U+0007"),
+        ("helm.values.a", "\x00", "must not hold the control character U+0000"),
         # name and region
         ("name", "ML", "must be 1 to 20 lower-case"),
         ("name", "", "must be 1 to 20"),

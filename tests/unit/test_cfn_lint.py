@@ -1,8 +1,6 @@
 """cfn-lint over the templates of every shipped configuration and the options beside them."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import pytest
 
 from hyperpod_cdk.config import Config, load_config
 from tests.conftest import Assemble, Configure
+from tests.unit.linter import findings
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "config").glob("*.yaml"))
 ADMIN = "arn:aws:iam::111122223333:role/Admin"
@@ -20,45 +19,26 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def findings(*templates: Path, region: str, repository: Path) -> list[str]:
-    """Return what the linter says, one line a finding; the repository has its settings."""
-    linter = Path(sys.executable).with_name("cfn-lint")
-    result = subprocess.run(
-        [linter, "--format", "parseable", "--regions", region, "--", *templates],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.stderr == ""
-    return result.stdout.splitlines()
-
-
-def of_config(config: Config, *, assemble: Assemble, repository: Path) -> list[str]:
-    templates = sorted(assemble(config).directory.glob("*.template.json"))
-    assert len(templates) >= 2
+def of_config(config: Config, *, assemble: Assemble) -> list[str]:
+    texts = assemble(config).texts().values()
+    assert len(texts) >= 2
     assert config.region is not None
-    return findings(*templates, region=config.region, repository=repository)
+    return [finding for text in texts for finding in findings(text, region=config.region)]
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_no_shipped_configuration_has_a_finding(
-    path: Path, assemble: Assemble, repository: Path
-) -> None:
-    assert of_config(load_config(path), assemble=assemble, repository=repository) == []
+def test_no_shipped_configuration_has_a_finding(path: Path, assemble: Assemble) -> None:
+    assert of_config(load_config(path), assemble=assemble) == []
 
 
-def test_options_have_no_finding(
-    configure: Configure, assemble: Assemble, repository: Path
-) -> None:
-    assert of_config(configure(OPTIONS), assemble=assemble, repository=repository) == []
+def test_options_have_no_finding(configure: Configure, assemble: Assemble) -> None:
+    assert of_config(configure(OPTIONS), assemble=assemble) == []
 
 
-def test_the_linter_bites(tmp_path: Path, repository: Path) -> None:
-    template = tmp_path / "wrong.template.json"
+def test_the_linter_bites() -> None:
     wrong = {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.0.0/16"}}
-    template.write_text(json.dumps({"Resources": {"Subnet": wrong}}))
+    template = json.dumps({"Resources": {"Subnet": wrong}})
 
-    (finding,) = findings(template, region="us-west-2", repository=repository)
+    (finding,) = findings(template, region="us-west-2")
 
     assert "'VpcId' is a required property" in finding

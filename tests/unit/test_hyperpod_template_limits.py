@@ -17,8 +17,9 @@ def group(number: int) -> dict[str, Any]:
     return {
         "name": f"{'worker-group-':w<50}{number:03}",
         "instance_type": "ml.m5.2xlarge",
-        # How many there are takes no space; 675,800 would not fit the network.
-        "instance_count": 0,
+        "instance_count": 6758,
+        # No VPC of the default configuration holds 675,800 nodes.
+        "override_vpc": {"subnet_ids": [f"subnet-{number:017x}"]},
         "labels": {"team": "research", "example.com/tier": f"training-{number}"},
     }
 

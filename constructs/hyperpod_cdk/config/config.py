@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from hyperpod_cdk.config.availability_zones import NamedZone, region_faults
 from hyperpod_cdk.config.cluster import ClusterConfig
@@ -16,6 +23,7 @@ from hyperpod_cdk.config.network import NetworkConfig
 from hyperpod_cdk.config.section import Section
 from hyperpod_cdk.config.storage import StorageConfig
 from hyperpod_cdk.config.tags import Tags
+from hyperpod_cdk.config.text import text_faults
 from hyperpod_cdk.config.validation_faults import faults_of
 from hyperpod_cdk.hyperpod_components import HyperPodComponents
 from hyperpod_cdk.service_limits import regions
@@ -77,6 +85,12 @@ class Config(Section):
                 for instance_type in group.possible_instance_types
             ]
         )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_text(cls, value: object) -> object:
+        refuse(text_faults(value))
+        return value
 
     @field_validator("network", mode="wrap")
     @classmethod
