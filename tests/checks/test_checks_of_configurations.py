@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -12,7 +11,16 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from hyperpod_cdk.checks import Taint, Volume, deployment_of, findings
 from hyperpod_cdk.checks.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
-from hyperpod_cdk.config import Config, ConfigError, load_config
+from hyperpod_cdk.config import (
+    Config,
+    ConfigError,
+    InstanceGroupConfig,
+    RestrictedInstanceGroupConfig,
+    load_config,
+)
+from hyperpod_cdk.config.instance_storage import EbsVolumeConfig
+from hyperpod_cdk.config.kubernetes import TaintConfig
+from hyperpod_cdk.config.override_vpc import OverrideVpcConfig
 from stacks.deployment import add_warnings
 from tests.checks.deployments import KEY, PLAN
 
@@ -114,30 +122,29 @@ def test_every_key_of_a_group_reaches_the_checks(default_config: Config) -> None
         "labels": {"a": "b"},
         "network_interface_type": "efa",
     }
-    group = SimpleNamespace(
+    # Constructed without validation, for some of the keys exclude each other.
+    group = InstanceGroupConfig.model_construct(
         **keys,
         volume_size_gib=None,
-        ebs_volumes=(SimpleNamespace(kms_key_id=KEY, root_volume=True, volume_size_gib=None),),
-        taints=(SimpleNamespace(key="k", value=None, effect="NoExecute"),),
-        override_vpc=SimpleNamespace(),
+        ebs_volumes=(EbsVolumeConfig.model_construct(kms_key_id=KEY, root_volume=True),),
+        taints=(TaintConfig(key="k", effect="NoExecute"),),
+        override_vpc=OverrideVpcConfig(subnet_ids=("subnet-0123456789abcdef0",)),
     )
-    restricted = SimpleNamespace(
-        name="r", instance_type="ml.p5.48xlarge", instance_count=0, volume_size_gib=500
+    restricted = RestrictedInstanceGroupConfig(
+        name="r", instance_type="ml.p5.48xlarge", instance_count=0
     )
-    changed = SimpleNamespace(
-        node_provisioning_mode=None,
-        node_recovery="None",
-        auto_scaling="Karpenter",
-        instance_groups=(group,),
-        restricted_instance_groups=(restricted,),
+    cluster = default_config.cluster.model_copy(
+        update={
+            "node_provisioning_mode": None,
+            "node_recovery": "None",
+            "auto_scaling": "Karpenter",
+            "instance_groups": (group,),
+            "restricted_instance_groups": (restricted,),
+        }
     )
-    config = SimpleNamespace(
-        **{name: getattr(default_config, name) for name in ("network", "eks", "region")},
-        storage=None,
-        cluster=changed,
-    )
+    config = default_config.model_copy(update={"storage": None, "cluster": cluster})
 
-    deployment = deployment_of(cast("Config", config))
+    deployment = deployment_of(config)
 
     first, second = deployment.groups
     assert {key: getattr(first, key) for key in keys} == keys

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hyperpod_cdk.checks.inputs import Deployment, Group, Subnet, Taint, Volume
 
 if TYPE_CHECKING:  # the configuration's loading imports this package
     from hyperpod_cdk.config.config import Config
     from hyperpod_cdk.config.network import NetworkConfig
+    from hyperpod_cdk.config.node_group import NodeGroupConfig
 
 # Keys of a group that the checks take under the same name.
 _SAME_NAMES = (
@@ -32,14 +33,11 @@ _SAME_NAMES = (
 
 def deployment_of(config: Config) -> Deployment:
     """Return what the checks need of a configuration."""
-    cluster: Any = config.cluster
+    cluster = config.cluster
     return Deployment(
         groups=(
             *_groups(cluster.instance_groups, key="instance_groups"),
-            *_groups(
-                getattr(cluster, "restricted_instance_groups", ()),
-                key="restricted_instance_groups",
-            ),
+            *_groups(cluster.restricted_instance_groups, key="restricted_instance_groups"),
         ),
         hyperpod_subnets=tuple(_hyperpod_subnets(config.network)),
         eks_subnets=tuple(_eks_subnets(config.network)),
@@ -47,13 +45,13 @@ def deployment_of(config: Config) -> Deployment:
         region=config.region,
         continuous=cluster.node_provisioning_mode == "Continuous",
         node_recovery=cluster.node_recovery,
-        auto_scaling=getattr(cluster, "auto_scaling", None),
+        auto_scaling=cluster.auto_scaling,
         storage=config.storage is not None,
     )
 
 
-def _groups(groups: Sequence[Any], *, key: str) -> Iterator[Group]:
-    # A section lacks the keys that its kind of group does not have.
+def _groups(groups: Sequence[NodeGroupConfig], *, key: str) -> Iterator[Group]:
+    # Restricted groups have fewer keys: what they lack is as the check takes it by default.
     for index, group in enumerate(groups):
         same = {name: getattr(group, name) for name in _SAME_NAMES if hasattr(group, name)}
         yield Group(
@@ -63,16 +61,16 @@ def _groups(groups: Sequence[Any], *, key: str) -> Iterator[Group]:
                 Taint(key=taint.key, value=taint.value, effect=taint.effect)
                 for taint in getattr(group, "taints", ())
             ),
-            own_subnets=getattr(group, "override_vpc", None) is not None,
+            own_subnets=group.override_vpc is not None,
             restricted=key == "restricted_instance_groups",
             **same,
         )
 
 
-def _volumes(group: Any) -> Iterator[Volume]:  # noqa: ANN401 - either kind of group
+def _volumes(group: NodeGroupConfig) -> Iterator[Volume]:
     if group.volume_size_gib is not None:
         yield Volume()
-    for volume in getattr(group, "ebs_volumes", ()):
+    for volume in group.ebs_volumes:
         yield Volume(kms_key_id=volume.kms_key_id, root_volume=volume.root_volume)
 
 
