@@ -67,8 +67,8 @@ def _data() -> dict[str, Any]:
 
 @cache
 def _matcher(pattern: str) -> Callable[[str], bool]:
-    if "(?!" in pattern:  # pydantic's regular expressions do not look ahead
-        lookahead = re.compile(pattern)
-        return lambda text: lookahead.fullmatch(text) is not None
-    # They know \p{L} though, which the tag shapes use and Python's do not.
-    return SchemaValidator(core_schema.str_schema(pattern=f"^(?:{pattern})$")).isinstance_python
+    if r"\p{" in pattern:  # Unicode categories, which pydantic's regular expressions have
+        return SchemaValidator(core_schema.str_schema(pattern=f"^(?:{pattern})$")).isinstance_python
+    # The service's \d and \s are ASCII's alone.
+    matcher = re.compile(pattern, re.ASCII)
+    return lambda text: matcher.fullmatch(text) is not None

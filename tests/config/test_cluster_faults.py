@@ -18,7 +18,9 @@ FILES = {"size_gib": 1200, "per_unit_storage_throughput": 250}
     ("path", "value", "start", "message"),
     [
         ("auto_scaling", "karpenter", "auto_scaling", "(allowed: Karpenter)"),
-        ("role_arn", "Scaling", "role_arn", "must be 20 to 2048 characters"),
+        ("role_arn", "Scaling", "role_arn", "must be the ARN of an IAM role, such as arn:aws:"),
+        ("role_arn", ROLE.replace("role/", "role"), "role_arn", "must be the ARN of an IAM role"),
+        ("role_arn", ROLE.replace("1", "\N{ARABIC-INDIC DIGIT ONE}"), "role_arn", "must be the"),
         ("role_arn", ROLE.replace(":aws:", ":aws-cn:"), "role_arn", "must be of partition aws"),
         ("tiered_storage", {}, "tiered_storage.mode", "is missing"),
         ("tiered_storage", {"mode": "On"}, "tiered_storage.mode", "(allowed: Enable, Disable)"),

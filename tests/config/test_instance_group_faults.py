@@ -34,8 +34,9 @@ def mounts(count: int) -> list[dict[str, str]]:
         ("min_instance_count", 2, "min_instance_count", "must be at most instance_count (1)"),
         ("min_instance_count", -1, "min_instance_count", "must be 0 to 6758"),
         ("capacity", "spot", "capacity", "did you mean Spot? (allowed: OnDemand, Spot)"),
-        ("training_plan_arn", "p5", "training_plan_arn", "must be 50 to 2048 characters"),
-        ("training_plan_arn", f"{KEY}-5678", "training_plan_arn", "pattern for a training plan's"),
+        ("training_plan_arn", "p5", "training_plan_arn", "must be the ARN of a training"),
+        ("training_plan_arn", f"{KEY}-5678", "training_plan_arn", "must be the ARN of a"),
+        ("training_plan_arn", PLAN + "*", "training_plan_arn", "must be the ARN of a training"),
         ("training_plan_arn", PLAN.replace("west", "east"), "training_plan_arn", "of region us-w"),
         ("training_plan_arn", PLAN.replace(":aws:", ":aws-cn:"), "training_plan_arn", "partition"),
         # network
@@ -91,8 +92,8 @@ def mounts(count: int) -> list[dict[str, str]]:
             "lifecycle.on_create",
             "must be 1 to 128 characters",
         ),
-        ("execution_role_arn", "Nodes", "execution_role_arn", "must be 20 to 2048 characters"),
-        ("execution_role_arn", KEY, "execution_role_arn", "the API's pattern for an IAM role's"),
+        ("execution_role_arn", "Nodes", "execution_role_arn", "must be the ARN of an IAM"),
+        ("execution_role_arn", KEY, "execution_role_arn", "must be the ARN of an IAM role"),
         ("execution_role_arn", ROLE.replace(":aws:", ":aws-cn:"), "execution_role_arn", "partitio"),
         # images
         ("image_id", "ami-xyz12345", "image_id", "the API's pattern for an AMI"),

@@ -37,6 +37,12 @@ def test_pattern_may_look_ahead() -> None:
     assert not shape("sagemaker.AlarmName").matches("an alarm\n")
 
 
+def test_classes_of_a_pattern_are_ascii_as_in_the_service() -> None:
+    no_break_space = "\N{NO-BREAK SPACE}"
+
+    assert shape("sagemaker.AlarmName").matches(no_break_space)
+
+
 def test_unknown_shape_is_refused() -> None:
     with pytest.raises(KeyError):
         shape("sagemaker.NoSuchShape")

@@ -4,12 +4,38 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from hyperpod_cdk.config.faults import Fault
-from hyperpod_cdk.config.limits import ApiLimits, Matching
+from hyperpod_cdk.config.limits import Matching
 from hyperpod_cdk.service_limits import regions
 
-RoleArn = Annotated[str, ApiLimits(shape_name="sagemaker.RoleArn", noun="an IAM role's ARN")]
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+_IAM_NAME = r"[A-Za-z0-9_+=,.@-]+"
+_IAM_PATH = rf"({_IAM_NAME}/)*"
+# The API takes a role without its slash and a plan of any name; policies name both.
+RoleArn = Annotated[
+    str,
+    Matching(
+        pattern=rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:role/{_IAM_PATH}{_IAM_NAME}",
+        longest=2048,
+        rule="must be the ARN of an IAM role, such as arn:aws:iam::111122223333:role/Name",
+    ),
+]
+PrincipalArn = Annotated[
+    str,
+    Matching(
+        pattern=rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:(role|user)/{_IAM_PATH}{_IAM_NAME}",
+        rule="must be the ARN of an IAM role or user, such as "
+        "arn:aws:iam::111122223333:role/Admin (not of a session: give the assumed role's own ARN)",
+    ),
+]
 TrainingPlanArn = Annotated[
-    str, ApiLimits(shape_name="sagemaker.TrainingPlanArn", noun="a training plan's ARN")
+    str,
+    Matching(
+        pattern=r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:[0-9]{12}:"
+        r"training-plan/[a-zA-Z0-9](-*[a-zA-Z0-9]){0,63}",
+        longest=2048,
+        rule="must be the ARN of a training plan, such as "
+        "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-plan",
+    ),
 ]
 # An alias would pass the API's pattern, but no IAM policy can be limited to the key behind it.
 KmsKeyId = Annotated[

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
+from hyperpod_cdk.config.arns import PrincipalArn
 from hyperpod_cdk.config.cidrs import Cidr, is_private
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.limits import Matching, OneOf
@@ -20,14 +21,6 @@ ANYWHERE = "0.0.0.0/0"
 # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
 _MOST_PUBLIC_ACCESS_CIDRS = 40
 
-PrincipalArn = Annotated[
-    str,
-    Matching(
-        pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[A-Za-z0-9_+=,.@/-]+",
-        rule="must be the ARN of an IAM role or user, such as "
-        "arn:aws:iam::111122223333:role/Admin (not of a session: give the assumed role's own ARN)",
-    ),
-]
 KeyArn = Annotated[
     str,
     Matching(
