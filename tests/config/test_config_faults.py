@@ -84,6 +84,7 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("helm.namespace", "kube_system", "must be 1 to 63 lower-case"),
         ("helm.namespace", "a" * 64, "must be 1 to 63"),
         ("helm.chart", "missing.tgz", "must be a .tgz chart archive or a directory"),
+        ("helm.chart", "a\nb.tgz", "must be a .tgz chart archive or a directory"),
         ("helm.chart", "a" * 5000, "must be a .tgz chart archive or a directory"),
         ("helm.values", [], "must be a mapping"),
         ("helm.delete_user_objects", "please", "must be true or false"),

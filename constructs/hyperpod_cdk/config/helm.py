@@ -113,7 +113,8 @@ class HelmConfig(Section):
         chart = (folder / value).absolute()
         if not _is_chart(chart):
             raise ValueError(
-                f"must be a .tgz chart archive or a directory with a Chart.yaml; {chart} is neither"
+                "must be a .tgz chart archive or a directory with a Chart.yaml; "
+                f"{str(chart)!r} is neither"
             )
         return str(chart)
 
