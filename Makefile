@@ -3,6 +3,7 @@ PYTHON ?= python3
 CONFIG ?= config/default.yaml
 SCENARIO ?= default
 ONLY ?=
+COUNT ?= 10000
 
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
@@ -12,7 +13,7 @@ CHART := build/charts/hyperpod-helm-chart.tgz
 
 .DEFAULT_GOAL := help
 .PHONY: help setup guard synth templates charts charts-check diff deploy destroy destroy-all \
-        rehearse test check format benchmark clean
+        rehearse test random-configs check format benchmark clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -80,6 +81,9 @@ rehearse: setup guard ## Deploy everything onto a local AWS on this machine and 
 
 test: setup guard ## Run every test (ten minutes); FAST=1 leaves out the slow ones (under two)
 	@pytest -n auto --dist loadfile $(if $(FAST),-m "not slow")
+
+random-configs: setup guard ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused (COUNT=10000)
+	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/unit/test_random_configs.py
 
 check: setup guard ## Lint, types, shell scripts, templates
 	@ruff check .

@@ -1,7 +1,7 @@
 """Random configurations: each gives valid templates or errors of one line, never a traceback.
 
-A few by default; `RANDOM_CONFIGS=10000 pytest -n auto tests/unit/test_random_configs.py` tries that
-many. What is synthesized must pass CDK's validation and cfn-lint.
+A few by default; `make random-configs COUNT=10000` tries that many. What is synthesized must pass
+CDK's validation and cfn-lint. A part is reproducible: its number is its seed.
 """
 
 import os
