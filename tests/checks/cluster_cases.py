@@ -44,16 +44,16 @@ GROUP_COUNT = [
 KUBERNETES_VERSIONS = [
     *(
         one(kubernetes_version, version, deployment(kubernetes_version=version))
-        for version in ("1.32", "1.33", "1.34", "1.35")
+        for version in ("1.33", "1.34", "1.35")
     ),
     *(
         one(
             kubernetes_version,
             version,
             deployment(kubernetes_version=version),
-            (WARNING, "eks.version", "is outside 1.32 to 1.35"),
+            (WARNING, "eks.version", "is outside 1.33 to 1.35"),
         )
-        for version in ("1.30", "1.31", "1.36")
+        for version in ("1.30", "1.32", "1.36")
     ),
 ]
 

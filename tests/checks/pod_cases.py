@@ -3,6 +3,7 @@
 from hyperpod_cdk.checks.inputs import Taint
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.system_pods import system_pods
+from hyperpod_cdk.hyperpod_components import HyperPodComponents
 from tests.checks.deployments import (
     CPU,
     ERROR,
@@ -20,6 +21,8 @@ _TAINT = Taint(key="team", value="a", effect="NoSchedule")
 _SOFT_TAINT = Taint(key="team", effect="PreferNoSchedule")
 _SYSTEM_TAINT = Taint(key="CriticalAddonsOnly", effect="NoSchedule")
 _CHECKS = ("InstanceStress",)
+_NO_OPERATORS = HyperPodComponents(training_operator=False, mpi_operator=False)
+_NO_PLUGIN = HyperPodComponents(nvidia_device_plugin=False)
 
 PODS_PER_NODE = [
     one(pods_per_node, "room", deployment(group(GPU), group("ml.t3.medium", index=1))),
@@ -71,7 +74,12 @@ SYSTEM_PODS = [
         system_pods,
         "a taint that CoreDNS tolerates",
         deployment(group(taints=(_SYSTEM_TAINT,)), group(GPU, index=1, taints=(_TAINT,))),
-        (WARNING, _GROUPS, "no node takes CoreDNS"),
+        (WARNING, _GROUPS, "no node takes training operator, MPI operator, FSx CSI controller,"),
+    ),
+    one(
+        system_pods,
+        "a taint that CoreDNS tolerates, and nothing else to run",
+        deployment(group(taints=(_SYSTEM_TAINT,)), storage=False, components=_NO_OPERATORS),
     ),
     one(
         system_pods,
@@ -106,6 +114,23 @@ SYSTEM_PODS = [
             _GROUPS,
             "room for 5 pods besides those of DaemonSets, and the cluster's own are 6",
         ),
+    ),
+    one(
+        system_pods,
+        "DaemonSets of GPUs",
+        deployment(group("ml.g4dn.xlarge")),
+        (WARNING, _GROUPS, "room for 3 pods besides those of DaemonSets"),
+    ),
+    one(
+        system_pods,
+        "DaemonSets of GPUs but one",
+        deployment(group("ml.g4dn.xlarge"), components=_NO_PLUGIN),
+        (WARNING, _GROUPS, "room for 4 pods besides those of DaemonSets"),
+    ),
+    one(
+        system_pods,
+        "room enough without operators",
+        deployment(group("ml.t3.medium", instance_count=4), components=_NO_OPERATORS),
     ),
     one(
         system_pods,

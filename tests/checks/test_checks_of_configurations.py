@@ -82,7 +82,7 @@ def test_warnings_are_annotations_of_the_stack(configure: Configure) -> None:
 
     (entry,) = Annotations.from_stack(stack).find_warning("*", Match.any_value())
     text = str(entry.entry.data)
-    assert text.startswith("eks.version: '1.30' is outside 1.32 to 1.35")
+    assert text.startswith("eks.version: '1.30' is outside 1.33 to 1.35")
     assert text.endswith("[ack: hyperpod-cdk:kubernetes_version]")
 
 

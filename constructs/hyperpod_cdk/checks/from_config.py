@@ -47,6 +47,7 @@ def deployment_of(config: Config) -> Deployment:
         node_recovery=cluster.node_recovery,
         auto_scaling=cluster.auto_scaling,
         storage=config.storage is not None,
+        components=config.hyperpod_components,
     )
 
 

@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 from typing import Literal
 
 from hyperpod_cdk.checks.finding import Path
+from hyperpod_cdk.hyperpod_components import HyperPodComponents
 from hyperpod_cdk.instance_facts import InstanceFacts
 from hyperpod_cdk.instance_types import instance_facts
 
@@ -138,6 +139,7 @@ class Deployment:
         node_recovery: `Automatic` or `None`.
         auto_scaling: `Karpenter`, or None for none.
         storage: Whether there is an FSx for Lustre file system, and so its CSI driver.
+        components: What of HyperPod's dependencies is installed.
     """
 
     groups: tuple[Group, ...]
@@ -149,6 +151,7 @@ class Deployment:
     node_recovery: str = "Automatic"
     auto_scaling: str | None = None
     storage: bool = True
+    components: HyperPodComponents = field(default_factory=HyperPodComponents)
 
     def subnets_for(self, group: Group) -> tuple[Subnet, ...]:
         """Return the known subnets that the group's nodes may be in.

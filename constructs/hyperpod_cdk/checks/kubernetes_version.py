@@ -1,27 +1,29 @@
-"""The Kubernetes version is one that the provisioner's Helm is built for."""
+"""The Kubernetes version is one that the provisioner's kubectl and Helm are for."""
 
 from collections.abc import Iterator
 
 from hyperpod_cdk.checks.finding import Finding, warning
 from hyperpod_cdk.checks.inputs import Deployment
 
-# Minor version of the Kubernetes client in the kubectl layer's Helm 4.1 (`helm version`). Helm
-# goes with that version and the three before it. The layer's kubectl is not used.
+# Minor versions of the kubectl layer's binaries: kubectl itself, which goes with one version on
+# either side, and the Kubernetes client in Helm, which goes with its own and the three before.
+KUBECTL_KUBERNETES_MINOR = 34
 HELM_KUBERNETES_MINOR = 35
-_VERSIONS_BACK = 3
+_OLDEST = max(KUBECTL_KUBERNETES_MINOR - 1, HELM_KUBERNETES_MINOR - 3)
+_NEWEST = min(KUBECTL_KUBERNETES_MINOR + 1, HELM_KUBERNETES_MINOR)
 
 
 def kubernetes_version(deployment: Deployment) -> Iterator[Finding]:
-    """Find a version outside Helm's skew: how far its client may be from the server.
+    """Find a version outside the skew of kubectl or Helm: how far a client may be from the server.
 
+    https://kubernetes.io/releases/version-skew-policy/#kubectl
     https://helm.sh/docs/topics/version_skew/
     """
-    oldest = HELM_KUBERNETES_MINOR - _VERSIONS_BACK
     minor = int(deployment.kubernetes_version.split(".")[1])
-    if not oldest <= minor <= HELM_KUBERNETES_MINOR:
+    if not _OLDEST <= minor <= _NEWEST:
         yield warning(
             ("eks", "version"),
             deployment.kubernetes_version,
-            f"is outside 1.{oldest} to 1.{HELM_KUBERNETES_MINOR}, the versions that the "
-            "provisioner's Helm supports; a chart may install and still behave differently",
+            f"is outside 1.{_OLDEST} to 1.{_NEWEST}, the versions that the provisioner's kubectl "
+            "and Helm support; a chart may install and still behave differently",
         )

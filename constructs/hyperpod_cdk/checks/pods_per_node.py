@@ -16,10 +16,10 @@ def pods_per_node(deployment: Deployment) -> Iterator[Finding]:
     for group in deployment.groups:
         for path, instance_type in group.types_with_paths():
             facts = instance_facts(instance_type)
-            room = 1 if facts is None else room_for_pods(facts, storage=deployment.storage)
+            room = 1 if facts is None else room_for_pods(facts, deployment=deployment)
             if facts is None or room > 0:
                 continue
-            sets = daemon_sets(facts, storage=deployment.storage)
+            sets = daemon_sets(facts, deployment=deployment)
             pods = f"has room for {facts.max_pods} pods, and {len(sets)} DaemonSets"
             names = ", ".join(sets)
             if room < 0:

@@ -6,8 +6,12 @@ from hyperpod_cdk.checks.daemon_sets import room_for_pods
 from hyperpod_cdk.checks.finding import Finding, Path, error, warning
 from hyperpod_cdk.checks.inputs import Deployment, Group, Taint
 
-# Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' chart.
-_PODS = {"CoreDNS": 2, "training operator": 1, "MPI operator": 1}
+# Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' components.
+_DNS_PODS = {"CoreDNS": 2}
+_COMPONENT_PODS = {
+    "training_operator": {"training operator": 1},
+    "mpi_operator": {"MPI operator": 1},
+}
 _STORAGE_PODS = {"FSx CSI controller": 2}
 # CoreDNS, without which no name resolves, tolerates these; the operators do not.
 # https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
@@ -28,7 +32,7 @@ def system_pods(deployment: Deployment) -> Iterator[Finding]:
     open_groups = [group for group in deployment.groups if _is_open(group)]
     if not open_groups:
         if deployment.groups:
-            yield _no_group(deployment, names=names)
+            yield from _no_group(deployment)
         return
     running = [group for group in open_groups if group.instance_count]
     value = [group.name for group in running or open_groups]
@@ -50,17 +54,19 @@ def system_pods(deployment: Deployment) -> Iterator[Finding]:
     yield from _room(deployment, running=running, value=value)
 
 
-def _no_group(deployment: Deployment, *, names: str) -> Finding:
+def _no_group(deployment: Deployment) -> Iterator[Finding]:
     value = [group.name for group in deployment.groups]
     ordinary = [group for group in deployment.groups if not group.restricted]
     dns_has_a_node = any(not _repelling(group.taints, to_coredns=True) for group in ordinary)
     found = warning if dns_has_a_node or not ordinary else error
-    return found(
-        _PATH,
-        value,
-        f"must have one group without NoSchedule and NoExecute taints: no node takes {names}, "
-        "which do not tolerate them",
-    )
+    without = [name for name in _pods(deployment) if not (dns_has_a_node and name in _DNS_PODS)]
+    if without:
+        yield found(
+            _PATH,
+            value,
+            "must have one group without NoSchedule and NoExecute taints: no node takes "
+            f"{', '.join(without)}, which do not tolerate them",
+        )
 
 
 def _room(
@@ -71,7 +77,7 @@ def _room(
     needed = sum(_pods(deployment).values())
     room = sum(
         group.instance_count
-        * max(0, min(room_for_pods(facts, storage=deployment.storage) for facts in group.facts))
+        * max(0, min(room_for_pods(facts, deployment=deployment) for facts in group.facts))
         for group in running
     )
     if room < needed:
@@ -84,7 +90,11 @@ def _room(
 
 
 def _pods(deployment: Deployment) -> dict[str, int]:
-    return _PODS | (_STORAGE_PODS if deployment.storage else {})
+    on = deployment.components.switches()
+    pods = dict(_DNS_PODS)
+    for component, of_it in _COMPONENT_PODS.items():
+        pods |= of_it if on[component] else {}
+    return pods | (_STORAGE_PODS if deployment.storage else {})
 
 
 def _is_open(group: Group) -> bool:

@@ -38,8 +38,8 @@ class EksConfig(Section):
         str,
         OneOf(values=HYPERPOD_KUBERNETES_VERSIONS, noun="a Kubernetes version HyperPod supports"),
     ] = "1.34"
-    """Kubernetes version, in quotes. The kubectl and Helm that the provisioner carries are of one
-    minor version and fit this default and its neighbours."""
+    """Kubernetes version, in quotes. Outside 1.33 to 1.35, which the provisioner's kubectl and Helm
+    are for, there is a warning."""
 
     endpoint_access: Annotated[
         str, OneOf(values=ENDPOINT_ACCESS, noun="a way to reach the API server")
