@@ -59,11 +59,6 @@ class InstanceFacts:
     ebs_volumes: int
 
     @property
-    def multithreading(self) -> bool:
-        """Whether the cores run two threads each by default."""
-        return self.default_threads_per_core > 1
-
-    @property
     def pod_addresses(self) -> int:
         """IPv4 addresses of the interface that serves the pods, its own among them."""
         return min(self.ipv4_per_interface, _MOST_POD_ADDRESSES)

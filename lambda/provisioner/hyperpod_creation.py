@@ -30,7 +30,6 @@ from provisioner.hyperpod_marks import CREATE_FAILED_TAG, is_of_request
 from provisioner.hyperpod_task import ClusterTask
 from provisioner.owner import owner_in_tags
 
-_DELETING = "Deleting"
 _FAILED = "Failed"
 _IN_SERVICE = "InService"
 

@@ -6,7 +6,6 @@ from rehearsal.kubernetes_api.resources import Resource, ResourceCatalog
 from rehearsal.kubernetes_api.schemas import BuiltInSchemas
 
 KIND = "CustomResourceDefinition"
-GROUP = "apiextensions.k8s.io"
 
 
 def serve(definition: Object, *, catalog: ResourceCatalog, schemas: BuiltInSchemas) -> None:

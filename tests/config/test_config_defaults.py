@@ -198,18 +198,6 @@ def test_hyperpod_subnets_without_a_zone_take_the_zones_in_turn(
     assert config.network.hyperpod_zone_ids == ("usw2-az1", "usw2-az2", "usw2-az1")
 
 
-def test_secondary_cidrs_are_those_outside_the_vpc() -> None:
-    network = NetworkConfig(
-        hyperpod_subnets=(
-            HyperPodSubnetConfig(cidr="10.192.128.0/17"),
-            HyperPodSubnetConfig(cidr="10.1.0.0/17"),
-            HyperPodSubnetConfig(cidr="10.1.128.0/17"),
-        )
-    )
-
-    assert network.secondary_cidrs == ("10.1.0.0/17", "10.1.128.0/17")
-
-
 @pytest.mark.parametrize("chart", ["chart.tgz", "chart"])
 def test_chart_is_found_beside_the_configuration(
     chart: str, tmp_path: Path, default_document: dict[str, Any]

@@ -65,7 +65,7 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("eks.admins[0]", "arn:aws:sts::111122223333:assumed-role/A/me", "not of a session"),
         ("eks.admins[0]", ROLE.replace("aws", "aws-cn"), "must be of partition aws"),
         ("eks.secrets_kms_key_arn", "alias/key", "must be the ARN of a KMS key"),
-        ("eks.secrets_kms_key_arn", KEY, "must be a key of region us-west-2"),
+        ("eks.secrets_kms_key_arn", KEY, "must be of region us-west-2"),
         # storage
         ("storage.capacity_gib", 1000, "must be 1200, 2400 or a multiple of 2400"),
         ("storage.capacity_gib", 3600, "must be 1200, 2400 or a multiple of 2400"),

@@ -79,7 +79,6 @@ def test_threads_per_core(
 
     assert facts.default_threads_per_core == default
     assert facts.valid_threads_per_core == valid
-    assert facts.multithreading is (default > 1)
     assert facts.architecture == architecture
 
 

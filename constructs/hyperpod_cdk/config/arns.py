@@ -77,4 +77,4 @@ def arn_faults(value: str | None, *, region: str | None) -> Iterator[Fault]:
         message = f"must be of partition {regions()[region]}, which region {region} belongs to"
         yield Fault(value=value, message=message)
     elif own_region not in ("", region):  # IAM's ARNs have no region
-        yield Fault(value=value, message=f"must be of region {region}, where the cluster is")
+        yield Fault(value=value, message=f"must be of region {region}, where it is used")

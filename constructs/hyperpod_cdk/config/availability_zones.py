@@ -41,6 +41,22 @@ def zone_id_prefix(region: str) -> str | None:
     return f"{match['area']}{initials}{match['number']}"
 
 
+def foreign_zone_faults(zone: str, *, zones: Iterable[str | None], why: str) -> Iterator[Fault]:
+    """Find a zone that no HyperPod subnet is in.
+
+    Args:
+        zone: The zone ID.
+        zones: Zone IDs of the HyperPod subnets; None in place of one that is known by name only.
+        why: Why it has to be one of them, or what else to do; ends the message.
+    """
+    known = set(zones)
+    if zone not in known:
+        named = ", ".join(sorted(one for one in known if one))
+        allowed = f"must be a HyperPod subnet's zone ({named}){why}"
+        message = allowed if named else "needs network.availability_zone_ids too; or leave it out"
+        yield Fault(path=("availability_zone_id",), value=zone, message=message)
+
+
 def region_faults(zones: Iterable[NamedZone], *, region: str | None) -> Iterator[Fault]:
     """Find zone IDs of another region than the configured one, or than the first zone's.
 

@@ -12,7 +12,12 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.config.availability_zones import NamedZone, region_faults
+from hyperpod_cdk.config.arns import arn_faults
+from hyperpod_cdk.config.availability_zones import (
+    NamedZone,
+    foreign_zone_faults,
+    region_faults,
+)
 from hyperpod_cdk.config.cluster import ClusterConfig
 from hyperpod_cdk.config.deployment_rules import deployment_faults
 from hyperpod_cdk.config.eks import EksConfig
@@ -120,8 +125,11 @@ class Config(Section):
     def _check_storage_zone(
         cls, value: StorageConfig | None, info: ValidationInfo
     ) -> StorageConfig | None:
-        if value is not None and value.availability_zone_id is not None and "network" in info.data:
-            refuse(_storage_zone_faults(value.availability_zone_id, network=info.data["network"]))
+        network: NetworkConfig | None = info.data.get("network")
+        if value is not None and value.availability_zone_id is not None and network is not None:
+            why = ", for traffic between zones is billed"
+            zones = network.hyperpod_zone_ids
+            refuse(foreign_zone_faults(value.availability_zone_id, zones=zones, why=why))
         return value
 
     @field_validator("cluster", mode="before")
@@ -158,22 +166,8 @@ def _zones_of(network: object) -> Iterator[NamedZone]:
 
 
 def _arn_faults(eks: EksConfig, *, region: str | None) -> Iterator[Fault]:
-    if region is None:
-        return
-    partition = regions()[region]
     for index, arn in enumerate(eks.admins):
-        if arn.split(":")[1] != partition:
-            message = f"must be of partition {partition}, which region {region} belongs to"
-            yield Fault(path=("admins", index), value=arn, message=message)
-    key = eks.secrets_kms_key_arn
-    if key is not None and key.split(":")[1:4:2] != [partition, region]:
-        message = f"must be a key of region {region}, where EKS uses it"
-        yield Fault(path=("secrets_kms_key_arn",), value=key, message=message)
-
-
-def _storage_zone_faults(zone: str, *, network: NetworkConfig) -> Iterator[Fault]:
-    if zone not in network.hyperpod_zone_ids:
-        named = ", ".join(sorted({known for known in network.hyperpod_zone_ids if known}))
-        allowed = f"must be a HyperPod subnet's zone ({named}), for traffic between zones is billed"
-        message = allowed if named else "needs network.availability_zone_ids too; or leave it out"
-        yield Fault(path=("availability_zone_id",), value=zone, message=message)
+        for fault in arn_faults(arn, region=region):
+            yield fault.under("admins", index)
+    for fault in arn_faults(eks.secrets_kms_key_arn, region=region):
+        yield fault.under("secrets_kms_key_arn")

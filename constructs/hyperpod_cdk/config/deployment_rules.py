@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from hyperpod_cdk.config.arns import arn_faults
+from hyperpod_cdk.config.availability_zones import foreign_zone_faults
 from hyperpod_cdk.config.cluster import ClusterConfig
 from hyperpod_cdk.config.faults import Fault, Path
 from hyperpod_cdk.config.node_group import NodeGroupConfig
@@ -46,8 +47,5 @@ def _group_faults(
         for fault in arn_faults(arn, region=region):
             yield fault.under(*path)
     zone = group.availability_zone_id
-    if zone is not None and zones is not None and zone not in zones:
-        named = ", ".join(sorted({known for known in zones if known}))
-        allowed = f"must be a HyperPod subnet's zone ({named}); or add a subnet there"
-        message = allowed if named else "needs network.availability_zone_ids too; or leave it out"
-        yield Fault(path=("availability_zone_id",), value=zone, message=message)
+    if zone is not None and zones is not None:
+        yield from foreign_zone_faults(zone, zones=zones, why="; or add a subnet there")

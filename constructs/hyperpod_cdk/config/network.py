@@ -4,7 +4,7 @@ from pydantic import ValidationInfo, field_validator
 
 from hyperpod_cdk.config import network_rules as rules
 from hyperpod_cdk.config.availability_zones import AvailabilityZoneId
-from hyperpod_cdk.config.cidrs import AllocatableCidr, is_inside
+from hyperpod_cdk.config.cidrs import AllocatableCidr
 from hyperpod_cdk.config.faults import refuse
 from hyperpod_cdk.config.section import Listed, Section
 
@@ -53,15 +53,6 @@ class NetworkConfig(Section):
         return tuple(
             subnet.availability_zone_id or zones[index % len(zones)]
             for index, subnet in enumerate(self.hyperpod_subnets)
-        )
-
-    @property
-    def secondary_cidrs(self) -> tuple[str, ...]:
-        """CIDR blocks to add to the VPC: those of the HyperPod subnets outside `vpc_cidr`."""
-        return tuple(
-            subnet.cidr
-            for subnet in self.hyperpod_subnets
-            if not is_inside(subnet.cidr, outer=self.vpc_cidr)
         )
 
     @field_validator("public_subnet_cidrs", "eks_subnet_cidrs")
