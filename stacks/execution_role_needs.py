@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config import ClusterConfig, InstanceGroupConfig
-from hyperpod_cdk.config.deployment import DeploymentConfig
 from hyperpod_cdk.config.node_group import NodeGroupConfig
+from hyperpod_cdk.config.rolling_update import DeploymentConfig
 from hyperpod_cdk.node_needs import NodeNeeds
 
 

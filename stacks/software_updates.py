@@ -1,6 +1,6 @@
 """The configuration's AMI updates as the constructs take them."""
 
-from hyperpod_cdk.config.deployment import BatchSizeConfig, DeploymentConfig
+from hyperpod_cdk.config.rolling_update import BatchSizeConfig, DeploymentConfig
 from hyperpod_cdk.config.software_update import AutoPatchConfig, ScheduledUpdateConfig
 from hyperpod_cdk.software_update import (
     AutoPatch,

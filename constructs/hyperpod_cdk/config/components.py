@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from hyperpod_cdk.component_values import SWITCHES
+from hyperpod_cdk.config.kubernetes_names import DNS_LABEL
 from hyperpod_cdk.config.limits import Matching
 from hyperpod_cdk.config.section import Section
 
@@ -64,7 +65,7 @@ class ComponentsConfig(Section):
         Annotated[
             str,
             Matching(
-                pattern=r"[a-z0-9]([-a-z0-9]*[a-z0-9])?",
+                pattern=DNS_LABEL,
                 longest=_LONGEST_TARGET_ID,
                 rule=f"must be 1 to {_LONGEST_TARGET_ID} lower-case letters, digits and inner "
                 "hyphens: the team's namespace is hyperpod-ns-<id>",

@@ -18,6 +18,7 @@ from hyperpod_cdk.config.component_choice import component_faults, resolved_comp
 from hyperpod_cdk.config.components import ComponentsConfig
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.faults import Path as KeyPath
+from hyperpod_cdk.config.kubernetes_names import DNS_LABEL, DNS_SUBDOMAIN
 from hyperpod_cdk.config.limits import Matching
 from hyperpod_cdk.config.priority_classes import (
     DEFAULTS,
@@ -27,8 +28,6 @@ from hyperpod_cdk.config.priority_classes import (
 from hyperpod_cdk.config.section import Listed, Section
 from hyperpod_cdk.hyperpod_components import HyperPodComponents
 
-# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _LONGEST_NAMESPACE = 63
 # Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
 # https://helm.sh/docs/chart_template_guide/getting_started/
@@ -45,7 +44,7 @@ _DEEPEST_VALUE = 30
 ReleaseName = Annotated[
     str,
     Matching(
-        pattern=rf"{_LABEL}(\.{_LABEL})*",
+        pattern=DNS_SUBDOMAIN,
         longest=_LONGEST_RELEASE,
         rule=_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release"),
     ),
@@ -53,7 +52,7 @@ ReleaseName = Annotated[
 Namespace = Annotated[
     str,
     Matching(
-        pattern=_LABEL,
+        pattern=DNS_LABEL,
         longest=_LONGEST_NAMESPACE,
         rule=_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace"),
     ),

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.config.faults import Fault, refuse
+from hyperpod_cdk.config.kubernetes_names import DNS_SUBDOMAIN
 from hyperpod_cdk.config.limits import Matching, OneOf
 from hyperpod_cdk.config.section import Section
 from hyperpod_cdk.priority_class import (
@@ -17,7 +18,6 @@ from hyperpod_cdk.priority_class import (
     PriorityClass,
 )
 
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 # As long as a label's value, for Kueue's label kueue.x-k8s.io/priority-class.
 _LONGEST_NAME = 63
 
@@ -45,7 +45,7 @@ class PriorityClassConfig(Section):
     name: Annotated[
         str,
         Matching(
-            pattern=rf"{_LABEL}(\.{_LABEL})*",
+            pattern=DNS_SUBDOMAIN,
             longest=_LONGEST_NAME,
             rule=f"must be 1 to {_LONGEST_NAME} lower-case letters, digits, inner hyphens and dots",
         ),

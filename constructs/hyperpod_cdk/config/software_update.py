@@ -6,9 +6,9 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, model_validator
 
-from hyperpod_cdk.config.deployment import DeploymentConfig
 from hyperpod_cdk.config.faults import Fault, refuse
 from hyperpod_cdk.config.limits import ApiLimits, Matching
+from hyperpod_cdk.config.rolling_update import DeploymentConfig
 from hyperpod_cdk.config.section import Section
 
 _IDLE_STRATEGIES = ("WhenIdle", "WhenAllIdle")
