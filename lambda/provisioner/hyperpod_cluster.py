@@ -7,6 +7,8 @@
 | Update           | the first call of the plan; none if   | the other calls, one by one: see      |
 |                  | nothing changed                       | ``hyperpod_update``; then as a Create |
 | Update, new name | as a Create; later Delete of the old  | as a Create                           |
+| Update that takes| only what had come true is taken back: see ``hyperpod_rollback``              |
+| back a failed one|                                       |                                       |
 | Delete           | DeleteCluster if it is ours and not   | gone                                  |
 |                  | kept: see ``hyperpod_deletion``       |                                       |
 
@@ -29,7 +31,8 @@ from provisioner.hyperpod_deletion import delete, progress_of_delete
 from provisioner.hyperpod_events import HyperPodEvents
 from provisioner.hyperpod_failure import failure
 from provisioner.hyperpod_marks import CREATE_FAILED_TAG, is_of_request, was_created_by
-from provisioner.hyperpod_progress import gone, progress_of
+from provisioner.hyperpod_progress import progress_of
+from provisioner.hyperpod_rollback import progress_of_rollback, start_rollback
 from provisioner.hyperpod_task import ClusterTask
 from provisioner.hyperpod_update import go_on, start_update
 from provisioner.request import NOT_YET, Accepted, Progress, Request
@@ -96,7 +99,9 @@ def _start(task: ClusterTask) -> Accepted:
     name = task.wanted.cluster_name
     if task.request.type == "Delete":
         return Accepted(physical_id=task.request.physical_id or name, deferred=delete(task))
-    if _creates(task):
+    if task.rolls_back:
+        return start_rollback(task)
+    if task.creates:
         return Accepted(physical_id=name, deferred=create(task))
     return start_update(task)
 
@@ -105,9 +110,11 @@ def _go_on(task: ClusterTask) -> Progress:
     described = task.api.describe()
     if task.request.type == "Delete":
         return progress_of_delete(task, described)
+    if task.rolls_back:
+        return progress_of_rollback(task, described)
     if described is None:
         return _without_cluster(task)
-    if _creates(task):
+    if task.creates:
         if task.request.deferred and not _is_made(task, described):
             return NOT_YET
     elif not go_on(task, described):
@@ -119,16 +126,8 @@ def _go_on(task: ClusterTask) -> Progress:
         raise
 
 
-def _creates(task: ClusterTask) -> bool:
-    """Say whether the request makes a cluster; an Update to another name does."""
-    old = task.request.old_properties or {}
-    return task.request.type == "Create" or old.get("ClusterName") != task.wanted.cluster_name
-
-
 def _without_cluster(task: ClusterTask) -> Progress:
-    if not _creates(task) and task.stack.is_rolling_back:
-        return gone(task.api.name)
-    if _creates(task) and not task.request.deferred:
+    if task.creates and not task.request.deferred:
         raise ProvisioningError(
             f"The HyperPod cluster {task.api.name} does not exist any more",
             next_step="Find out who deleted it while it was made, then deploy again.",

@@ -11,7 +11,8 @@ A cluster of the wanted name may be there already:
 | ours, Failed                                     | deleted, then created                     |
 | ours, InService, and UpdateCluster can make it   | adopted: updated, and marked as this      |
 | the wanted one (its creation was late, not bad)  | request's                                 |
-| ours, InService, and it cannot                   | deleted, then created                     |
+| ours, InService, and it cannot                   | its creation was late: deleted, then      |
+|                                                  | created; it worked: refused               |
 | ours, busy                                       | waited for, then one of the above         |
 
 Ours is what this stack made, or a former stack of the same name.
@@ -101,8 +102,19 @@ def take_over(task: ClusterTask, described: Mapping[str, Any], tags: Mapping[str
 
 def _adopt(task: ClusterTask, described: Mapping[str, Any], tags: Mapping[str, str]) -> bool:
     changes = adoption(described, tags, task.wanted.request)
-    if changes.refusals:
-        differs = [refused.what for refused in changes.refusals]
+    # Another AMI would need further calls, each after the one before.
+    differs = [refused.what for refused in changes.refusals] + ["AMI"] * bool(changes.software)
+    if differs:
+        if CREATE_FAILED_TAG not in tags:
+            raise ProvisioningError(
+                f"The HyperPod cluster {task.api.name} of a former deployment is in service and "
+                f"differs in {', '.join(differs)}",
+                detail="it cannot be made the one that is wanted, and may be in use",
+                next_step=(
+                    "Choose another cluster name, or if nobody needs it any more: aws sagemaker "
+                    f"delete-cluster --cluster-name {task.api.name}; then deploy again."
+                ),
+            )
         log.warning("deleting a cluster that cannot be adopted", differs=differs)
         delete_unless_busy(task, described)
         return True

@@ -113,8 +113,8 @@ def progress_of_delete(task: ClusterTask, described: Described | None) -> Progre
         return NOT_YET
     if not task.request.owner.owns_tags(task.api.tags(described["ClusterArn"])):
         return DONE
-    if described["ClusterStatus"] == _FAILED and not task.request.deferred:
-        _was_in_the_way(task, described)
+    failed = described["ClusterStatus"] == _FAILED and not task.request.deferred
+    if failed and not _was_in_the_way(task, described):
         raise failure(described, task.events.findings(described))
     delete_unless_busy(task, described)
     return NOT_YET

@@ -61,10 +61,12 @@ def fitted(wanted: Plan, described: Described) -> Plan:
         if key == "InstanceGroupsToDelete":
             kept = [name for name in value if _is_there(present.get(name))]
         elif key in GROUP_LISTS:
-            kept = [
+            groups = [
                 _with_count(group, present.get(group[NAME]), keep=wanted.kept_counts)
                 for group in value
-                if not _is_as_described(group, present.get(group[NAME]))
+            ]
+            kept = [
+                group for group in groups if not _is_as_described(group, present.get(group[NAME]))
             ]
         else:
             kept = [] if _request_value(described.get(key)) == value else value
@@ -79,6 +81,35 @@ def fitted(wanted: Plan, described: Described) -> Plan:
             refusal for refusal in wanted.refusals if not _is_so_already(refusal, described)
         ),
     )
+
+
+def way_back(wanted: Plan, described: Described, *, failed: ClusterRequest) -> Plan:
+    """Drop from the plan of a rollback what takes back something that never came true.
+
+    Args:
+        wanted: The plan from the failed request to the one before.
+        described: The cluster.
+        failed: The request that failed; some, all or none of it may have been done.
+    """
+    present, asked = groups_of(described), groups_of(failed)
+    own = [
+        name
+        for name, group in asked.items()
+        if name in present and present[name].get("TargetCount") != group["InstanceCount"]
+    ]
+    software = (
+        replace(
+            call,
+            groups=tuple(
+                (name, version)
+                for name, version in call.groups
+                if call.image_id != DEFAULT_IMAGE
+                or present.get(name, {}).get("DesiredImageId") == asked[name].get("ImageId")
+            ),
+        )
+        for call in wanted.software
+    )
+    return replace(wanted, kept_counts=wanted.kept_counts.union(own), software=tuple(software))
 
 
 def adoption(described: Described, tags: Mapping[str, str], wanted: ClusterRequest) -> Plan:

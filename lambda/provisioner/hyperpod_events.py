@@ -13,7 +13,8 @@ CONTINUOUS = "Continuous"
 """The provisioning mode in which nodes come and go one by one."""
 
 Event = Mapping[str, Any]
-_EVENTS = 50
+_EVENTS_A_PAGE = 100
+_MOST_PAGES = 5
 _MOST_DESCRIBED = 6
 # Events happen on AWS's clock, not on this function's.
 _CLOCK_SKEW_SECONDS = 60.0
@@ -56,16 +57,21 @@ class HyperPodEvents:
             "ClusterName": self.cluster_name,
             "SortBy": "EventTime",
             "SortOrder": "Descending",
-            "MaxResults": _EVENTS,
+            "MaxResults": _EVENTS_A_PAGE,
         }
         if since is not None:
             request["EventTimeAfter"] = since - _CLOCK_SKEW_SECONDS
-        events = self.sagemaker.list_cluster_events(**request).get("Events", ())
         # A launch that is retried repeats its event, and each description costs a call.
         newest: dict[tuple[object, object], Event] = {}
-        for event in events:
-            if event.get("EventLevel") == "Error":
-                newest.setdefault((event.get("InstanceGroupName"), event.get("Description")), event)
+        for _ in range(_MOST_PAGES):
+            page = self.sagemaker.list_cluster_events(**request)
+            for event in page.get("Events", ()):
+                if event.get("EventLevel") == "Error":
+                    key = (event.get("InstanceGroupName"), event.get("Description"))
+                    newest.setdefault(key, event)
+            if len(newest) >= _MOST_DESCRIBED or not page.get("NextToken"):
+                break
+            request["NextToken"] = page["NextToken"]
         for event in list(newest.values())[:_MOST_DESCRIBED]:
             yield Finding(
                 text=self._message(event) or event.get("Description", ""),

@@ -15,12 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from provisioner import log
-from provisioner.hyperpod_cluster_properties import (
-    ACCEPTED,
-    CONTINUE,
-    NODES,
-    HyperPodClusterProperties,
-)
+from provisioner.hyperpod_cluster_properties import ACCEPTED, CONTINUE, NODES
 from provisioner.hyperpod_described import is_applied
 from provisioner.hyperpod_events import CONTINUOUS
 from provisioner.hyperpod_failure import explained, failure
@@ -48,18 +43,17 @@ def progress_of(task: ClusterTask, described: Described) -> Progress:
     """
     status = described["ClusterStatus"]
     # A rollback finds the service taking back the update that failed: that is waited for.
-    if status in _TURNED_BACK and not (status == _ROLLING_BACK and _is_rollback(task)):
+    if status in _TURNED_BACK and not (status == _ROLLING_BACK and task.rolls_back):
         raise failure(described, _findings(task, described))
     if task.wanted.wait_for == ACCEPTED:
         return _done(described)
     if status == _IN_SERVICE:
         _check_kept(task, described)
-    missing = list(_missing(task, described))
-    if not missing:
+    if not any(_missing(task, described)):
         return _done(described)
     if not task.is_out_of_time:
         return NOT_YET
-    return _late(task, described, missing)
+    return _late(task, described)
 
 
 def gone(name: str) -> Progress:
@@ -79,13 +73,21 @@ def _missing(task: ClusterTask, described: Described) -> Iterator[str]:
                 yield f"group {name} is getting its AMI"
 
 
-def _late(task: ClusterTask, described: Described, missing: list[str]) -> Progress:
+def as_it_is(task: ClusterTask, described: Described) -> Progress:
+    """Return the answer that puts up with the cluster, and says what is missing."""
+    missing = list(_missing(task, described))
+    if not missing:
+        return _done(described)
+    causes = map(str, explained(described, _findings(task, described)))
+    shortage = "; ".join([*missing, *causes])[:_LONGEST_SHORTAGE]
+    log.warning("late", cluster=task.api.name, missing=shortage)
+    return _done(described, shortage=shortage)
+
+
+def _late(task: ClusterTask, described: Described) -> Progress:
+    if task.wanted.on_shortage == CONTINUE or task.rolls_back:
+        return as_it_is(task, described)
     findings = _findings(task, described)
-    if task.wanted.on_shortage == CONTINUE or _is_rollback(task):
-        causes = map(str, explained(described, findings))
-        shortage = "; ".join([*missing, *causes])[:_LONGEST_SHORTAGE]
-        log.warning("late", cluster=task.api.name, missing=shortage)
-        return _done(described, shortage=shortage)
     what = f"was not ready after {task.wanted.wait_minutes} minutes"
     if described["ClusterStatus"] != _IN_SERVICE:
         what += f" (it is {described['ClusterStatus']})"
@@ -98,7 +100,7 @@ def _check_kept(task: ClusterTask, described: Described) -> None:
     Only an all-or-nothing cluster does as a whole; in Continuous mode autoscaling may change
     counts.
     """
-    if task.request.type != "Update" or not _is_same_cluster(task):
+    if task.creates or task.rolls_back:
         return
     changes = planned(task)
     asked = {name for call in changes.software for name in call.names}
@@ -109,17 +111,8 @@ def _check_kept(task: ClusterTask, described: Described) -> None:
     ]
     if described.get("NodeProvisioningMode") != CONTINUOUS and not is_applied(changes, described):
         took_back.append("took its update back")
-    if took_back and not _is_rollback(task):
+    if took_back:
         raise failure(described, _findings(task, described), what=took_back[0])
-
-
-def _is_same_cluster(task: ClusterTask) -> bool:
-    old = HyperPodClusterProperties.parse(task.request.old_properties or {})
-    return old.cluster_name == task.wanted.cluster_name
-
-
-def _is_rollback(task: ClusterTask) -> bool:
-    return task.request.type == "Update" and task.stack.is_rolling_back
 
 
 def _findings(task: ClusterTask, described: Described) -> tuple[Finding, ...]:

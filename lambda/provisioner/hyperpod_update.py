@@ -4,11 +4,12 @@
 |-------------------------------------------|----------------------------------------------------|
 | InService, or Failed after it once worked | UpdateCluster and tags, then each change of AMIs   |
 | busy                                      | the same, as soon as it is InService               |
-| gone, deleted outside                     | created anew, whole; during a rollback left so     |
+| gone or going, deleted outside            | created anew, whole                                |
 | Failed, and its creation did              | deleted, then created anew                         |
 
 How far it has come is in what ``on_event`` answers and, later, in a tag on the cluster. A call is
-marked after it was made: a call made twice changes nothing the second time.
+marked after it was made: a call made twice changes nothing the second time, unless it asks for
+HyperPod's latest AMI. ``hyperpod_rollback`` says what else holds when an update is taken back.
 """
 
 from collections.abc import Mapping
@@ -16,10 +17,11 @@ from typing import Any
 
 from provisioner import log
 from provisioner.aws_errors import AWS_ERRORS, is_conflict
-from provisioner.hyperpod_cluster_properties import HyperPodClusterProperties
+from provisioner.errors import ProvisioningError
 from provisioner.hyperpod_creation import create, take_over
-from provisioner.hyperpod_described import fitted
+from provisioner.hyperpod_described import fitted, way_back
 from provisioner.hyperpod_failure import failure, refusal, refused_by_service
+from provisioner.hyperpod_groups import ClusterRequest
 from provisioner.hyperpod_marks import (
     CREATE_FAILED_TAG,
     request_mark,
@@ -28,22 +30,33 @@ from provisioner.hyperpod_marks import (
 )
 from provisioner.hyperpod_plan import Plan, plan
 from provisioner.hyperpod_task import ClusterTask
-from provisioner.request import Accepted
+from provisioner.request import Accepted, json_object_property
 
 Described = Mapping[str, Any]
+_DELETING = "Deleting"
 _FAILED = "Failed"
 _IN_SERVICE = "InService"
 
 
 def planned(task: ClusterTask) -> Plan:
-    """Return the plan of an Update, from its two sets of properties alone."""
-    old = HyperPodClusterProperties.parse(task.request.old_properties or {})
+    """Return the plan of an Update, from its two sets of properties."""
+    old = task.request.old_properties or {}
     asked = task.wanted.software_update
+    is_new = bool(asked) and asked != old.get("SoftwareUpdate", "")
     return plan(
-        old.request,
+        _former_request(task),
         task.wanted.request,
-        software_update=bool(asked) and asked != old.software_update,
+        software_update=is_new and not task.rolls_back,
     )
+
+
+def _former_request(task: ClusterTask) -> ClusterRequest:
+    try:
+        return json_object_property(task.request.old_properties or {}, "Request")
+    except ProvisioningError:
+        if task.rolls_back:
+            return task.wanted.request  # it was refused for this, before any call
+        raise
 
 
 def start_update(task: ClusterTask) -> Accepted:
@@ -59,15 +72,15 @@ def start_update(task: ClusterTask) -> Accepted:
         return Accepted(physical_id=name)
     described = task.api.describe()
     if described is None:
-        if task.stack.is_rolling_back:
-            return Accepted(physical_id=name)
         log.warning("deleted outside; created anew", cluster=name)
         return Accepted(physical_id=name, deferred=create(task))
-    if described["ClusterStatus"] == _FAILED:
-        tags = task.api.tags(described["ClusterArn"])
-        if CREATE_FAILED_TAG in tags:
-            return Accepted(physical_id=name, deferred=take_over(task, described, tags))
-    return Accepted(physical_id=name, steps_done=int(_make_step(task, described, changes, 0)))
+    if described["ClusterStatus"] == _DELETING:
+        return Accepted(physical_id=name)
+    tags = task.api.tags(described["ClusterArn"])
+    if described["ClusterStatus"] == _FAILED and CREATE_FAILED_TAG in tags:
+        return Accepted(physical_id=name, deferred=take_over(task, described, tags))
+    _note_that_it_works(task, described, tags)
+    return Accepted(physical_id=name, steps_done=int(make_step(task, described, changes, 0)))
 
 
 def go_on(task: ClusterTask, described: Described) -> bool:
@@ -78,27 +91,27 @@ def go_on(task: ClusterTask, described: Described) -> bool:
     """
     changes = planned(task)
     steps = _steps(changes)
-    if task.request.steps_done >= steps:
-        return True
     arn, status = described["ClusterArn"], described["ClusterStatus"]
+    if task.request.steps_done >= steps and status != _DELETING:
+        return True  # a cluster that somebody deletes is created anew when it is gone
     tags = task.api.tags(arn)
     if was_created_by(tags, task.request):
         return True
     done = max(task.request.steps_done, steps_marked(tags, task.request))
-    if done >= steps:
+    if done >= steps and status != _DELETING:
         return True
     if status == _FAILED and CREATE_FAILED_TAG in tags:
         take_over(task, described, tags)
     elif status == _FAILED:
         raise failure(described, task.events.findings(described, since=task.request.started_at))
-    elif status == _IN_SERVICE and _make_step(task, described, changes, done):
+    elif status == _IN_SERVICE and make_step(task, described, changes, done):
         task.api.add_tags(arn, request_mark(task.request, steps_done=done + 1))
-    elif task.is_out_of_time:
+    elif task.is_out_of_time and not task.rolls_back:
         raise failure(
             described,
             (),
-            what=f"was busy for {task.wanted.wait_minutes} minutes (now {status}); call "
-            f"{done + 1} of {steps} of the update was not made",
+            what=f"was busy for {task.wanted.wait_minutes} minutes (now {status})"
+            + (f"; call {done + 1} of {steps} of the update was not made" if done < steps else ""),
             next_step="Deploy again when the cluster is InService.",
         )
     return False
@@ -108,8 +121,20 @@ def _steps(changes: Plan) -> int:
     return int(changes.changes_cluster) + len(changes.software)
 
 
-def _make_step(task: ClusterTask, described: Described, changes: Plan, done: int) -> bool:
-    """Make one of the update's calls; return False when the cluster is too busy for it."""
+def _note_that_it_works(task: ClusterTask, described: Described, tags: Mapping[str, str]) -> None:
+    """Take the mark of a failed creation from a cluster that was merely late."""
+    if described["ClusterStatus"] == _IN_SERVICE and CREATE_FAILED_TAG in tags:
+        task.api.delete_tags(described["ClusterArn"], [CREATE_FAILED_TAG])
+
+
+def make_step(task: ClusterTask, described: Described, changes: Plan, done: int) -> bool:
+    """Make one of the update's calls; return False when the cluster is too busy for it.
+
+    Raises:
+        ProvisioningError: It cannot be made, or SageMaker refused.
+    """
+    if task.rolls_back:
+        changes = way_back(changes, described, failed=_former_request(task))
     now = fitted(changes, described)
     if now.refusals:
         raise refusal(task.api.name, now)

@@ -5,6 +5,7 @@ and so does an Update. Asked for only where the difference matters.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from provisioner.aws_api import CloudFormationApi
 from provisioner.aws_errors import AWS_ERRORS, aws_retried, code
@@ -13,9 +14,9 @@ from provisioner.retry import Clock
 _GONE = "DELETE_COMPLETE"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StackState:
-    """One stack.
+    """One stack, as it is when it is first asked about.
 
     Args:
         cloudformation: Makes the call.
@@ -30,19 +31,20 @@ class StackState:
     @property
     def is_rolling_back(self) -> bool:
         """Whether a failed deployment is being undone."""
-        return "ROLLBACK" in self._status()
+        return "ROLLBACK" in self._status
 
     @property
     def is_being_deleted(self) -> bool:
         """Whether somebody deletes the stack, or the rollback of its creation does."""
-        return self._status().startswith(("DELETE_", "ROLLBACK_"))
+        return self._status.startswith(("DELETE_", "ROLLBACK_"))
 
     @property
     def is_deploying(self) -> bool:
         """Whether the stack is on its way to what the template says."""
-        status = self._status()
+        status = self._status
         return "ROLLBACK" not in status and not status.startswith("DELETE_")
 
+    @cached_property
     def _status(self) -> str:
         try:
             answer = aws_retried(

@@ -45,6 +45,7 @@ def test_update_sends_changes_only(stubbed_stack: Framework, stubber: Stubber) -
     stubbed_stack.create(properties())
     grown = {**GROUP, "InstanceCount": 2}
     described(stubber, "InService", NodeProvisioningMode="Continuous")
+    stubber.add_response("list_tags", {"Tags": OWNER_TAGS})
     stubber.add_response("update_cluster", {"ClusterArn": ARN}, {**NAME, "InstanceGroups": [grown]})
     tags = [{"Key": "team", "Value": "a"}]
     stubber.add_response("add_tags", {"Tags": tags}, {"ResourceArn": ARN, "Tags": tags})
@@ -52,6 +53,7 @@ def test_update_sends_changes_only(stubbed_stack: Framework, stubber: Stubber) -
     stubbed_stack.update(properties(InstanceGroups=[grown], Tags=tags))
 
     described(stubber, "InService", NodeProvisioningMode="Continuous")
+    stubber.add_response("list_tags", {"Tags": OWNER_TAGS})
     stubber.add_response("delete_tags", {}, {"ResourceArn": ARN, "TagKeys": ["team"]})
     described(stubber, "InService", NodeProvisioningMode="Continuous")
     stubbed_stack.update(properties(InstanceGroups=[grown]))
@@ -68,21 +70,22 @@ def test_failed_continuous_create_tells_shortages_and_newest_errors(
         NodeProvisioningMode="Continuous",
         InstanceGroups=[{"InstanceGroupName": "workers", "CurrentCount": 0, "TargetCount": 4}],
     )
+    asked = {
+        **NAME,
+        "SortBy": "EventTime",
+        "SortOrder": "Descending",
+        "MaxResults": 100,
+        "EventTimeAfter": Time().now - 60,
+    }
     stubber.add_response(
         "list_cluster_events",
-        {
-            "Events": [
-                error_event("Info", "Creation started"),
-                *[error_event("Error", "Creation failed")] * 2,
-            ]
-        },
-        {
-            **NAME,
-            "SortBy": "EventTime",
-            "SortOrder": "Descending",
-            "MaxResults": 50,
-            "EventTimeAfter": Time().now - 60,
-        },
+        {"Events": [error_event("Info", "Creation started")], "NextToken": "n"},
+        asked,
+    )
+    stubber.add_response(
+        "list_cluster_events",
+        {"Events": [error_event("Error", "Creation failed")] * 2},
+        {**asked, "NextToken": "n"},
     )
     metadata = {"Instance": {"FailureMessage": "InsufficientInstanceCapacity"}}
     detail = {

@@ -1,6 +1,7 @@
 """How a HyperPod cluster ends: deletion, failure, disappearance."""
 
 import pytest
+from botocore.exceptions import ClientError
 
 from provisioner.errors import ProvisioningError
 from provisioner.owner import STACK_TAG
@@ -106,6 +107,19 @@ def test_continuous_cluster_in_service_is_enough(
 ) -> None:
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
     assert stack.create(ONE).complete
+
+
+def test_calls_that_are_always_throttled_end_in_time(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sent, accepted = stack.start("Create", CLASSIC)
+    polled = Request.from_event({**sent, **accepted.as_response()})
+    sagemaker.service.faults = Faults(throttled_calls={"DescribeCluster": 1_000_000})
+    time.sleep(54 * 60)
+    assert not stack.resource.is_complete(polled, time.clock).complete
+    time.sleep(60)
+    with pytest.raises(ClientError, match="Throttling"):
+        stack.resource.is_complete(polled, time.clock)
 
 
 def test_throttled_calls_are_repeated(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:

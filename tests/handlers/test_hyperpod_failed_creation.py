@@ -150,6 +150,27 @@ def test_next_create_replaces_a_late_one_that_cannot_be_made_the_wanted_one(
     assert describe(sagemaker)["VpcConfig"] == vpc
 
 
+def test_next_create_replaces_a_late_one_with_another_ami(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    ami = "ami-0123456789abcdef0"
+    fail(stack, sagemaker, LATE)
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
+    again.create(properties(group("workers", ImageId=ami)))
+    assert describe(sagemaker)["InstanceGroups"][0]["CurrentImageId"] == ami
+
+
+def test_next_create_refuses_to_replace_one_that_worked(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
+    vpc = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
+    with pytest.raises(ProvisioningError, match=r"is in service and differs in VpcConfig: .* aws "):
+        again.create(properties(group("workers"), VpcConfig=vpc))
+    assert describe(sagemaker)["ClusterStatus"] == "InService"
+
+
 def test_next_create_waits_for_one_that_is_still_being_made_or_deleted(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:

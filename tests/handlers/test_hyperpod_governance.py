@@ -2,7 +2,9 @@
 
 import pytest
 
+from provisioner import hyperpod_deletion
 from provisioner.errors import ProvisioningError
+from provisioner.request import Request
 from rehearsal.hyperpod_api import Caller
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import ONE, HyperPodStack, describe, hyperpod_stack
@@ -68,3 +70,31 @@ def test_a_cluster_without_any_is_deleted_without_asking(
     stack.create(ONE)
     assert stack.delete().complete
     assert "ListComputeQuotas" not in [operation for operation, _ in sagemaker.calls]
+
+
+def test_a_deletion_that_failed_over_it_goes_on(
+    stack: HyperPodStack,
+    sagemaker: LocalSageMaker,
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = {**ONE, **CONSENT}
+    stack.create(wanted)
+    stack.cloudformation.status = "DELETE_IN_PROGRESS"
+    sent, accepted = stack.start("Delete", wanted)
+    described = sagemaker.describe_cluster
+    deleted: list[object] = []
+    monkeypatch.setattr(
+        sagemaker,
+        "describe_cluster",
+        lambda **asked: {**described(**asked), "ClusterStatus": "Failed"},
+    )
+    monkeypatch.setattr(hyperpod_deletion, "governance_of", lambda *_: ["compute quota q"])
+    monkeypatch.setattr(
+        hyperpod_deletion, "delete_governance", lambda _, all_: deleted.extend(all_)
+    )
+    sagemaker.calls.clear()
+
+    polled = Request.from_event({**sent, **accepted.as_response()})
+    assert not stack.resource.is_complete(polled, time.clock).complete
+    assert (set(deleted), sagemaker.writes) == ({"compute quota q"}, ["DeleteCluster"])

@@ -56,6 +56,7 @@ def test_ami_update_fits_the_model(stubbed_stack: Framework, stubber: Stubber) -
     scheduled = {"ScheduleExpression": "cron(0 2 ? * MON *)", "DeploymentConfig": rolling}
     image = {**GROUP, "ImageId": "ami-0123456789abcdef0", "ScheduledUpdateConfig": scheduled}
     described(stubber, "InService", InstanceGroups=[{"InstanceGroupName": "workers"}])
+    stubber.add_response("list_tags", {"Tags": OWNER_TAGS[:2]})
     stubber.add_response("update_cluster", {"ClusterArn": ARN})
     described(stubber, "InService", InstanceGroups=[{"InstanceGroupName": "workers"}])
     stubber.add_response("list_tags", {"Tags": OWNER_TAGS[:2]})
