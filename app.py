@@ -9,6 +9,7 @@ import aws_cdk as cdk
 
 from hyperpod_cdk.config import ConfigError, load_config
 from hyperpod_cdk.hyperpod_chart import HyperPodChartError
+from hyperpod_cdk.request_size import TooLargeError
 from stacks.deployment import add_stacks
 from stacks.helm_chart import HelmChartMissingError, helm_chart
 
@@ -28,7 +29,7 @@ def main() -> int:
     try:
         config = load_config(Path(app.node.get_context("config")))
         add_stacks(app, config=config, chart=helm_chart(config))
-    except (ConfigError, HelmChartMissingError, HyperPodChartError) as error:
+    except (ConfigError, HelmChartMissingError, HyperPodChartError, TooLargeError) as error:
         print(error, file=sys.stderr)  # noqa: T201 - the user's only channel
         return 2
     app.synth()

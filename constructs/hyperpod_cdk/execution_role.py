@@ -11,6 +11,7 @@ from constructs import Construct
 
 from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
 from hyperpod_cdk.node_needs import NodeNeeds, need_findings, need_statements
+from hyperpod_cdk.policy_size import refuse_large_policy
 
 _MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 
@@ -132,6 +133,11 @@ class ExecutionRole(Construct):
         )
         # One policy resource, so that a cluster can wait for it.
         self.policy = iam.Policy(self, "Policy", roles=[self.role], statements=statements)
+        refuse_large_policy(
+            self.policy,
+            to_do="let instance groups share subnets, security groups, keys and script locations, "
+            "or give some an execution_role_arn of your own",
+        )
         acknowledge(
             self,
             {

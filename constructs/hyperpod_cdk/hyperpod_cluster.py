@@ -14,6 +14,7 @@ from hyperpod_cdk.hyperpod_access import access_findings, hyperpod_access
 from hyperpod_cdk.hyperpod_upkeep_access import upkeep_access, upkeep_findings
 from hyperpod_cdk.hyperpod_waiting import Waiting
 from hyperpod_cdk.instance_group import InstanceGroup, VpcConfig
+from hyperpod_cdk.policy_size import refuse_large_policy
 from hyperpod_cdk.provisioner import Provisioner
 from hyperpod_cdk.request_size import refuse_large_request
 from hyperpod_cdk.restricted_instance_group import RestrictedInstanceGroup, SharedEnvironment
@@ -110,6 +111,9 @@ class HyperPodCluster(Construct):
                 *hyperpod_access(self, request),
                 *upkeep_access(self, delete_task_governance=consent),
             ],
+        )
+        refuse_large_policy(
+            access, to_do="let instance groups share subnets, security groups and roles"
         )
         acknowledge(access, upkeep_findings(self, delete_task_governance=consent))
         acknowledge(access, access_findings(self, request))

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from aws_cdk import Annotations, Stack
+from aws_cdk import Stack
 from constructs import Construct
 
 # Input of a Step Functions execution, which the provider framework's waiter starts with the event.
@@ -15,6 +15,10 @@ MOST_REQUEST_BYTES = (_MOST_EVENT_BYTES - _REST_BYTES) // 2
 """Of one request as a JSON text within JSON; an update carries the old and the new one."""
 
 
+class TooLargeError(Exception):
+    """What a configuration makes is larger than AWS takes; one line says what and what to do."""
+
+
 def request_bytes(scope: Construct, request: Any) -> int:  # noqa: ANN401 - any JSON value
     """Return the size of a request in an event; a reference counts as long as it is written."""
     text = json.dumps(Stack.of(scope).resolve(request), separators=(",", ":"))
@@ -22,10 +26,14 @@ def request_bytes(scope: Construct, request: Any) -> int:  # noqa: ANN401 - any 
 
 
 def refuse_large_request(scope: Construct, request: Any) -> None:  # noqa: ANN401
-    """Make synthesis fail with one line when a request is too large."""
+    """Refuse a request that would not reach the provisioner.
+
+    Raises:
+        TooLargeError: It is too large.
+    """
     size = request_bytes(scope, request)
     if size > MOST_REQUEST_BYTES:
-        Annotations.of(scope).add_error(
-            f"The request for the HyperPod cluster has {size:,} bytes, but at most "
-            f"{MOST_REQUEST_BYTES:,} reach the provisioner: use fewer groups, labels or taints"
+        raise TooLargeError(
+            f"{scope.node.path}: the request for the HyperPod cluster has {size:,} bytes, but at "
+            f"most {MOST_REQUEST_BYTES:,} reach the provisioner: use fewer groups, labels or taints"
         )

@@ -8,6 +8,7 @@ from hyperpod_cdk.checks.inputs import Taint, Volume
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.threads_per_core import threads_per_core
 from hyperpod_cdk.checks.undescribed_types import undescribed_types
+from hyperpod_cdk.hyperpod_components import HyperPodComponents
 from tests.checks.deployments import (
     CPU,
     ERROR,
@@ -70,6 +71,20 @@ DEEP_HEALTH_CHECKS = [
         "with a taint",
         deployment(group(GPU, deep_health_checks=_CHECKS, taints=(_TAINT,))),
         in_group(ERROR, "deep_health_checks", "must be empty beside taints"),
+    ),
+    one(
+        deep_health_checks,
+        "without their component",
+        deployment(
+            group(GPU, deep_health_checks=_CHECKS),
+            components=HyperPodComponents(
+                health_monitoring_agent=False,
+                deep_health_check=False,
+                job_auto_restart=False,
+                i_know_this_breaks_resiliency=True,
+            ),
+        ),
+        in_group(ERROR, "deep_health_checks", "deep_health_check is false: nothing runs them"),
     ),
 ]
 

@@ -48,8 +48,14 @@ EFA_ZONES = [
     ),
     one(
         efa_zones,
+        "a subnet of its own",
+        deployment(group(GPU, instance_count=2, own_subnets=1), hyperpod_subnets=TWO_ZONES),
+    ),
+    one(
+        efa_zones,
         "subnets of its own",
-        deployment(group(GPU, instance_count=2, own_subnets=True), hyperpod_subnets=TWO_ZONES),
+        deployment(group(GPU, instance_count=2, own_subnets=2), hyperpod_subnets=TWO_ZONES),
+        in_group(WARNING, "override_vpc.subnet_ids", "must be in one zone for group-0: EFA does"),
     ),
     one(
         efa_zones,
@@ -109,7 +115,7 @@ NODE_ADDRESSES = [
         "of undescribed types and own subnets",
         deployment(
             group(UNDESCRIBED, instance_count=6758),
-            group(GPU, index=1, instance_count=6758, own_subnets=True),
+            group(GPU, index=1, instance_count=6758, own_subnets=1),
             hyperpod_subnets=_SMALL,
         ),
     ),
@@ -124,6 +130,14 @@ NODE_ADDRESSES = [
             "has 251 free addresses for nodes and pods, of the 324 that the instance groups take: "
             "group-0 4 x 81 (3 nodes of ml.p5.48xlarge would fit alone); a subnet",
         ),
+    ),
+    one(
+        node_addresses,
+        "too many of a flexible group",
+        deployment(
+            group(None, instance_types=(CPU, GPU), instance_count=4), hyperpod_subnets=_SMALL
+        ),
+        (ERROR, _BLOCK, "(3 nodes of ml.p5.48xlarge would fit alone)"),
     ),
     one(
         node_addresses,
@@ -198,6 +212,12 @@ EKS_ADDRESSES = [
 
 TRAINING_PLANS = [
     one(training_plans, "in its zone", deployment(group(GPU, training_plan_arn=PLAN))),
+    one(
+        training_plans,
+        "in a subnet of its own",
+        deployment(group(GPU, training_plan_arn=PLAN, own_subnets=1)),
+        in_group(WARNING, "override_vpc.subnet_ids", "must be in the training plan's zone"),
+    ),
     one(training_plans, "no plan", deployment(group(CPU), hyperpod_subnets=TWO_ZONES)),
     one(
         training_plans,

@@ -150,8 +150,8 @@ def test_every_key_of_a_group_reaches_the_checks(default_config: Config) -> None
     assert {key: getattr(first, key) for key in keys} == keys
     assert first.ebs_volumes == (Volume(kms_key_id=KEY, root_volume=True),)
     assert first.taints == (Taint(key="k", effect="NoExecute"),)
-    assert (first.own_subnets, first.restricted) == (True, False)
-    assert (second.own_subnets, second.restricted) == (False, True)
+    assert (first.own_subnets, first.restricted) == (1, False)
+    assert (second.own_subnets, second.restricted) == (0, True)
     assert second.path == ("cluster", "restricted_instance_groups", 0)
     assert second.ebs_volumes == (Volume(),)
     assert (deployment.continuous, deployment.storage) == (False, False)

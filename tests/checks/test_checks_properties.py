@@ -33,7 +33,7 @@ groups = st.builds(
     labels=st.dictionaries(keys, st.just("v"), max_size=2),
     taints=st.lists(st.builds(Taint, key=keys, effect=effects), max_size=2).map(tuple),
     network_interface_type=st.sampled_from([None, "efa", "efa-only"]),
-    own_subnets=st.booleans(),
+    own_subnets=st.integers(0, 2),
     restricted=st.booleans(),
 )
 deployments = st.builds(

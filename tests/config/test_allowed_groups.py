@@ -52,7 +52,13 @@ def mounts(count: int) -> list[dict[str, str]]:
         {"instance_type": "ml.p5.48xlarge", "network_interface_type": "efa"},
         {"scheduled_update": deployed({})},
         {"scheduled_update": deployed({"rollback_alarms": ["an alarm / with signs"]})},
-        {"auto_patch": {"strategy": "DrainFirst", "drain": {"timeout_seconds": 0}}},
+        {
+            "auto_patch": {
+                "strategy": "DrainFirst",
+                "deployment": {"maximum_batch_size": {"type": "INSTANCE_COUNT", "value": 1}},
+                "drain": {"timeout_seconds": 0},
+            }
+        },
         {"auto_patch": {"strategy": "WhenAllIdle", "next_patch_date": "2027-01-31T03:00:00+01:00"}},
         {"instance_type": "ml.p5.48xlarge", "training_plan_arn": PLAN, "execution_role_arn": ROLE},
     ],

@@ -39,6 +39,9 @@ def groups(*names: str) -> list[dict[str, object]]:
         (f"{GROUP}.instance_count", "1", "'1' must be a whole number"),
         (f"{GROUP}.instance_count", True, "true must be a whole number"),
         (f"{GROUP}.instance_count", 1.0, "1.0 must be a whole number"),
+        (f"{GROUP}.labels", None, "null must be a mapping"),
+        ("cluster.instance_groups", None, "null must be a list"),
+        ("cluster.instance_groups[0]", None, "null must be a mapping"),
         # characters
         ("tags.team", "a\x7f", r"'a\x7f' must not hold the control character U+007F"),
         ("tags", {"a\x07": "b"}, "must not hold the control character U+0007"),

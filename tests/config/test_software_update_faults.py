@@ -8,6 +8,7 @@ LineAfter = Callable[[str, object], str]
 
 GROUP = "cluster.instance_groups[0]"
 COUNT = {"type": "INSTANCE_COUNT", "value": 1}
+BATCHES = {"maximum_batch_size": COUNT}
 IDLE = "idle_wait_window_seconds"
 UPDATE, PATCH = "scheduled_update", "auto_patch"
 
@@ -77,8 +78,28 @@ def deployed(deployment: object) -> dict[str, object]:
             "must be a date and time with its offset",
         ),
         (PATCH, {"strategy": "WhenIdle", IDLE: 60}, f"{PATCH}.{IDLE}", "must be 3600 to 2160000"),
-        (PATCH, {"strategy": "DrainFirst", IDLE: 3600}, f"{PATCH}.{IDLE}", "for WhenIdle and"),
+        (
+            PATCH,
+            {"strategy": "DrainFirst", "deployment": BATCHES, IDLE: 3600},
+            f"{PATCH}.{IDLE}",
+            "for WhenIdle and",
+        ),
         (PATCH, {"strategy": "WhenIdle", "drain": {}}, f"{PATCH}.drain", "it is for DrainFirst"),
+        (
+            PATCH,
+            {"strategy": "DrainFirst", "deployment": {"wait_interval_seconds": 60}},
+            f"{PATCH}.deployment.maximum_batch_size",
+            "is missing: DrainFirst needs it",
+        ),
+        *(
+            (
+                UPDATE,
+                {"schedule_expression": f"cron({times})"},
+                f"{UPDATE}.schedule_expression",
+                "six fields",
+            )
+            for times in ("a b c d e f", "0 3 * * SUN *", "0 3 ? * ? *", "0 3 ? * SUN")
+        ),
         (
             PATCH,
             {"strategy": "DrainFirst", "drain": {"timeout_seconds": 5401}},

@@ -62,6 +62,18 @@ def test_a_missing_chart_names_the_command(tmp_path: Path) -> None:
     assert "`make charts`" in line
 
 
+def test_a_request_that_is_too_large_is_one_line(tmp_path: Path, chart: Path) -> None:
+    labels = {f"label-{number}": "x" * 60 for number in range(50)}
+    group = {"instance_type": "ml.m5.2xlarge", "instance_count": 1, "labels": labels}
+    groups = [{"name": f"group-{number}", **group} for number in range(50)]
+    large = {"name": "ml", "cluster": {"instance_groups": groups}}
+    (tmp_path / "large.yaml").write_text(json.dumps(large))
+
+    *_, line = refusal(desk(tmp_path, chart=chart), {"config": "large.yaml"})
+
+    assert line.startswith("ml-hyperpod/Cluster: the request for the HyperPod cluster has ")
+
+
 @pytest.fixture(scope="module")
 def outputs(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Return what three runs wrote: the app alone, the same again, and with the CLI's context."""

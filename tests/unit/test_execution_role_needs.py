@@ -14,7 +14,8 @@ ROLE = "arn:aws:iam::111122223333:role/Nodes"
 OVERRIDE = {"subnet_ids": ["subnet-12345678"], "security_group_ids": ["sg-12345678"]}
 ALARMS = {"rollback_alarms": ["errors"]}
 UPDATE = {"schedule_expression": "cron(0 3 ? * SUN *)", "deployment": ALARMS}
-PATCH = {"strategy": "DrainFirst", "deployment": ALARMS}
+BATCHES = {"maximum_batch_size": {"type": "INSTANCE_COUNT", "value": 1}}
+PATCH = {"strategy": "DrainFirst", "deployment": {**ALARMS, **BATCHES}}
 SCRIPTS = {"source_s3_uri": "s3://scripts/a/", "on_create": "x.sh"}
 ALWAYS = {
     "ManageNetworkInterfaces",

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, event, given, seed, settings
 
 from hyperpod_cdk.config import Config, ConfigError, load_config
 from hyperpod_cdk.hyperpod_chart import HyperPodChartError
+from hyperpod_cdk.request_size import TooLargeError
 from tests.unit.assembly import synthesized
 from tests.unit.linter import findings
 from tests.unit.random_documents import documents
@@ -40,7 +41,7 @@ def test_a_random_configuration_deploys_or_is_refused_in_lines(part: int, chart:
             try:
                 config = load_config(path)
                 templates = synthesized(config, chart=chart, directory=Path(scratch)).texts()
-            except (ConfigError, HyperPodChartError) as error:
+            except (ConfigError, HyperPodChartError, TooLargeError) as error:
                 lines = str(error).splitlines()
                 assert lines
                 assert all(line.isprintable() for line in lines)

@@ -18,7 +18,15 @@ def efa_zones(deployment: Deployment) -> Iterator[Finding]:
     first: tuple[str, str] | None = None
     for group in deployment.groups:
         zones = deployment.zones_for(group)
-        if not group.has_efa_accelerators or not zones:
+        if not group.has_efa_accelerators:
+            continue
+        if group.own_subnets > 1:
+            yield warning(
+                group.at("override_vpc", "subnet_ids"),
+                f"{group.own_subnets} subnets",
+                f"must be in one zone for {group.name}: EFA does not work between zones",
+            )
+        if not zones:
             continue
         path = group.at("availability_zone_id")
         if len(zones) > 1:

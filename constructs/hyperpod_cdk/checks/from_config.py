@@ -62,7 +62,7 @@ def _groups(groups: Sequence[NodeGroupConfig], *, key: str) -> Iterator[Group]:
                 Taint(key=taint.key, value=taint.value, effect=taint.effect)
                 for taint in getattr(group, "taints", ())
             ),
-            own_subnets=group.override_vpc is not None,
+            own_subnets=0 if group.override_vpc is None else len(group.override_vpc.subnet_ids),
             restricted=key == "restricted_instance_groups",
             **same,
         )

@@ -42,7 +42,7 @@ class Group:
         instance_type: Its type; None with `instance_types`.
         instance_types: Types of a flexible group (InstanceRequirements), the preferred one first.
         instance_count: Nodes wanted.
-        own_subnets: Whether it has subnets of its own, which nobody knows here.
+        own_subnets: How many subnets of its own it has, whose zones nobody knows here.
         restricted: Whether it is a restricted instance group, which only Nova jobs use.
         capacity: None is On-Demand too, or what a training plan reserves.
 
@@ -66,7 +66,7 @@ class Group:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     network_interface_type: Literal["efa", "efa-only"] | None = None
-    own_subnets: bool = False
+    own_subnets: int = 0
     restricted: bool = False
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hyperpod_cdk.checks.finding import Finding, Path, error, warning
 from hyperpod_cdk.checks.inputs import Deployment, Group, Subnet
+from hyperpod_cdk.instance_facts import InstanceFacts
 
 _MOST_GROUPS_LISTED = 3
 
@@ -40,10 +41,16 @@ def addresses_per_node(group: Group) -> int:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-basics
     """
     efa_only = group.network_interface_type == "efa-only"
-    return max(
-        (facts.pod_addresses if efa_only else facts.addresses_per_node for facts in group.facts),
-        default=0,
-    )
+    return max((_addresses(facts, efa_only=efa_only) for facts in group.facts), default=0)
+
+
+def _addresses(facts: InstanceFacts, *, efa_only: bool) -> int:
+    return facts.pod_addresses if efa_only else facts.addresses_per_node
+
+
+def _largest_type(group: Group) -> str:
+    efa_only = group.network_interface_type == "efa-only"
+    return max(group.facts, key=lambda facts: _addresses(facts, efa_only=efa_only)).instance_type
 
 
 def _place(subnets: Sequence[Subnet]) -> tuple[Path, object]:
@@ -56,7 +63,7 @@ def _too_small(groups: Sequence[Group], *, needed: int, free: int) -> str:
     largest = sorted(groups, key=lambda g: -g.instance_count * addresses_per_node(g))
     shares = [
         f"{group.name} {group.instance_count} x {addresses_per_node(group)} "
-        f"({free // addresses_per_node(group)} nodes of {group.types[0]} would fit alone)"
+        f"({free // addresses_per_node(group)} nodes of {_largest_type(group)} would fit alone)"
         for group in largest[:_MOST_GROUPS_LISTED]
     ]
     more = len(groups) - len(shares)

@@ -31,7 +31,13 @@ def training_plans(deployment: Deployment) -> Iterator[Finding]:
 def _zone_findings(group: Group, *, deployment: Deployment) -> Iterator[Finding]:
     path = group.at("availability_zone_id")
     zones = deployment.zones_for(group)
-    if len(zones) > 1:
+    if group.own_subnets:
+        yield warning(
+            group.at("override_vpc", "subnet_ids"),
+            f"{group.own_subnets} subnets",
+            "must be in the training plan's zone, or nothing of it is used",
+        )
+    elif len(zones) > 1:
         yield error(
             path, None, f"must name the training plan's zone: the subnets are in {', '.join(zones)}"
         )

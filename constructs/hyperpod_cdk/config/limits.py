@@ -132,7 +132,11 @@ def limit_faults(value: str | int, *, limits: Shape, noun: str) -> list[Fault]:
         return [] if value in limits.values else [_unknown(value, known=limits.values, noun=noun)]
     size, unit = (len(value), " characters") if isinstance(value, str) else (value, "")
     if not _least(limits) <= size <= _most(limits):
-        allowed = f"{_least(limits)} to {_most(limits)}{unit}"
+        open_ended = limits.maximum is None
+        allowed = (
+            f"{_least(limits)} or more" if open_ended else f"{_least(limits)} to {_most(limits)}"
+        )
+        allowed += unit
         return [Fault(value=value, message=f"must be {allowed}, the API's limits for {noun}")]
     if isinstance(value, str) and not limits.matches(value):
         message = f"must match {limits.pattern}, the API's pattern for {noun}"

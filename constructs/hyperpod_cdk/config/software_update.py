@@ -13,6 +13,10 @@ from hyperpod_cdk.config.section import Section
 
 _IDLE_STRATEGIES = ("WhenIdle", "WhenAllIdle")
 _DRAIN_STRATEGY = "DrainFirst"
+# https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
+_TIME = r"[0-9*,/-]+"
+_MONTH = r"[0-9A-Z*,/-]+"
+_DAY = r"[0-9A-Z*,/#-]+"
 
 
 def _point_in_time(value: str) -> str:
@@ -32,12 +36,12 @@ class ScheduledUpdateConfig(Section):
         str,
         ApiLimits(shape_name="sagemaker.CronScheduleExpression", noun="a schedule expression"),
         Matching(
-            pattern=r"cron\([^\s()]+( [^\s()]+){5}\)",
+            pattern=rf"cron\({_TIME} {_TIME} (\? {_MONTH} {_DAY}|{_DAY} {_MONTH} \?) {_TIME}\)",
             rule="must be a cron expression of six fields (minutes, hours, day of month, month, "
-            "day of week, year), such as cron(0 3 ? * SUN *)",
+            "day of week, year) with a ? for one of the days, such as cron(0 3 ? * SUN *)",
         ),
     ]
-    """When, in UTC: cron(0 3 ? * SUN *)."""
+    """When, in UTC: cron(0 3 ? * SUN *). One of day of month and day of week is ?."""
 
     deployment: DeploymentConfig | None = None
     """How the update rolls over the instances. Default: HyperPod's way."""
@@ -109,6 +113,10 @@ class AutoPatchConfig(Section):
         if idle is not None and self.strategy not in _IDLE_STRATEGIES:
             message = f"must be left out with {self.strategy}; it is for WhenIdle and WhenAllIdle"
             yield Fault(path=("idle_wait_window_seconds",), value=idle, message=message)
+        batches = self.deployment is not None and self.deployment.maximum_batch_size
+        if self.strategy == _DRAIN_STRATEGY and not batches:
+            message = f"is missing: {_DRAIN_STRATEGY} needs it"
+            yield Fault(path=("deployment", "maximum_batch_size"), value=None, message=message)
         if drain is not None and self.strategy != _DRAIN_STRATEGY:
             message = f"must be left out with {self.strategy}; it is for {_DRAIN_STRATEGY}"
             yield Fault(path=("drain",), value=drain.model_dump(exclude_none=True), message=message)

@@ -51,18 +51,26 @@ def _faults(details: ErrorDetails, *, model: type[Section]) -> list[Fault]:
         path = tuple(step for step in place[:-1] if step != value)
         message = "is not text, as every key must be; write it in quotes"
         return [Fault(path=path, value=value, message=message)]
-    return [Fault(path=place, value=value, message=_wrong_type(details))]
+    return [Fault(path=place, value=value, message=_wrong_type(details, model=model))]
 
 
-def _wrong_type(details: ErrorDetails) -> str:
+def _wrong_type(details: ErrorDetails, *, model: type[Section]) -> str:
     expected, value = _TYPES.get(details["type"]), details["input"]
     if expected is None:
         return f"is refused: {details['msg']}"
     if value is None:
-        return f"must be {expected}; leave the key out to take its default"
+        has_default = _has_default(details["loc"], model=model)
+        return f"must be {expected}" + ("; leave the key out to take its default" * has_default)
     if expected == "text" and isinstance(value, bool | int | float):
         return f"must be {expected}; write it in quotes"
     return f"must be {expected}"
+
+
+def _has_default(place: tuple[str | int, ...], *, model: type[Section]) -> bool:
+    if not place:  # a whole section
+        return not any(field.is_required() for field in model.model_fields.values())
+    field = _section_at(place[:-1], model=model).model_fields.get(str(place[-1]))
+    return field is not None and not field.is_required()
 
 
 def _unknown_key(key: str, *, section: type[Section]) -> str:
