@@ -3,11 +3,13 @@
 from hyperpod_cdk.checks.inputs import Taint
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.system_pods import system_pods
+from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from hyperpod_cdk.hyperpod_components import HyperPodComponents
 from tests.checks.deployments import (
     CPU,
     ERROR,
     GPU,
+    TRAINIUM,
     UNDESCRIBED,
     WARNING,
     deployment,
@@ -22,7 +24,12 @@ _SOFT_TAINT = Taint(key="team", effect="PreferNoSchedule")
 _SYSTEM_TAINT = Taint(key="CriticalAddonsOnly", effect="NoSchedule")
 _CHECKS = ("InstanceStress",)
 _NO_OPERATORS = HyperPodComponents(training_operator=False, mpi_operator=False)
-_NO_PLUGIN = HyperPodComponents(nvidia_device_plugin=False)
+_NO_PLUGINS = HyperPodComponents(
+    nvidia_device_plugin=False,
+    neuron_device_plugin=False,
+    health_monitoring_agent=False,
+    i_know_this_breaks_resiliency=True,
+)
 
 PODS_PER_NODE = [
     one(pods_per_node, "room", deployment(group(GPU), group("ml.t3.medium", index=1))),
@@ -117,18 +124,6 @@ SYSTEM_PODS = [
     ),
     one(
         system_pods,
-        "DaemonSets of GPUs",
-        deployment(group("ml.g4dn.xlarge")),
-        (WARNING, _GROUPS, "room for 3 pods besides those of DaemonSets"),
-    ),
-    one(
-        system_pods,
-        "DaemonSets of GPUs but one",
-        deployment(group("ml.g4dn.xlarge"), components=_NO_PLUGIN),
-        (WARNING, _GROUPS, "room for 4 pods besides those of DaemonSets"),
-    ),
-    one(
-        system_pods,
         "room enough without operators",
         deployment(group("ml.t3.medium", instance_count=4), components=_NO_OPERATORS),
     ),
@@ -139,4 +134,27 @@ SYSTEM_PODS = [
     ),
 ]
 
-CASES = [*PODS_PER_NODE, *SYSTEM_PODS]
+UNLISTED_TYPES = [
+    one(unlisted_types, "listed", deployment(group(GPU), group(TRAINIUM, index=1), group(index=2))),
+    one(unlisted_types, "of an undescribed type", deployment(group(UNDESCRIBED))),
+    one(unlisted_types, "restricted", deployment(group("ml.g7.2xlarge", restricted=True))),
+    one(
+        unlisted_types,
+        "with plugins of one's own",
+        deployment(group("ml.g4dn.xlarge"), components=_NO_PLUGINS),
+    ),
+    one(
+        unlisted_types,
+        "GPUs",
+        deployment(group("ml.g4dn.xlarge")),
+        in_group(WARNING, "instance_type", "runs nvidia-device-plugin and health-monitoring-agent"),
+    ),
+    one(
+        unlisted_types,
+        "Trainium, as the second type",
+        deployment(group(None, instance_types=(TRAINIUM, "ml.trn2.3xlarge"))),
+        in_group(WARNING, "instance_types[1]", "the chart runs neuron-device-plugin: pods get no"),
+    ),
+]
+
+CASES = [*PODS_PER_NODE, *SYSTEM_PODS, *UNLISTED_TYPES]

@@ -7,10 +7,22 @@ import pytest
 from hyperpod_cdk.checks import RULES, findings
 from hyperpod_cdk.checks.rules import Rule
 from hyperpod_cdk.config.faults import key_path
-from tests.checks import cluster_cases, group_cases, placement_cases, pod_cases
+from tests.checks import (
+    cluster_cases,
+    group_cases,
+    placement_cases,
+    pod_cases,
+    training_plan_cases,
+)
 from tests.checks.deployments import Case
 
-CASES = [*group_cases.CASES, *placement_cases.CASES, *cluster_cases.CASES, *pod_cases.CASES]
+CASES = [
+    *group_cases.CASES,
+    *placement_cases.CASES,
+    *training_plan_cases.CASES,
+    *cluster_cases.CASES,
+    *pod_cases.CASES,
+]
 NAMES = [rule.__name__ for rule in RULES]
 
 

@@ -21,6 +21,13 @@ _ACCELERATOR_DAEMON_SETS = {
         "health_monitoring_agent": "health-monitoring-agent-non-nvidia",
     },
 }
+# Types that the official chart does not list for a DaemonSet, by how their names begin.
+# https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/values.yaml
+_UNLISTED = {
+    "nvidia-device-plugin": ("ml.g4dn.", "ml.g7."),
+    "health-monitoring-agent": ("ml.g4dn.", "ml.g7."),
+    "neuron-device-plugin": ("ml.trn2.3xlarge",),
+}
 _EFA_DAEMON_SETS = {"efa_device_plugin": "aws-efa-k8s-device-plugin"}
 
 
@@ -31,16 +38,30 @@ def daemon_sets(facts: InstanceFacts, *, deployment: Deployment) -> tuple[str, .
         facts: The type.
         deployment: What tells whether the FSx CSI driver and the components are installed.
     """
+    unlisted = unlisted_daemon_sets(facts, deployment=deployment)
+    return (
+        *ADD_ON_DAEMON_SETS.values(),
+        *(STORAGE_ADD_ON_DAEMON_SETS.values() if deployment.storage else ()),
+        *(name for name in _of_components(facts, deployment=deployment) if name not in unlisted),
+    )
+
+
+def unlisted_daemon_sets(facts: InstanceFacts, *, deployment: Deployment) -> tuple[str, ...]:
+    """Name the DaemonSets that are for such hardware, but that the chart does not run on it."""
+    return tuple(
+        name
+        for name in _of_components(facts, deployment=deployment)
+        if facts.instance_type.startswith(_UNLISTED.get(name, ()))
+    )
+
+
+def _of_components(facts: InstanceFacts, *, deployment: Deployment) -> tuple[str, ...]:
     by_component = {
         **(_ACCELERATOR_DAEMON_SETS[facts.accelerator.kind] if facts.accelerator else {}),
         **(_EFA_DAEMON_SETS if facts.efa_interfaces else {}),
     }
     on = deployment.components.switches()
-    return (
-        *ADD_ON_DAEMON_SETS.values(),
-        *(STORAGE_ADD_ON_DAEMON_SETS.values() if deployment.storage else ()),
-        *(name for component, name in by_component.items() if on[component]),
-    )
+    return tuple(name for component, name in by_component.items() if on[component])
 
 
 def room_for_pods(facts: InstanceFacts, *, deployment: Deployment) -> int:

@@ -24,12 +24,14 @@ from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.threads_per_core import threads_per_core
 from hyperpod_cdk.checks.training_plans import training_plans
 from hyperpod_cdk.checks.undescribed_types import undescribed_types
+from hyperpod_cdk.checks.unlisted_types import unlisted_types
 
 Rule = Callable[[Deployment], Iterator[Finding]]
 
 RULES: tuple[Rule, ...] = (
     group_count,
     undescribed_types,
+    unlisted_types,
     region_offers,
     threads_per_core,
     continuous_provisioning,
