@@ -13,8 +13,7 @@ class Cause:
     Args:
         name: A few words, for a message.
         signs: What AWS says when it is this one.
-        next_step: What to do, as sentences; may name ``{cluster}``, ``{group}``, ``{log_group}``
-            and ``{log_stream}``.
+        next_step: What to do, as sentences; may name ``{log_group}`` and ``{log_stream}``.
     """
 
     name: str

@@ -5,7 +5,13 @@ from typing import Any
 
 from provisioner.errors import ProvisioningError
 from provisioner.hyperpod_causes import UNKNOWN
-from provisioner.hyperpod_findings import Finding, newest_of_each, own_finding, shortages
+from provisioner.hyperpod_findings import (
+    Finding,
+    newest_of_each,
+    no_cause,
+    own_finding,
+    shortages,
+)
 from provisioner.hyperpod_plan import Plan
 
 MOST_FINDINGS = 3
@@ -30,7 +36,7 @@ def failure(
     # What a group or an instance says is nearer to the cause than what is said of the whole.
     near = sorted(found, key=lambda finding: (finding.cause is UNKNOWN, finding.group is None))
     if next_step is None:
-        next_step = near[0].next_step(described) if near else UNKNOWN.next_step
+        next_step = near[0].next_step(described) if near else no_cause(described)
     what = what or f"is {described['ClusterStatus']}"
     return ProvisioningError(
         f"The HyperPod cluster {described.get('ClusterName')} {what}",

@@ -47,14 +47,24 @@ class Finding:
 
     def next_step(self, described: Described) -> str:
         """Return what to do, with the names of this cluster."""
-        name = described.get("ClusterName", "")
-        cluster_id = str(described.get("ClusterArn", "")).rpartition("/")[2]
         return self.cause.next_step.format(
-            cluster=name,
-            group=self.group or "of the node",
-            log_group=f"{_LOG_GROUP}/{name}/{cluster_id}",
+            log_group=_log_group(described),
             log_stream=f"LifecycleConfig/{self.group or '<group>'}/{self.instance or '<instance>'}",
         )
+
+
+def no_cause(described: Described) -> str:
+    """Return what to do when AWS has not said why."""
+    return (
+        f"AWS names no cause: look at log group {_log_group(described)}, and at the nodes with "
+        f"aws sagemaker list-cluster-nodes --cluster-name {described.get('ClusterName')}; then "
+        "deploy again."
+    )
+
+
+def _log_group(described: Described) -> str:
+    cluster_id = str(described.get("ClusterArn", "")).rpartition("/")[2]
+    return f"{_LOG_GROUP}/{described.get('ClusterName', '')}/{cluster_id}"
 
 
 def own_finding(described: Described) -> Finding | None:

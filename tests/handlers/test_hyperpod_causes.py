@@ -85,6 +85,12 @@ def test_script_failure_names_group_instance_and_log_stream() -> None:
     )
 
 
+def test_failure_without_a_cause_says_where_to_look() -> None:
+    text = str(failure(DESCRIBED, []))
+    assert "is Failed. AWS names no cause: look at log group /aws/sagemaker/Clusters/ml-clu" in text
+    assert "aws sagemaker list-cluster-nodes --cluster-name ml-cluster; then deploy again." in text
+
+
 @pytest.mark.parametrize(
     ("message", "groups", "told"),
     [

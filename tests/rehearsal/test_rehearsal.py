@@ -119,6 +119,20 @@ def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str,
     assert "kept, as on AWS: FSx for Lustre file system" in output
 
 
+@pytest.mark.slow
+def test_a_scenario_is_reported_with_what_a_user_sees(tmp_path: Path) -> None:
+    process = _start("--scenario", "quota-exceeded", "--work-directory", str(tmp_path))
+    output, _ = process.communicate(timeout=300)
+    report = json.loads((tmp_path / "report.json").read_text())
+
+    assert process.returncode == 0, output
+    assert (report["scenario"], report["ok"]) == ("quota-exceeded", True)
+    assert "for cluster usage" in report["error"]
+    assert [check["check"] for check in report["verify"] if not check["ok"]] == []
+    assert "Scenario quota-exceeded: " in output
+    assert "Afterwards: nothing is wrong any more" in output
+
+
 @pytest.fixture
 def interrupted(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
     """A rehearsal in the middle of its deployment, and the processes that it has started."""
