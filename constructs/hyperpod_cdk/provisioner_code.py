@@ -28,7 +28,7 @@ def provisioner_code() -> lambda_.Code:
 
     The SDK comes from this environment, so the model that validated the configuration is the one
     that calls HyperPod; the Lambda runtime's own SDK lags it and refuses newer parameters. Only
-    the service models that the code names in `provisioner/services.py` are shipped.
+    the service models that the code names in `provisioner/aws/services.py` are shipped.
     """
     source = asset_directory("lambda")
     return lambda_.Code.from_asset(
@@ -89,7 +89,7 @@ def _location(name: str) -> Path:
 
 
 def _services(source: Path) -> tuple[str, ...]:
-    return tuple(runpy.run_path(str(source / "provisioner" / "services.py"))["SERVICES"])
+    return tuple(runpy.run_path(str(source / "provisioner" / "aws" / "services.py"))["SERVICES"])
 
 
 def _digest(source: Path) -> str:

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from provisioner import log
-from provisioner.aws_errors import AWS_ERRORS, is_transient
-from provisioner.clients import Clients
-from provisioner.errors import ProvisioningError, UnreachableError
-from provisioner.helm_release import HelmRelease
-from provisioner.helm_session import EksHelmSessions
-from provisioner.hyperpod_cluster import HyperPodCluster
-from provisioner.lifecycle_scripts import LifecycleScripts
-from provisioner.request import NOT_YET, Request, Resource
-from provisioner.retry import Clock
+from provisioner.aws.clients import Clients
+from provisioner.aws.errors import AWS_ERRORS, is_transient
+from provisioner.framework import log
+from provisioner.framework.errors import ProvisioningError, UnreachableError
+from provisioner.framework.request import NOT_YET, Request, Resource
+from provisioner.framework.retry import Clock
+from provisioner.helm.release import HelmRelease
+from provisioner.helm.session import EksHelmSessions
+from provisioner.hyperpod.cluster import HyperPodCluster
+from provisioner.lifecycle_scripts.scripts import LifecycleScripts
 
 CLIENTS = Clients()
 

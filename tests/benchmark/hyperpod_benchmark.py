@@ -18,9 +18,9 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "constructs", "lambda")]
 
 from hyperpod_cdk.request_size import MOST_REQUEST_BYTES  # noqa: E402 - after the path is set
-from provisioner.aws_api import SageMakerApi  # noqa: E402
-from provisioner.hyperpod_cluster import HyperPodCluster  # noqa: E402
-from provisioner.hyperpod_plan import plan  # noqa: E402
+from provisioner.aws.api import SageMakerApi  # noqa: E402
+from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
+from provisioner.hyperpod.plan import plan  # noqa: E402
 from tests.handlers import large_cluster  # noqa: E402
 from tests.handlers.cloudformation import Framework, Time, event  # noqa: E402
 from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation  # noqa: E402

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from provisioner.request import Accepted, Progress, Request, Resource
-from provisioner.retry import Clock
+from provisioner.framework.request import Accepted, Progress, Request, Resource
+from provisioner.framework.retry import Clock
 
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
 OTHER_STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/other/0d0d0d0d-bb22"

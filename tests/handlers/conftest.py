@@ -10,8 +10,8 @@ from botocore.config import Config
 from botocore.stub import Stubber
 
 from provisioner import handler
-from provisioner.aws_api import SageMakerApi
-from provisioner.hyperpod_cluster import HyperPodCluster
+from provisioner.aws.api import SageMakerApi
+from provisioner.hyperpod.cluster import HyperPodCluster
 from rehearsal.hyperpod_api import HyperPodService
 from rehearsal.kubernetes_api import KubernetesApi, Principal, static_tokens
 from tests.handlers.cloudformation import Framework, Time

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from provisioner.command_failures import CommandFailedError
-from provisioner.helm_release_state import Release, Revision
-from provisioner.helm_session import HelmSession
-from provisioner.kubeconfig import ClusterNotFoundError
-from provisioner.manifest import Manifest
-from provisioner.retry import Clock
+from provisioner.framework.retry import Clock
+from provisioner.helm.session import HelmSession
+from provisioner.helm.state import Release, Revision
+from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.kubeconfig import ClusterNotFoundError
+from provisioner.kubernetes.manifest import Manifest
 from tests.handlers.fake_kubectl import FakeKubectl, FakeListing
 
 CHART = "hyperpod-helm-chart-0.1.0"

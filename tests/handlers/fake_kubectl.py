@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from provisioner.cluster_listing import Containers
-from provisioner.helm_session import Object, Row
+from provisioner.helm.session import Object, Row
+from provisioner.kubernetes.listing import Containers
 
 
 @dataclass

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from provisioner.hyperpod_cluster import HyperPodCluster
-from provisioner.request import Progress
+from provisioner.framework.request import Progress
+from provisioner.hyperpod.cluster import HyperPodCluster
 from rehearsal.hyperpod_api import Caller, Timings
 from tests.handlers.cloudformation import Framework, Time
 from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation

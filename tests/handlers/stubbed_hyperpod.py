@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.stub import Stubber
 
-from provisioner.owner import digest
+from provisioner.framework.owner import digest
 from tests.handlers.cloudformation import STACK_ID
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from provisioner import archive
-from provisioner.archive import open_zip, unpack_chart
-from provisioner.errors import ProvisioningError
+from provisioner.aws import archive
+from provisioner.aws.archive import open_zip, unpack_chart
+from provisioner.framework.errors import ProvisioningError
 from tests.handlers.fake_s3 import zipped
 
 

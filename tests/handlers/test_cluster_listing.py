@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from provisioner.cluster_listing import ClusterListing
-from provisioner.command_failures import CommandFailedError
+from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.listing import ClusterListing
 from rehearsal.kubernetes_api import Fault, KubernetesApi, Principal, static_tokens
 from tests.handlers.helm_cloud import namespace
 

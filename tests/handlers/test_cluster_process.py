@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from provisioner import cluster_process
-from provisioner.cluster_process import ClusterProcess
-from provisioner.command_failures import CommandFailedError, last_lines
-from provisioner.errors import ProvisioningError
-from provisioner.helm import Helm, upgrade_arguments
-from provisioner.layer import layer_binary
+from provisioner.framework.errors import ProvisioningError
+from provisioner.helm.commands import Helm, upgrade_arguments
+from provisioner.kubernetes import process as cluster_process
+from provisioner.kubernetes.failures import CommandFailedError, last_lines
+from provisioner.kubernetes.layer import layer_binary
+from provisioner.kubernetes.process import ClusterProcess
 from rehearsal.layer_binaries import layer_binaries
 
 LABELS = {"hyperpod-cdk/owner": "abc", "hyperpod-cdk/stack": "ml-hyperpod"}

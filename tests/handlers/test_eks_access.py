@@ -9,10 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from provisioner.clients import Clients
-from provisioner.eks_token import TOKEN_PREFIX
-from provisioner.errors import ProvisioningError
-from provisioner.kubeconfig import ClusterNotFoundError, Kubeconfig, server_of
+from provisioner.aws.clients import Clients
+from provisioner.framework.errors import ProvisioningError
+from provisioner.kubernetes.kubeconfig import ClusterNotFoundError, Kubeconfig, server_of
+from provisioner.kubernetes.token import TOKEN_PREFIX
 from tests.handlers.cloudformation import Time
 from tests.handlers.fake_s3 import client_error
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from provisioner.command_failures import CommandFailedError
-from provisioner.helm_advice import advice
+from provisioner.helm.advice import advice
+from provisioner.kubernetes.failures import CommandFailedError
 
 TOO_LONG = 'Secret "sh.helm.release.v1.deps.v1" is invalid: data: Too long: may not be more than'
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from provisioner.errors import ProvisioningError
+from provisioner.framework.errors import ProvisioningError
 from rehearsal.kubernetes_api import Fault
 from tests.handlers.helm_charts import definition
 from tests.handlers.helm_cloud import DENIED, Cloud, namespace, properties

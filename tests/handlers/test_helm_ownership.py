@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from provisioner.errors import ProvisioningError
+from provisioner.framework.errors import ProvisioningError
 from tests.handlers.helm_accidents import helm_by_hand
 from tests.handlers.helm_charts import definition, packaged
 from tests.handlers.helm_cloud import Cloud, namespace, properties

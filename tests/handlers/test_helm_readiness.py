@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from provisioner import helm_readiness
-from provisioner.errors import ProvisioningError
+from provisioner.framework.errors import ProvisioningError
+from provisioner.helm import readiness as helm_readiness
 from tests.handlers.helm_charts import CHART
 from tests.handlers.helm_cloud import Cloud, properties
 

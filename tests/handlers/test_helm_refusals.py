@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from provisioner import helm_preparation
-from provisioner.errors import ProvisioningError
+from provisioner.framework.errors import ProvisioningError
+from provisioner.helm import preparation as helm_preparation
 from tests.handlers.helm_cloud import Cloud, namespace, properties
 
 HOLD = "example.com/hold"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.errors import ProvisioningError
-from provisioner.helm_release import HelmRelease
+from provisioner.framework.errors import ProvisioningError
+from provisioner.helm.release import HelmRelease
 from tests.handlers.cloudformation import OTHER_STACK_ID, Framework, Time
 from tests.handlers.fake_helm import CHART, FakeHelm
 

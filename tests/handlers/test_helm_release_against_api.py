@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from provisioner.errors import ProvisioningError
+from provisioner.framework.errors import ProvisioningError
 from rehearsal.kubernetes_api import Fault, unreachable
 from tests.handlers.cloudformation import OTHER_STACK_ID
 from tests.handlers.fake_s3 import zipped

@@ -2,8 +2,9 @@
 
 import pytest
 
-from provisioner.errors import ProvisioningError
-from provisioner.helm_release_state import (
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import Owner
+from provisioner.helm.state import (
     Action,
     Decision,
     Release,
@@ -12,7 +13,6 @@ from provisioner.helm_release_state import (
     decide,
     is_abandoned,
 )
-from provisioner.owner import Owner
 
 NOW = 1_000_000.0
 OWNER = Owner(stack_id="arn:aws:cloudformation:r:1:stack/ml-hyperpod/uuid", logical_id="Helm")

@@ -3,7 +3,7 @@
 import pytest
 from botocore.stub import Stubber
 
-from provisioner.errors import ProvisioningError
+from provisioner.framework.errors import ProvisioningError
 from tests.handlers.cloudformation import Framework, Time
 from tests.handlers.stubbed_hyperpod import (
     ARN,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from provisioner.errors import MESSAGE_LIMIT_BYTES
-from provisioner.hyperpod_causes import CAUSES, UNKNOWN, cause_of
-from provisioner.hyperpod_failure import failure, refused_by_service
-from provisioner.hyperpod_findings import Finding
+from provisioner.framework.errors import MESSAGE_LIMIT_BYTES
+from provisioner.hyperpod.causes import CAUSES, UNKNOWN, cause_of
+from provisioner.hyperpod.failure import failure, refused_by_service
+from provisioner.hyperpod.findings import Finding
 
 LOG_GROUP = "/aws/sagemaker/Clusters/ml-cluster/abcdefghij12"
 DESCRIBED = {

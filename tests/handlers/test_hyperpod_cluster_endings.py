@@ -3,9 +3,9 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from provisioner.errors import ProvisioningError
-from provisioner.owner import STACK_TAG
-from provisioner.request import Request
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import STACK_TAG
+from provisioner.framework.request import Request
 from rehearsal.hyperpod_api import Caller, Faults
 from tests.handlers.cloudformation import OTHER_STACK_ID, Time
 from tests.handlers.hyperpod_stack import (

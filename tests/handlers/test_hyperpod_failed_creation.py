@@ -2,10 +2,10 @@
 
 import pytest
 
-from provisioner.errors import ProvisioningError
-from provisioner.hyperpod_marks import CREATE_FAILED_TAG
-from provisioner.owner import STACK_TAG
-from provisioner.request import Request
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import STACK_TAG
+from provisioner.framework.request import Request
+from provisioner.hyperpod.marks import CREATE_FAILED_TAG
 from rehearsal.hyperpod_api import Caller, Faults
 from tests.handlers.cloudformation import STACK_ID, Time
 from tests.handlers.hyperpod_stack import (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from provisioner import hyperpod_deletion
-from provisioner.errors import ProvisioningError
-from provisioner.request import Request
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.request import Request
+from provisioner.hyperpod import deletion as hyperpod_deletion
 from rehearsal.hyperpod_api import Caller
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import ONE, HyperPodStack, describe, hyperpod_stack

@@ -5,10 +5,10 @@ from typing import Any, cast
 
 import pytest
 
-from provisioner.aws_api import SageMakerApi
-from provisioner.errors import ProvisioningError
-from provisioner.hyperpod_cluster import HyperPodCluster
-from provisioner.request import Request
+from provisioner.aws.api import SageMakerApi
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.request import Request
+from provisioner.hyperpod.cluster import HyperPodCluster
 from tests.handlers.cloudformation import Framework, Time, event
 from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
 from tests.handlers.large_cluster import (

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.hyperpod_described import fitted
-from provisioner.hyperpod_plan import Plan, plan
+from provisioner.hyperpod.described import fitted
+from provisioner.hyperpod.plan import Plan, plan
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provisioner.hyperpod_api import HyperPodApi
-from provisioner.hyperpod_described import adoption, fitted
-from provisioner.hyperpod_plan import Plan, plan
+from provisioner.hyperpod.api import HyperPodApi
+from provisioner.hyperpod.described import adoption, fitted
+from provisioner.hyperpod.plan import Plan, plan
 from rehearsal.hyperpod_api import Caller, HyperPodService
 from tests.handlers.cloudformation import Time
 from tests.handlers.local_sagemaker import LocalSageMaker

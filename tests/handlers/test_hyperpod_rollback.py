@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.errors import ProvisioningError
-from provisioner.hyperpod_marks import CREATE_FAILED_TAG
+from provisioner.framework.errors import ProvisioningError
+from provisioner.hyperpod.marks import CREATE_FAILED_TAG
 from rehearsal.hyperpod_api import Caller, Faults
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import (

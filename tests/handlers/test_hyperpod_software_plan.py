@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.hyperpod_described import fitted
-from provisioner.hyperpod_plan import plan
+from provisioner.hyperpod.described import fitted
+from provisioner.hyperpod.plan import plan
 
 AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
 ROLLING = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}

@@ -5,8 +5,8 @@ import datetime
 import pytest
 from botocore.stub import Stubber
 
-from provisioner.errors import ProvisioningError
-from provisioner.owner import digest
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import digest
 from tests.handlers.cloudformation import STACK_ID, Framework
 from tests.handlers.stubbed_hyperpod import (
     ARN,

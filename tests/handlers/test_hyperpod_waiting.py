@@ -2,8 +2,8 @@
 
 import pytest
 
-from provisioner.errors import ProvisioningError
-from provisioner.request import Request
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.request import Request
 from rehearsal.hyperpod_api import Caller, Faults
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import (

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.errors import ProvisioningError
-from provisioner.lifecycle_scripts import LifecycleScripts
+from provisioner.framework.errors import ProvisioningError
+from provisioner.lifecycle_scripts.scripts import LifecycleScripts
 from tests.handlers.cloudformation import Framework, Time
 from tests.handlers.fake_s3 import FakeS3, client_error, zipped
 

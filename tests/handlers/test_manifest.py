@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.chart_text import mentions
-from provisioner.manifest import documents_of, lost, parted
+from provisioner.helm.chart_text import mentions
+from provisioner.kubernetes.manifest import documents_of, lost, parted
 from tests.handlers.helm_charts import packaged
 
 RENDERED = """---

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from provisioner import handler
-from provisioner.errors import MESSAGE_LIMIT_BYTES, ProvisioningError, UnreachableError
-from provisioner.helm_session import HelmSession
-from provisioner.services import SERVICES
+from provisioner.aws.services import SERVICES
+from provisioner.framework.errors import MESSAGE_LIMIT_BYTES, ProvisioningError, UnreachableError
+from provisioner.helm.session import HelmSession
 from tests.handlers.cloudformation import RESPONSE_URL, event
 from tests.handlers.fake_s3 import FakeS3, client_error, zipped
 
@@ -106,7 +106,7 @@ def test_unreachable_cluster_while_polling_is_no_failure(
     def unreachable(*_: Any) -> HelmSession:
         raise UnreachableError("helm could not read", next_step="Wait.")
 
-    monkeypatch.setattr("provisioner.helm_session.EksHelmSessions.open", unreachable)
+    monkeypatch.setattr("provisioner.helm.session.EksHelmSessions.open", unreachable)
     clients.error = AssertionError()
     sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
     assert handler.is_complete(sent, Context()) == {"IsComplete": False}

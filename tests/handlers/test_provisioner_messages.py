@@ -2,10 +2,10 @@
 
 import pytest
 
-from provisioner.aws_errors import patience
-from provisioner.errors import MESSAGE_LIMIT_BYTES, ProvisioningError
-from provisioner.redaction import redacted, secret_values
-from provisioner.retry import retried
+from provisioner.aws.errors import patience
+from provisioner.framework.errors import MESSAGE_LIMIT_BYTES, ProvisioningError
+from provisioner.framework.redaction import redacted, secret_values
+from provisioner.framework.retry import retried
 from tests.handlers.cloudformation import Time
 from tests.handlers.fake_s3 import client_error
 

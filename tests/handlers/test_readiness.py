@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from provisioner.readiness import Unready, last_event, report, unready, usable_nodes
+from provisioner.kubernetes.readiness import Unready, last_event, report, unready, usable_nodes
 
 
 def _workload(kind: str, spec: dict[str, Any], status: dict[str, int]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from hyperpod_cdk.request_size import (
     refuse_large_request,
     request_bytes,
 )
-from provisioner.hyperpod_cluster_properties import HyperPodClusterProperties
+from provisioner.hyperpod.properties import HyperPodClusterProperties
 from stacks.cluster_waiting import cluster_waiting
 from tests.handlers.large_cluster import properties
 

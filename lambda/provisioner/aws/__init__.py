@@ -1,0 +1,1 @@
+"""The AWS calls that the provisioner makes."""

@@ -1,0 +1,98 @@
+"""What an error of an AWS call means for us."""
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as AwsConnectionError
+
+from provisioner.framework.retry import Clock, retried
+
+T = TypeVar("T")
+
+AWS_ERRORS: tuple[type[Exception], ...] = (ClientError, BotoCoreError)
+
+_THROTTLING = frozenset(
+    {
+        "Throttling",
+        "ThrottlingException",
+        "ThrottledException",
+        "RequestThrottled",
+        "RequestLimitExceeded",
+        "TooManyRequestsException",
+        "SlowDown",
+    }
+)
+_TRANSIENT = frozenset(
+    {
+        "InternalFailure",
+        "InternalServerError",
+        "InternalError",
+        "ServiceUnavailable",
+        "RequestTimeout",
+    }
+)
+_NOT_FOUND = frozenset(
+    {"ResourceNotFound", "ResourceNotFoundException", "NoSuchBucket", "NoSuchKey", "404"}
+)
+_ACCESS_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"})
+# A role is usable only some seconds after IAM returned it; until then a service says in words that
+# it cannot assume the role.
+_ROLE_UNUSABLE = re.compile(
+    r"(?is)assume.{0,80}role|role.{0,200}(assum|trust|not exist|propagat|not valid|invalid)"
+)
+
+ACCESS_DENIED_PATIENCE_SECONDS = 45.0
+ROLE_PATIENCE_SECONDS = 120.0
+THROTTLING_PATIENCE_SECONDS = 90.0
+
+
+def code(error: Exception) -> str:
+    """Return the AWS error code, or an empty text when the error did not come from a service."""
+    if isinstance(error, ClientError):
+        return str(error.response.get("Error", {}).get("Code", ""))
+    return ""
+
+
+def is_not_found(error: Exception) -> bool:
+    """Say whether the thing asked for does not exist."""
+    return code(error) in _NOT_FOUND
+
+
+def is_conflict(error: Exception) -> bool:
+    """Say whether the resource is busy with something else."""
+    return code(error) in {"ConflictException", "OperationAborted"}
+
+
+def is_in_use(error: Exception) -> bool:
+    """Say whether the name is taken."""
+    return code(error) in {"ResourceInUse", "ResourceInUseException"}
+
+
+def is_transient(error: Exception) -> bool:
+    """Say whether the same call may well succeed a little later."""
+    if code(error) in _THROTTLING | _TRANSIENT:
+        return True
+    return isinstance(error, AwsConnectionError | HTTPClientError)
+
+
+def patience(error: Exception) -> float:
+    """Return for how many seconds the call is worth repeating; 0 for an error that will stay."""
+    if is_transient(error):
+        return THROTTLING_PATIENCE_SECONDS
+    if code(error) in _ACCESS_DENIED:
+        return ACCESS_DENIED_PATIENCE_SECONDS
+    if code(error) == "ValidationException" and _ROLE_UNUSABLE.search(str(error)):
+        return ROLE_PATIENCE_SECONDS
+    return 0.0
+
+
+def aws_retried(call: Callable[[], T], *, clock: Clock) -> T:
+    """Call AWS again while the error is one that time mends.
+
+    Raises:
+        ClientError: The service refused.
+        BotoCoreError: The call did not reach the service.
+    """
+    return retried(call, errors=AWS_ERRORS, patience=patience, clock=clock)

@@ -1,0 +1,1 @@
+"""The custom-resource request, its answer, and what every resource type uses."""

@@ -1,0 +1,180 @@
+"""CloudFormation's custom-resource request as typed, frozen values, and what we answer."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import Owner
+from provisioner.framework.retry import Clock
+
+RequestType = Literal["Create", "Update", "Delete"]
+FAILURE = "Failure"
+DEFERRED = "Deferred"
+STARTED_AT = "StartedAt"
+STEPS_DONE = "StepsDone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request, as both ``on_event`` and ``is_complete`` see it.
+
+    Args:
+        type: What CloudFormation wants.
+        resource_type: Such as ``Custom::HelmRelease``.
+        request_id: The same for every attempt at this request, different for each request.
+        owner: The stack and logical id that ask.
+        physical_id: The id answered before; None on Create.
+        properties: What is wanted; every primitive is a string.
+        old_properties: What was wanted before; None unless this is an Update.
+        failure: In ``is_complete``: what ``on_event`` found out and carried over.
+        deferred: In ``is_complete``: the change could not be made yet, the resource was busy.
+        started_at: In ``is_complete``: when ``on_event`` began, in seconds since the epoch.
+        steps_done: In ``is_complete``: how many calls of several ``on_event`` has made.
+    """
+
+    type: RequestType
+    resource_type: str
+    request_id: str
+    owner: Owner
+    physical_id: str | None
+    properties: Mapping[str, Any]
+    old_properties: Mapping[str, Any] | None = None
+    failure: str | None = None
+    deferred: bool = False
+    started_at: float | None = None
+    steps_done: int = 0
+
+    @classmethod
+    def from_event(cls, event: Mapping[str, Any]) -> "Request":
+        """Parse the event that the provider framework passes on."""
+        return cls(
+            type=event["RequestType"],
+            resource_type=event["ResourceType"],
+            request_id=event["RequestId"],
+            owner=Owner(stack_id=event["StackId"], logical_id=event["LogicalResourceId"]),
+            physical_id=event.get("PhysicalResourceId"),
+            properties=event["ResourceProperties"],
+            old_properties=event.get("OldResourceProperties"),
+            failure=event.get(FAILURE),
+            deferred=bool(event.get(DEFERRED)),
+            started_at=event.get(STARTED_AT),
+            steps_done=event.get(STEPS_DONE, 0),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The answer of ``on_event``.
+
+    Args:
+        physical_id: Deterministic; another one than before means replacement.
+        failure: A failure after something was changed; ``is_complete`` raises it.
+        deferred: The resource was busy; ``is_complete`` makes the change later.
+        started_at: When ``on_event`` began, for a deadline; there is no other state.
+        steps_done: How many calls of several were made; ``is_complete`` makes the others.
+    """
+
+    physical_id: str
+    failure: str | None = None
+    deferred: bool = False
+    started_at: float | None = None
+    steps_done: int = 0
+
+    def as_response(self) -> dict[str, Any]:
+        """Return it as the framework wants it; extra keys reach ``is_complete`` in its event."""
+        response: dict[str, Any] = {"PhysicalResourceId": self.physical_id}
+        if self.failure is not None:
+            response[FAILURE] = self.failure
+        if self.deferred:
+            response[DEFERRED] = True
+        if self.started_at is not None:
+            response[STARTED_AT] = self.started_at
+        if self.steps_done:
+            response[STEPS_DONE] = self.steps_done
+        return response
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The answer of ``is_complete``.
+
+    Args:
+        complete: Whether CloudFormation may go on.
+        data: The resource's attributes, all of them; only when complete.
+    """
+
+    complete: bool
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    def as_response(self) -> dict[str, Any]:
+        """Return it as the framework wants it: Data is forbidden while incomplete."""
+        if self.complete and self.data:
+            return {"IsComplete": True, "Data": dict(self.data)}
+        return {"IsComplete": self.complete}
+
+
+DONE = Progress(complete=True)
+NOT_YET = Progress(complete=False)
+
+
+class Resource(Protocol):
+    """One resource type. Implementations decide; adapters they were given call out."""
+
+    def on_event(self, request: Request, clock: Clock) -> Accepted:
+        """Start what the request wants and return at once."""
+        ...
+
+    def is_complete(self, request: Request, clock: Clock) -> Progress:
+        """Find out whether it is done, or raise why it failed."""
+        ...
+
+
+def text_property(properties: Mapping[str, Any], name: str) -> str:
+    """Return a required property.
+
+    Raises:
+        ProvisioningError: It is missing, empty or not text.
+    """
+    value = properties.get(name)
+    if not isinstance(value, str) or not value:
+        raise ProvisioningError(
+            # The value itself may hold secrets; its type does not.
+            f"The property {name} must be a text that is not empty, got {type(value).__name__}",
+            next_step="Set it in the custom resource.",
+        )
+    return value
+
+
+def json_property(properties: Mapping[str, Any], name: str) -> object:
+    """Return a required property that holds JSON, so that types survive CloudFormation.
+
+    Raises:
+        ProvisioningError: It is missing or not JSON.
+    """
+    try:
+        parsed: object = json.loads(text_property(properties, name))
+    except json.JSONDecodeError as error:
+        raise ProvisioningError(
+            f"The property {name} is not valid JSON",
+            # The text itself may hold secrets; where it breaks does not.
+            detail=f"{error.msg} at character {error.pos}",
+            next_step="Pass one JSON string, such as Stack.to_json_string() makes.",
+        ) from None
+    return parsed
+
+
+def json_object_property(properties: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a required property that holds a JSON object.
+
+    Raises:
+        ProvisioningError: It is missing, not JSON, or JSON of another kind.
+    """
+    parsed = json_property(properties, name)
+    if not isinstance(parsed, dict):
+        raise ProvisioningError(
+            f"The property {name} must be a JSON object, got a {type(parsed).__name__}",
+            next_step="Pass one JSON string that starts with a brace.",
+        )
+    return parsed

@@ -1,0 +1,120 @@
+"""The properties of ``Custom::HelmRelease``."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import digest
+from provisioner.framework.request import json_object_property, json_property, text_property
+from provisioner.kubernetes.manifest import ReleaseId
+
+_ARCHIVES = (".tgz", ".zip")
+_TRUTHS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelmReleaseProperties:
+    """What the CDK app asks for.
+
+    Args:
+        cluster_name: The EKS cluster.
+        release: The release's name.
+        namespace: The release's namespace.
+        chart_bucket: Bucket of the chart asset.
+        chart_key: Key of the chart asset: a packaged chart (.tgz) or a zipped chart folder (.zip).
+        chart_digest: Stands for the chart's content.
+        values: Merged over the chart's own values.
+        adopt_namespaces: Namespaces that the release may take over when they exist and are no
+            release's. Default: none.
+        delete_user_objects: Whether users' objects may go with the namespaces and definitions that
+            helm deletes. Default: no.
+        wait_for_ready_minutes: How long an update may wait for the release's workloads. Default: 0,
+            not at all.
+    """
+
+    cluster_name: str
+    release: str
+    namespace: str
+    chart_bucket: str
+    chart_key: str
+    chart_digest: str
+    values: Mapping[str, Any]
+    adopt_namespaces: tuple[str, ...] = ()
+    delete_user_objects: bool = False
+    wait_for_ready_minutes: int = 0
+
+    @classmethod
+    def parse(cls, properties: Mapping[str, Any]) -> "HelmReleaseProperties":
+        """Parse ResourceProperties.
+
+        Raises:
+            ProvisioningError: One is missing or of the wrong type.
+        """
+        chart_key = text_property(properties, "ChartKey")
+        if not chart_key.endswith(_ARCHIVES):
+            raise ProvisioningError(
+                f"The property ChartKey must end in .tgz or .zip, got {chart_key}",
+                next_step="Pass a packaged chart or a zipped chart folder.",
+            )
+        return cls(
+            cluster_name=text_property(properties, "ClusterName"),
+            release=text_property(properties, "Release"),
+            namespace=text_property(properties, "Namespace"),
+            chart_bucket=text_property(properties, "ChartBucket"),
+            chart_key=chart_key,
+            chart_digest=text_property(properties, "ChartDigest"),
+            values=json_object_property(properties, "Values"),
+            adopt_namespaces=_names(properties, "AdoptNamespaces"),
+            delete_user_objects=_truth(properties, "DeleteUserObjects"),
+            wait_for_ready_minutes=_minutes(properties, "WaitForReadyMinutes"),
+        )
+
+    @property
+    def physical_id(self) -> str:
+        """The resource's id; another cluster, namespace or name is another release."""
+        return f"{self.cluster_name}/{self.namespace}/{self.release}"
+
+    @property
+    def release_id(self) -> ReleaseId:
+        """The release as helm knows it."""
+        return ReleaseId(self.release, self.namespace)
+
+    @property
+    def content(self) -> str:
+        """Stands for chart and values: equal content needs no upgrade."""
+        values = json.dumps(self.values, sort_keys=True, separators=(",", ":"))
+        return digest(self.chart_digest, values)
+
+
+def _names(properties: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    if name not in properties:
+        return ()
+    value = json_property(properties, name)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ProvisioningError(
+            f"The property {name} must be a JSON list of names, got {json.dumps(value)}",
+            next_step='Pass a text such as ["kubeflow"].',
+        )
+    return tuple(value)
+
+
+def _truth(properties: Mapping[str, Any], name: str) -> bool:
+    value = properties.get(name, "false")
+    if value not in _TRUTHS:
+        raise ProvisioningError(
+            f"The property {name} must be true or false, got {value!r}",
+            next_step="Set it in the custom resource, or leave it out for false.",
+        )
+    return _TRUTHS[value]
+
+
+def _minutes(properties: Mapping[str, Any], name: str) -> int:
+    value = properties.get(name, "0")
+    if not isinstance(value, str) or not value.isdecimal():
+        raise ProvisioningError(
+            f"The property {name} must be a whole number of minutes, got {value!r}",
+            next_step="Set it in the custom resource, or leave it out for 0.",
+        )
+    return int(value)

@@ -1,0 +1,225 @@
+"""The state machine of a Helm release, pure: what helm knows of it → what to do next.
+
+| release                                  | next                                              |
+|------------------------------------------|---------------------------------------------------|
+| absent                                   | upgrade --install                                 |
+| not ours                                 | refused, its owner named                          |
+| never deployed, by a former stack of our | taken for ours: a Create that was killed leaves   |
+| name, nobody can be at work on it        | this, and no Delete follows it                    |
+| deployed with the wanted content         | nothing                                           |
+| deployed otherwise, failed               | upgrade --install                                 |
+| pending, a copy of this request began it | wait, unless it began longer ago than it can live |
+| pending-install, left behind             | roll "back" to itself: completes it, then look    |
+|                                          | again; unlike uninstalling it deletes nothing     |
+| pending-upgrade or -rollback, left       | roll back to what served, then look again         |
+| uninstalling                             | finish uninstalling, then look again              |
+
+CloudFormation sends a resource one request at a time, so a pending state that an earlier request
+began was left by a killed process and nobody works on it. Lambda may run one request twice, though:
+each run marks what it begins as its own attempt.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import RESOURCE_LABEL, STACK_LABEL, Owner, digest, owner_in_labels
+
+CONTENT_LABEL = "hyperpod-cdk/content"
+REQUEST_LABEL = "hyperpod-cdk/request"
+ATTEMPT_LABEL = "hyperpod-cdk/attempt"
+
+DEPLOYED = "deployed"
+FAILED = "failed"
+PENDING_INSTALL = "pending-install"
+PENDING = frozenset({PENDING_INSTALL, "pending-upgrade", "pending-rollback"})
+UNINSTALLING = "uninstalling"
+LONGEST_INVOCATION_SECONDS = 900.0
+"""Lambda's limit: whoever began longer ago has been killed."""
+_ROLLBACK_PREFERENCE = (DEPLOYED, "superseded", FAILED)
+_ROLLED_BACK = re.compile(r"Rollback to (\d+)")
+
+
+class Revision(NamedTuple):
+    """One line of ``helm history``."""
+
+    number: int
+    status: str
+    chart: str
+    description: str
+    updated: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A release as helm stores it.
+
+    Args:
+        name: The release's name.
+        namespace: Where helm stores it.
+        labels: The labels given to its last revision.
+        revisions: Its history, oldest first; never empty.
+    """
+
+    name: str
+    namespace: str
+    labels: Mapping[str, str]
+    revisions: tuple[Revision, ...]
+
+    @property
+    def last(self) -> Revision:
+        """The revision that helm's status speaks of."""
+        return self.revisions[-1]
+
+    @property
+    def serving(self) -> Revision | None:
+        """The revision that was deployed last and not replaced since, if there is one."""
+        deployed = [revision for revision in self.revisions if revision.status == DEPLOYED]
+        return deployed[-1] if deployed else None
+
+    @property
+    def description(self) -> str:
+        """The description of what was deployed last: a rollback's is that of its target."""
+        numbered = {revision.number: revision for revision in self.revisions}
+        found = self.last
+        while target := _ROLLED_BACK.fullmatch(found.description):
+            number = int(target[1])
+            # A rollback goes back in time; anything else, or a pruned revision, is not followed.
+            if number >= found.number or number not in numbered:
+                break
+            found = numbered[number]
+        return found.description
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a request wants of a release.
+
+    Args:
+        owner: Who asks.
+        request_id: Which request asks.
+        content: Stands for chart and values.
+        attempt: Which run of that request asks.
+        now: When it asks, in seconds since the epoch.
+    """
+
+    owner: Owner
+    request_id: str
+    content: str
+    attempt: str
+    now: float
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels for the revision: unlike a description they survive failure and rollback."""
+        return {
+            **self.owner.labels,
+            CONTENT_LABEL: self.content,
+            REQUEST_LABEL: digest(self.request_id),
+            ATTEMPT_LABEL: self.attempt,
+        }
+
+    @property
+    def description(self) -> str:
+        """Description of the revision: anybody else's change of the release replaces it."""
+        return f"Content {self.content}"
+
+
+class Action(Enum):
+    """What to do next about a release."""
+
+    NOTHING = "nothing"
+    WAIT = "wait"
+    UPGRADE = "upgrade"
+    UNINSTALL = "uninstall"
+    ROLL_BACK = "roll back"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """An action, and for a rollback the revision to go back to."""
+
+    action: Action
+    revision: int = 0
+
+
+def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) -> Decision:
+    """Return the next step towards the wanted release.
+
+    Args:
+        release: What helm knows of it.
+        wanted: What a request wants.
+        claimed: Whether it `is_abandoned` and the request has begun to take it over.
+
+    Raises:
+        ProvisioningError: The release belongs to somebody else.
+    """
+    if release is None:
+        return Decision(action=Action.UPGRADE)
+    if not claimed:
+        refuse_foreign(release, wanted.owner)
+    if release.last.status == UNINSTALLING:
+        return Decision(action=Action.UNINSTALL)
+    if release.last.status in PENDING:
+        if is_at_work(release, wanted):
+            return Decision(action=Action.WAIT)
+        return Decision(action=Action.ROLL_BACK, revision=_served_last(release))
+    if is_deployed_as(release, wanted) and release.description == wanted.description:
+        return Decision(action=Action.NOTHING)
+    return Decision(action=Action.UPGRADE)
+
+
+def refuse_foreign(release: Release, owner: Owner) -> None:
+    """Refuse to touch a release that this owner did not make.
+
+    Raises:
+        ProvisioningError: The release belongs to somebody else.
+    """
+    if not owner.owns_labels(release.labels):
+        raise ProvisioningError(
+            f"The Helm release {release.name} in namespace {release.namespace} exists already and "
+            f"belongs to {owner_in_labels(release.labels)}",
+            next_step="Choose another release name or namespace, or uninstall that release first: "
+            f"helm uninstall {release.name} --namespace {release.namespace}",
+        )
+
+
+def is_at_work(release: Release, wanted: Wanted) -> bool:
+    """Say whether another run of this very request may be working on the release."""
+    same_request = release.labels.get(REQUEST_LABEL) == wanted.labels[REQUEST_LABEL]
+    own_attempt = release.labels.get(ATTEMPT_LABEL) == wanted.attempt
+    young = wanted.now - release.last.updated < LONGEST_INVOCATION_SECONDS
+    return same_request and not own_attempt and young
+
+
+def is_deployed_as(release: Release, wanted: Wanted) -> bool:
+    """Say whether the last revision is deployed with the wanted content."""
+    return release.last.status == DEPLOYED and release.labels.get(CONTENT_LABEL) == wanted.content
+
+
+def returns(release: Release, wanted: Wanted) -> bool:
+    """Say whether the wanted content was deployed before, as when CloudFormation rolls back."""
+    return any(revision.description == wanted.description for revision in release.revisions[:-1])
+
+
+def is_abandoned(release: Release | None, wanted: Wanted) -> bool:
+    """Say whether a stack of our name began the release, never finished it, and is gone."""
+    names = (STACK_LABEL, RESOURCE_LABEL)
+    return (
+        release is not None
+        and not wanted.owner.owns_labels(release.labels)
+        and all(release.labels.get(name) == wanted.labels[name] for name in names)
+        and all(revision.status in {PENDING_INSTALL, FAILED} for revision in release.revisions)
+        and wanted.now - release.last.updated >= LONGEST_INVOCATION_SECONDS
+    )
+
+
+def _served_last(release: Release) -> int:
+    for status in _ROLLBACK_PREFERENCE:
+        for revision in reversed(release.revisions):
+            if revision.status == status:
+                return revision.number
+    return release.last.number

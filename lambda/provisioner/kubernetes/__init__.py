@@ -1,0 +1,1 @@
+"""kubectl and the Kubernetes API of an EKS cluster."""

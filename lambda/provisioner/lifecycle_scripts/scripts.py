@@ -1,0 +1,157 @@
+"""``Custom::LifecycleScripts``: puts lifecycle scripts into a bucket before a cluster is made.
+
+| request | on_event                                                              | is_complete |
+|---------|-----------------------------------------------------------------------|-------------|
+| Create  | put every file of the zip                                             | at once     |
+| Update  | put every file, remove keys no longer listed (another bucket: Create) | at once     |
+| Delete  | remove the listed keys with all their versions                        | at once     |
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from provisioner.aws.api import S3Api
+from provisioner.aws.archive import open_zip
+from provisioner.aws.errors import AWS_ERRORS, aws_retried
+from provisioner.aws.s3 import read_object, remove_keys
+from provisioner.framework import log
+from provisioner.framework.errors import CarriedFailure, ProvisioningError
+from provisioner.framework.request import (
+    DONE,
+    Accepted,
+    Progress,
+    Request,
+    json_property,
+    text_property,
+)
+from provisioner.framework.retry import Clock
+
+_CONTENT_TYPES = {
+    ".sh": "text/x-shellscript",
+    ".py": "text/x-python",
+    ".json": "application/json",
+    ".yaml": "application/yaml",
+    ".toml": "application/toml",
+    ".md": "text/markdown",
+    ".txt": "text/plain",
+    ".conf": "text/plain",
+    ".service": "text/plain",
+}
+_OTHER_CONTENT_TYPE = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleScriptsProperties:
+    """What the CDK app asks for.
+
+    Args:
+        source_bucket: Bucket of the zipped scripts.
+        source_key: Key of the zipped scripts.
+        destination_bucket: Bucket from which nodes read them.
+        keys: Object keys, which are the files' relative paths in the zip.
+    """
+
+    source_bucket: str
+    source_key: str
+    destination_bucket: str
+    keys: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, properties: Mapping[str, Any]) -> "LifecycleScriptsProperties":
+        """Parse ResourceProperties.
+
+        Raises:
+            ProvisioningError: One is missing or of the wrong type.
+        """
+        keys = json_property(properties, "Keys")
+        if not isinstance(keys, list) or not all(isinstance(key, str) and key for key in keys):
+            raise ProvisioningError(
+                "The property Keys must be a JSON list of object keys",
+                next_step="Pass the relative paths of the scripts.",
+            )
+        return cls(
+            source_bucket=text_property(properties, "SourceBucket"),
+            source_key=text_property(properties, "SourceKey"),
+            destination_bucket=text_property(properties, "DestinationBucket"),
+            keys=tuple(keys),
+        )
+
+    @property
+    def physical_id(self) -> str:
+        """The resource's id: one set of scripts a bucket."""
+        return f"{self.destination_bucket}/lifecycle-scripts"
+
+
+class LifecycleScripts:
+    """Handles ``Custom::LifecycleScripts``.
+
+    Args:
+        s3: Reads the asset, writes and removes the scripts.
+    """
+
+    def __init__(self, *, s3: S3Api) -> None:
+        self._s3 = s3
+
+    def on_event(self, request: Request, clock: Clock) -> Accepted:
+        """Put or remove the scripts."""
+        properties = LifecycleScriptsProperties.parse(request.properties)
+        if request.type == "Delete":
+            self._remove(properties.destination_bucket, properties.keys, clock)
+            return Accepted(physical_id=request.physical_id or properties.physical_id)
+        scripts = self._scripts(properties, clock)
+        try:
+            for key in properties.keys:
+                self._put(properties.destination_bucket, key, scripts[key], clock)
+            if request.old_properties and request.physical_id == properties.physical_id:
+                old = LifecycleScriptsProperties.parse(request.old_properties)
+                gone = tuple(key for key in old.keys if key not in properties.keys)
+                self._remove(properties.destination_bucket, gone, clock)
+        except AWS_ERRORS as error:
+            failure = ProvisioningError(
+                f"The lifecycle scripts could not be put into the bucket "
+                f"{properties.destination_bucket}",
+                detail=str(error),
+                next_step="Check the bucket and the function's role, then deploy again.",
+            )
+            return Accepted(physical_id=properties.physical_id, failure=str(failure))
+        log.info("scripts put", bucket=properties.destination_bucket, keys=properties.keys)
+        return Accepted(physical_id=properties.physical_id)
+
+    def is_complete(self, request: Request, clock: Clock) -> Progress:  # noqa: ARG002 - the protocol
+        """Everything was done by ``on_event``."""
+        if request.failure:
+            raise CarriedFailure(request.failure)
+        if request.type == "Delete":
+            return DONE
+        bucket = LifecycleScriptsProperties.parse(request.properties).destination_bucket
+        return Progress(complete=True, data={"S3Uri": f"s3://{bucket}"})
+
+    def _scripts(self, properties: LifecycleScriptsProperties, clock: Clock) -> dict[str, bytes]:
+        origin = f"s3://{properties.source_bucket}/{properties.source_key}"
+        content = read_object(
+            self._s3, bucket=properties.source_bucket, key=properties.source_key, clock=clock
+        )
+        with open_zip(content, origin=origin) as archive:
+            missing = sorted(set(properties.keys) - set(archive.namelist()))
+            if missing:
+                raise ProvisioningError(
+                    f"The lifecycle script {missing[0]} is not in {origin}",
+                    next_step="List only files of the folder that is zipped.",
+                )
+            return {key: archive.read(key) for key in properties.keys}
+
+    def _put(self, bucket: str, key: str, body: bytes, clock: Clock) -> None:
+        content_type = _CONTENT_TYPES.get(PurePosixPath(key).suffix, _OTHER_CONTENT_TYPE)
+        aws_retried(
+            lambda: self._s3.put_object(
+                Bucket=bucket, Key=key, Body=body, ContentType=content_type
+            ),
+            clock=clock,
+        )
+
+    def _remove(self, bucket: str, keys: tuple[str, ...], clock: Clock) -> None:
+        if keys:
+            remove_keys(self._s3, bucket=bucket, keys=keys, clock=clock)
+            log.info("scripts removed", bucket=bucket, keys=keys)
