@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal.aws_clients import AwsClients, aws_clients
-from rehearsal.hyperpod_api import HyperPodApi, HyperPodService
+from rehearsal.hyperpod import HyperPodApi, HyperPodService
+from rehearsal.kubernetes import KubernetesApi
 from rehearsal.kubernetes_access import KubernetesAccess
-from rehearsal.kubernetes_api import KubernetesApi
 from rehearsal.kubernetes_nodes import KubernetesNodes
 from rehearsal.local_aws import LocalAws, LocalAwsSettings
 from rehearsal.vpc_subnets import VpcSubnets

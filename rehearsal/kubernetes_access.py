@@ -3,8 +3,8 @@
 import secrets
 
 from rehearsal.aws_clients import aws_session
-from rehearsal.kubernetes_api.authentication import Authenticate, Principal, static_tokens
-from rehearsal.kubernetes_api.eks_tokens import eks_tokens
+from rehearsal.kubernetes.authentication import Authenticate, Principal, static_tokens
+from rehearsal.kubernetes.eks_tokens import eks_tokens
 from rehearsal.local_aws import LocalAws
 
 

@@ -1,7 +1,7 @@
 """HyperPod's nodes as Kubernetes sees them."""
 
-from rehearsal.hyperpod_api import ClusterView, NodeView
-from rehearsal.kubernetes_api import KubernetesApi
+from rehearsal.hyperpod import ClusterView, NodeView
+from rehearsal.kubernetes import KubernetesApi
 
 
 class KubernetesNodes:

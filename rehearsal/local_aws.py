@@ -158,10 +158,10 @@ class LocalAws:
         log_file.parent.mkdir(parents=True, exist_ok=True)
         with log_file.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [INTERPRETER, "-m", "rehearsal.ministack"],
+                [INTERPRETER, "-m", "rehearsal.aws"],
                 cwd=scratch,
                 env=self._child_environment(scratch=scratch, temporary=temporary),
-                # Held open for as long as this process lives; see ministack/parent_watch.py.
+                # Held open for as long as this process lives; see aws/parent_watch.py.
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -3,7 +3,7 @@
 from botocore.exceptions import ClientError
 
 from rehearsal.aws_clients import AwsClients
-from rehearsal.hyperpod_api import Caller, Subnet
+from rehearsal.hyperpod import Caller, Subnet
 
 
 class VpcSubnets:

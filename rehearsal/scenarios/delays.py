@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rehearsal.hyperpod_api import Faults
+from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
 from rehearsal.stage import Stage

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from rehearsal.hyperpod_api import Faults
+from rehearsal.hyperpod import Faults
 from rehearsal.nodes import running_nodes, wait_for_nodes, wanted_nodes
 from rehearsal.report import Check
 from rehearsal.stage import Stage

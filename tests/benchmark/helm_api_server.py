@@ -7,7 +7,7 @@ certificate authority, and where helm and kubectl are.
 import json
 import sys
 
-from rehearsal.kubernetes_api import KubernetesApi, Principal, static_tokens
+from rehearsal.kubernetes import KubernetesApi, Principal, static_tokens
 from rehearsal.layer_binaries import layer_binaries
 
 TOKEN = "k8s-aws-v1.benchmark"  # noqa: S105 - known to this API only

@@ -12,8 +12,8 @@ from botocore.stub import Stubber
 from provisioner import handler
 from provisioner.aws.api import SageMakerApi
 from provisioner.hyperpod.cluster import HyperPodCluster
-from rehearsal.hyperpod_api import HyperPodService
-from rehearsal.kubernetes_api import KubernetesApi, Principal, static_tokens
+from rehearsal.hyperpod import HyperPodService
+from rehearsal.kubernetes import KubernetesApi, Principal, static_tokens
 from tests.handlers.cloudformation import Framework, Time
 from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
 from tests.handlers.helm_cloud import TOKEN, Cloud, mounted_layer

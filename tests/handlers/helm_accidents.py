@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes_api import Fault
+from rehearsal.kubernetes import Fault
 from rehearsal.layer_binaries import layer_binaries
 from tests.handlers.helm_cloud import TOKEN, Cloud
 

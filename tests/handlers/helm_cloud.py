@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from provisioner import handler
-from rehearsal.kubernetes_api import Fault, KubernetesApi
+from rehearsal.kubernetes import Fault, KubernetesApi
 from rehearsal.layer_binaries import layer_binaries
 from tests.handlers.cloudformation import STACK_ID, event
 from tests.handlers.fake_s3 import FakeS3, client_error

@@ -7,7 +7,7 @@ from typing import Any
 
 from provisioner.framework.request import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
-from rehearsal.hyperpod_api import Caller, Timings
+from rehearsal.hyperpod import Caller, Timings
 from tests.handlers.cloudformation import Framework, Time
 from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
 from tests.handlers.local_sagemaker import LocalSageMaker

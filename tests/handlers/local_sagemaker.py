@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from rehearsal.hyperpod_api import ApiError, Caller, HyperPodService
+from rehearsal.hyperpod import ApiError, Caller, HyperPodService
 
 _WRITES = frozenset(
     {

@@ -7,7 +7,7 @@ import pytest
 
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.listing import ClusterListing
-from rehearsal.kubernetes_api import Fault, KubernetesApi, Principal, static_tokens
+from rehearsal.kubernetes import Fault, KubernetesApi, Principal, static_tokens
 from tests.handlers.helm_cloud import namespace
 
 KNOWN, UNKNOWN = "known", "unknown"

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from provisioner.framework.errors import ProvisioningError
-from rehearsal.kubernetes_api import Fault
+from rehearsal.kubernetes import Fault
 from tests.handlers.helm_charts import definition
 from tests.handlers.helm_cloud import DENIED, Cloud, namespace, properties
 

@@ -9,7 +9,7 @@ from provisioner.framework import retry
 from provisioner.framework.errors import ProvisioningError
 from provisioner.helm import state as helm_release_state
 from provisioner.helm import steps as helm_release_steps
-from rehearsal.kubernetes_api import Fault, KubernetesApi, Principal, unreachable
+from rehearsal.kubernetes import Fault, KubernetesApi, Principal, unreachable
 from tests.handlers.cloudformation import STACK_ID
 from tests.handlers.helm_accidents import (
     LambdaKilledError,

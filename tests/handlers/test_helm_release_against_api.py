@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from provisioner.framework.errors import ProvisioningError
-from rehearsal.kubernetes_api import Fault, unreachable
+from rehearsal.kubernetes import Fault, unreachable
 from tests.handlers.cloudformation import OTHER_STACK_ID
 from tests.handlers.fake_s3 import zipped
 from tests.handlers.helm_accidents import delay, helm_by_hand

@@ -5,7 +5,7 @@ import pytest
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.hyperpod.marks import REQUEST_TAG
-from rehearsal.hyperpod_api import Caller, Faults
+from rehearsal.hyperpod import Caller, Faults
 from tests.handlers.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.handlers.hyperpod_stack import (
     CLASSIC,

@@ -6,7 +6,7 @@ from botocore.exceptions import ClientError
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.framework.request import Request
-from rehearsal.hyperpod_api import Caller, Faults
+from rehearsal.hyperpod import Caller, Faults
 from tests.handlers.cloudformation import OTHER_STACK_ID, Time
 from tests.handlers.hyperpod_stack import (
     CLASSIC,

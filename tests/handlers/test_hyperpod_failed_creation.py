@@ -6,7 +6,7 @@ from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.framework.request import Request
 from provisioner.hyperpod.marks import CREATE_FAILED_TAG
-from rehearsal.hyperpod_api import Caller, Faults
+from rehearsal.hyperpod import Caller, Faults
 from tests.handlers.cloudformation import STACK_ID, Time
 from tests.handlers.hyperpod_stack import (
     CLASSIC,

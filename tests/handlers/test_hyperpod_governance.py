@@ -5,7 +5,7 @@ import pytest
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Request
 from provisioner.hyperpod import deletion as hyperpod_deletion
-from rehearsal.hyperpod_api import Caller
+from rehearsal.hyperpod import Caller
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import ONE, HyperPodStack, describe, hyperpod_stack
 from tests.handlers.local_sagemaker import LocalSageMaker

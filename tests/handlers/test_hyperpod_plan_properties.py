@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.described import adoption, fitted
 from provisioner.hyperpod.plan import Plan, plan
-from rehearsal.hyperpod_api import Caller, HyperPodService
+from rehearsal.hyperpod import Caller, HyperPodService
 from tests.handlers.cloudformation import Time
 from tests.handlers.local_sagemaker import LocalSageMaker
 

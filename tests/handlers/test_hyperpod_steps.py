@@ -6,7 +6,7 @@ import pytest
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Request
-from rehearsal.hyperpod_api import Caller, Faults
+from rehearsal.hyperpod import Caller, Faults
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import (
     ONE,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rehearsal.hyperpod_api import ApiError, Caller, HyperPodService, Subnet
-from rehearsal.hyperpod_api.model_validation import violations_of
-from rehearsal.hyperpod_api.service_model import output_shape
+from rehearsal.hyperpod import ApiError, Caller, HyperPodService, Subnet
+from rehearsal.hyperpod.model_validation import violations_of
+from rehearsal.hyperpod.service_model import output_shape
 
 NAME = "ml-cluster"
 ROLE = "arn:aws:iam::000000000000:role/ml-execution-role"

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from rehearsal.kubernetes_api import KubernetesApi, Principal, Reads, static_tokens
+from rehearsal.kubernetes import KubernetesApi, Principal, Reads, static_tokens
 from rehearsal.layer_binaries import layer_binaries
 
 ADMIN = "admin-token"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from rehearsal.hyperpod_api import Faults, Timings
 from tests.rehearsal.hyperpod_api_support import (
     NAME,
     KnownSubnets,
@@ -14,6 +12,8 @@ from tests.rehearsal.hyperpod_api_support import (
     group,
     subject,
 )
+
+from rehearsal.hyperpod import Faults, Timings
 
 CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 NONE = Faults()

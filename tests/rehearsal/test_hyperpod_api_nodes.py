@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-
-from rehearsal.hyperpod_api import ApiError, Caller, ClusterView, NodeView, Timings
 from tests.rehearsal.hyperpod_api_support import (
     EKS_CLUSTER,
     NAME,
@@ -19,6 +17,8 @@ from tests.rehearsal.hyperpod_api_support import (
     group,
     subject,
 )
+
+from rehearsal.hyperpod import ApiError, Caller, ClusterView, NodeView, Timings
 
 CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 NOBODY = "i-00000000000000000"

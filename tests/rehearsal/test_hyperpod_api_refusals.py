@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rehearsal.hyperpod_api import Faults
 from tests.rehearsal.hyperpod_api_support import (
     NAME,
     ROLE,
@@ -10,6 +9,8 @@ from tests.rehearsal.hyperpod_api_support import (
     group,
     subject,
 )
+
+from rehearsal.hyperpod import Faults
 
 
 def test_quota_counts_all_clusters() -> None:

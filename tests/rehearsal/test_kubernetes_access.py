@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from http.client import HTTPSConnection
 
 import pytest
-
-from rehearsal.kubernetes_api import Fault, unreachable
 from tests.rehearsal.kubernetes_api_support import (
     ADMIN,
     AUDITOR,
@@ -19,6 +17,8 @@ from tests.rehearsal.kubernetes_api_support import (
     config_map,
     running_cluster,
 )
+
+from rehearsal.kubernetes import Fault, unreachable
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.rehearsal.kubernetes_api_support import Cluster, definition, gadget, running_cluster
 
 

@@ -13,7 +13,7 @@ from botocore.credentials import Credentials
 from botocore.signers import RequestSigner
 
 from rehearsal.aws_clients import aws_session
-from rehearsal.kubernetes_api import Authenticate, Principal, Reads, eks_tokens
+from rehearsal.kubernetes import Authenticate, Principal, Reads, eks_tokens
 from rehearsal.local_aws import ACCOUNT, LocalAws
 
 CLUSTER = "research"

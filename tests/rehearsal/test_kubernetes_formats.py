@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes_api import ApiError
-from rehearsal.kubernetes_api.protobuf import decode
-from rehearsal.kubernetes_api.quantities import quantity
-from rehearsal.kubernetes_api.resources import Resource, ResourceCatalog
-from rehearsal.kubernetes_api.schemas import BuiltInSchemas
-from rehearsal.kubernetes_api.selectors import field_predicate, label_predicate
-from rehearsal.kubernetes_api.store import Store
-from rehearsal.kubernetes_api.table import wants_table
-from rehearsal.kubernetes_api.table_columns import at
-from rehearsal.kubernetes_api.watch import WatchOptions, watch
+from rehearsal.kubernetes import ApiError
+from rehearsal.kubernetes.protobuf import decode
+from rehearsal.kubernetes.quantities import quantity
+from rehearsal.kubernetes.resources import Resource, ResourceCatalog
+from rehearsal.kubernetes.schemas import BuiltInSchemas
+from rehearsal.kubernetes.selectors import field_predicate, label_predicate
+from rehearsal.kubernetes.store import Store
+from rehearsal.kubernetes.table import wants_table
+from rehearsal.kubernetes.table_columns import at
+from rehearsal.kubernetes.watch import WatchOptions, watch
 
 
 def labelled(**labels: str) -> dict[str, Any]:

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-
-from rehearsal.kubernetes_api import Fault
 from tests.rehearsal.kubernetes_api_support import (
     NOBODY,
     Cluster,
@@ -16,6 +14,8 @@ from tests.rehearsal.kubernetes_api_support import (
     deployment,
     running_cluster,
 )
+
+from rehearsal.kubernetes import Fault
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from threading import Timer
 
 import pytest
-
 from tests.rehearsal.kubernetes_api_support import (
     Cluster,
     config_map,

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes_api import ApiError
-from rehearsal.kubernetes_api.field_paths import field_paths, from_fields, readable, to_fields
-from rehearsal.kubernetes_api.managed_fields import after_update
-from rehearsal.kubernetes_api.merge_patch import json_patched, merge_patched
-from rehearsal.kubernetes_api.schemas import BuiltInSchemas
-from rehearsal.kubernetes_api.server_side_apply import applied
-from rehearsal.kubernetes_api.strategic_merge import strategic_patched
+from rehearsal.kubernetes import ApiError
+from rehearsal.kubernetes.field_paths import field_paths, from_fields, readable, to_fields
+from rehearsal.kubernetes.managed_fields import after_update
+from rehearsal.kubernetes.merge_patch import json_patched, merge_patched
+from rehearsal.kubernetes.schemas import BuiltInSchemas
+from rehearsal.kubernetes.server_side_apply import applied
+from rehearsal.kubernetes.strategic_merge import strategic_patched
 
 SCHEMAS = BuiltInSchemas(kubernetes_version="1.34")
 POD = SCHEMAS.of(group="", version="v1", kind="Pod")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal.aws.internals import REQUIRED_NAMES
 from rehearsal.local_aws import REPOSITORY
-from rehearsal.ministack.internals import REQUIRED_NAMES
 
 SOURCES = sorted((REPOSITORY / "rehearsal" / "ministack").glob("*.py"))
 

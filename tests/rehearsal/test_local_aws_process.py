@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rehearsal import local_aws
+from rehearsal.aws.internals import MINISTACK_VERSION
 from rehearsal.local_aws import INTERPRETER, REPOSITORY, LocalAws, LocalAwsError, LocalAwsSettings
-from rehearsal.ministack.internals import MINISTACK_VERSION
 from tests.rehearsal.local_aws_support import client, deploy, role
 
 CODE = "import time\n\ndef handler(event, context):\n    return {'tmp': __file__}\n"
@@ -145,7 +145,7 @@ def test_the_log_outlives_the_server_where_asked(temporary: Path) -> None:
 
 def test_a_ministack_without_a_needed_name_is_refused() -> None:
     script = (
-        "from rehearsal.ministack import internals\n"
+        "from rehearsal.aws import internals\n"
         "internals.REQUIRED_NAMES['ministack.services.eks'] = ('_no_such_name',)\n"
         "internals.require_names()"
     )

@@ -1,0 +1,94 @@
+"""Ask MiniStack's IAM what a caller or a role may do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ministack import app
+from ministack.core import iam_actions, iam_evaluator
+from ministack.core.responses import get_account_id, get_region
+from ministack.core.router import extract_access_key_id
+from ministack.services import iam
+
+from rehearsal.aws.json_service import ServiceError
+
+
+class AccessDeniedError(ServiceError):
+    """AccessDeniedException, in AWS's words."""
+
+    def __init__(self, *, principal_arn: str, action: str, resource: str, explicit: bool) -> None:
+        message = iam_actions.identity_denial_message(action, principal_arn, resource, explicit)
+        super().__init__("AccessDeniedException", message)
+
+
+def request_tags(*, service: str, action: str, body: bytes) -> dict[str, Any]:
+    """Return the condition keys aws:RequestTag/* and aws:TagKeys of a request."""
+    return dict(iam_actions.request_tag_context(service, action, body, {}))
+
+
+def require_caller(
+    *,
+    headers: Mapping[str, str],
+    action: str,
+    resource: str,
+    context: Mapping[str, Any] | None = None,
+) -> None:
+    """Check that the request's caller may do something; always so without AUTH.
+
+    Args:
+        headers: Of the request.
+        action: IAM action, `service:Operation`.
+        resource: ARN, or `*` for an action without one.
+        context: Condition keys of the service.
+
+    Raises:
+        AccessDeniedError: no policy allows it, or one denies it.
+        ServiceError: the credentials themselves fail.
+    """
+    if not app.AUTH:
+        return
+    denial = iam_evaluator.enforce(
+        extract_access_key_id(headers, {}),
+        action,
+        action.partition(":")[0],
+        get_region(),
+        resource_arn=resource,
+        service_context=dict(context or {}),
+    )
+    if isinstance(denial, iam_evaluator.AuthError):
+        raise ServiceError(denial.code, denial.message)
+    if denial is not None:
+        raise AccessDeniedError(
+            principal_arn=denial.principal_arn,
+            action=action,
+            resource=resource,
+            explicit=denial.decision == "Deny",
+        )
+
+
+def role_may(*, role_name: str, action: str, resource: str) -> bool:
+    """Return whether a role of the request's account, once assumed, may do something.
+
+    Its own policies, its boundary and the resource's policy count, as they do for a request.
+
+    Args:
+        role_name: Without path.
+        action: IAM action, `service:Operation`.
+        resource: ARN.
+    """
+    account = get_account_id()
+    context = iam_evaluator.EvalContext(
+        principal_arn=f"arn:aws:sts::{account}:assumed-role/{role_name}/SageMaker",
+        principal_type="AssumedRole",
+        principal_account=account,
+        action=action,
+        resource_arn=resource,
+        region=get_region(),
+        secure_transport=True,
+    )
+    limits = iam_evaluator._permissions_boundary(iam._roles, role_name, account)
+    policies = iam_evaluator._gather_role_policies(role_name, account)
+    decision = iam_evaluator.evaluate(context, policies, *limits)
+    found = iam_evaluator._resource_policy(action.partition(":")[0], resource)
+    if found is not None:
+        decision = iam_evaluator.combine_resource_policy(decision, context, *found, limits=limits)
+    return bool(decision.decision == "Allow")

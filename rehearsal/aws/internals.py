@@ -1,0 +1,138 @@
+"""The private names of MiniStack this package relies on, and the version that has them."""
+
+import importlib
+import importlib.metadata
+from collections.abc import Iterator
+
+MINISTACK_VERSION = "1.5.33"
+"""The version `rehearsal/requirements.txt` pins; a test compares the two."""
+
+REQUIRED_NAMES = {
+    "ministack.app": (
+        "AUTH",
+        "SERVICE_HANDLERS",
+        "main",
+        "pin_request_origin",
+    ),
+    "ministack.core.iam_actions": (
+        "identity_denial_message",
+        "request_tag_context",
+    ),
+    "ministack.core.iam_evaluator": (
+        "AuthError",
+        "EvalContext",
+        "_gather_role_policies",
+        "_permissions_boundary",
+        "_resource_policy",
+        "_service_principal_matches",
+        "combine_resource_policy",
+        "enforce",
+        "evaluate",
+        "evaluate_trust_policy",
+        "request_caller_arn",
+    ),
+    "ministack.core.lambda_runtime": ("zipfile",),
+    "ministack.core.responses": (
+        "AccountRegionScopedDict",
+        "get_account_id",
+        "get_region",
+    ),
+    "ministack.core.router": (
+        "SERVICE_PATTERNS",
+        "extract_access_key_id",
+    ),
+    "ministack.services.cloudformation.custom_resource": (
+        "deliver_response",
+        "invoke_custom_resource",
+    ),
+    "ministack.services.cloudformation.stacks": ("_roll_back_operation",),
+    "ministack.services.cloudformation.provisioners": (
+        "_REPLACING_PROPERTIES",
+        "_RESOURCE_HANDLERS",
+        "_STACK_TAG_PROPERTY",
+        "_cfn_bool",
+        "_ec2_apply_tags",
+        "_ec2_sg_permissions",
+        "_ec2_subnet_create",
+        "_eks_cluster_fields",
+        "_pascal_to_camel",
+        "_tag_map",
+    ),
+    "ministack.services.ec2": (
+        "_ACTION_MAP",
+        "_addresses",
+        "_az_id_for_zone_name",
+        "_az_id_prefix",
+        "_flow_logs",
+        "_nat_gateways",
+        "_new_sg_id",
+        "_rules_match",
+        "_security_groups",
+        "_sg_rule_id",
+        "_subnets",
+        "_vpc_fields_xml",
+        "_vpcs",
+        "_xml",
+        "_zone_name_for_az_id",
+    ),
+    "ministack.services.eks": (
+        "_VALID_ACCESS_ENTRY_TYPES",
+        "_access_entries",
+        "_access_entry_arn",
+        "_access_policies",
+        "_addons",
+        "_ae_key",
+        "_associate_access_policy",
+        "_clusters",
+        "_create_access_entry",
+        "_create_addon",
+        "_create_cluster",
+        "_create_pod_identity_association",
+        "_delete_access_entry",
+        "_delete_addon",
+        "_delete_cluster",
+        "_delete_pod_identity_association",
+        "_describe_cluster",
+        "_disassociate_access_policy",
+        "_docker_available",
+        "_error",
+        "_tags",
+        "_update_access_entry",
+        "_update_addon",
+        "_update_pod_identity_association",
+    ),
+    "ministack.services.iam": (
+        "_AWS_MANAGED_POLICY_PREFIX",
+        "_aws_managed_policies",
+        "_create_role",
+        "_make_aws_managed_record",
+        "_roles",
+    ),
+    "ministack.services.s3": ("_buckets",),
+}
+
+
+def missing_names() -> Iterator[str]:
+    """Yield each required name, `module.name`, that the installed MiniStack does not have."""
+    for module_name, names in REQUIRED_NAMES.items():
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError:
+            yield module_name
+            continue
+        yield from (f"{module_name}.{name}" for name in names if not hasattr(module, name))
+
+
+def require_names() -> None:
+    """Check that this MiniStack has every private name used.
+
+    Raises:
+        SystemExit: one line naming the version expected, the one found and what it lacks.
+    """
+    missing = sorted(missing_names())
+    if missing:
+        found = importlib.metadata.version("ministack")
+        raise SystemExit(
+            f"rehearsal.aws: needs ministack {MINISTACK_VERSION}, found {found}, which lacks "
+            f"{', '.join(missing)}. Reinstall with: pip install -r rehearsal/requirements.txt"
+        )

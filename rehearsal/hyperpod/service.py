@@ -1,0 +1,159 @@
+"""The HyperPod operations of SageMaker, without a network and without a clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import RLock
+from typing import Any
+
+from rehearsal.hyperpod.addresses import AddressBook
+from rehearsal.hyperpod.agenda import Agenda
+from rehearsal.hyperpod.batch_operations import BatchOperations
+from rehearsal.hyperpod.caller import Caller
+from rehearsal.hyperpod.cluster_lifecycle import ClusterLifecycle
+from rehearsal.hyperpod.cluster_operations import ClusterOperations
+from rehearsal.hyperpod.errors import resource_not_found, throttled, unknown_operation
+from rehearsal.hyperpod.event_operations import EventOperations
+from rehearsal.hyperpod.faults import FaultGate, Faults
+from rehearsal.hyperpod.governance_operations import GovernanceOperations
+from rehearsal.hyperpod.hooks import Environment, Observer, Subnets
+from rehearsal.hyperpod.model_validation import validate_request
+from rehearsal.hyperpod.node_operations import NodeOperations
+from rehearsal.hyperpod.nodes import Place
+from rehearsal.hyperpod.operations import Answer, Backend, Call, Handler
+from rehearsal.hyperpod.registry import ClusterRegistry
+from rehearsal.hyperpod.software_operations import SoftwareOperations
+from rehearsal.hyperpod.surroundings import Surroundings
+from rehearsal.hyperpod.tag_operations import TagOperations
+from rehearsal.hyperpod.timings import Timings
+
+# The rehearsal's own AMI release; AWS's numbers follow the same form.
+DEFAULT_RELEASE_VERSION = "1.0.0"
+
+
+class HyperPodService:
+    """Clusters that live in memory and change as time passes.
+
+    State advances only within a call of a method, up to the time that the clock then shows.
+    Methods may be called from several threads.
+
+    Args:
+        clock: Returns the time in epoch seconds; must not go backwards.
+        timings: How long things take.
+        faults: What goes wrong at first; see `faults`.
+        environment: Checks outside facts when a cluster is created; None: nothing is checked.
+        subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598.
+        observer: Is told when nodes come and go.
+        release_version: The latest HyperPod AMI release.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        timings: Timings | None = None,
+        faults: Faults | None = None,
+        environment: Environment | None = None,
+        subnets: Subnets | None = None,
+        observer: Observer | None = None,
+        release_version: str = DEFAULT_RELEASE_VERSION,
+    ) -> None:
+        self._clock = clock
+        self._lock = RLock()
+        self._surroundings = Surroundings(
+            agenda=Agenda(),
+            timings=timings or Timings(),
+            faults=FaultGate(faults=faults or Faults()),
+            addresses=AddressBook(),
+            observer=observer,
+        )
+        self._backend = Backend(
+            registry=ClusterRegistry(),
+            lifecycle=ClusterLifecycle(surroundings=self._surroundings),
+            surroundings=self._surroundings,
+            environment=environment,
+            subnets=subnets,
+            release_version=release_version,
+        )
+        self._handlers: dict[str, Handler] = {
+            **ClusterOperations(backend=self._backend).handlers,
+            **SoftwareOperations(backend=self._backend).handlers,
+            **NodeOperations(backend=self._backend).handlers,
+            **EventOperations(backend=self._backend).handlers,
+            **TagOperations(backend=self._backend).handlers,
+            **BatchOperations(backend=self._backend).handlers,
+            **GovernanceOperations(backend=self._backend).handlers,
+        }
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """Names of the operations there are."""
+        return frozenset(self._handlers)
+
+    @property
+    def faults(self) -> Faults:
+        """The faults in force. Assign others at any time; counted faults then start again."""
+        return self._surroundings.faults.current
+
+    @faults.setter
+    def faults(self, faults: Faults) -> None:
+        with self._lock:
+            # What was due before happened under the faults before.
+            self.advance()
+            self._surroundings.faults.replace(faults=faults)
+
+    def call(self, operation: str, request: Mapping[str, Any], caller: Caller) -> Answer:
+        """Carry out an operation.
+
+        Args:
+            operation: Operation name, for example `CreateCluster`.
+            request: Request members as they come over the wire (times are epoch seconds).
+            caller: Who calls.
+
+        Returns:
+            The response members.
+
+        Raises:
+            ApiError: The operation is refused.
+        """
+        handler = self._handlers.get(operation)
+        if handler is None:
+            raise unknown_operation(operation)
+        with self._lock:
+            now = self.advance()
+            if self._surroundings.faults.throttles(operation=operation):
+                raise throttled()
+            given = {name: value for name, value in request.items() if value is not None}
+            validate_request(operation, given)
+            return handler(Call(request=given, caller=caller, now=now))
+
+    def advance(self) -> float:
+        """Let everything happen that is due, and return the time."""
+        with self._lock:
+            now = self._clock()
+            self._surroundings.agenda.run_until(now)
+            return now
+
+    def replace_node(self, *, cluster: str, instance_id: str, caller: Caller | None = None) -> None:
+        """Replace a node as auto-recovery does when it finds the hardware faulty.
+
+        Args:
+            cluster: Name or ARN.
+            instance_id: The faulty instance.
+            caller: Account and Region of the cluster; default: those of an anonymous call.
+
+        Raises:
+            ApiError: ResourceNotFound when there is no such cluster or instance.
+        """
+        with self._lock:
+            now = self.advance()
+            found = self._backend.registry.find(cluster, caller or Caller())
+            for group in found.groups.values():
+                for node in group.nodes:
+                    if node.instance_id == instance_id:
+                        place = Place(found, group, node)
+                        reason = "Hardware failure was detected"
+                        self._backend.lifecycle.nodes.replace(place, now, reason=reason)
+                        return
+            message = f"Instance '{instance_id}' not found in cluster '{cluster}'."
+            raise resource_not_found(message)

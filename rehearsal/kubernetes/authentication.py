@@ -1,0 +1,82 @@
+"""Who a caller is, and what that lets them do."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from rehearsal.kubernetes.errors import ApiError, qualified
+from rehearsal.kubernetes.resources import Resource
+
+
+class Reads(Enum):
+    """What a caller without full rights may read."""
+
+    NOTHING = "nothing"
+    ALL_BUT_SECRETS = "all but secrets"
+    EVERYTHING = "everything"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """An authenticated caller.
+
+    Attributes:
+        username: Name that refusals show.
+        groups: Kubernetes groups.
+        allowed: Whether the caller may do everything, as a cluster administrator.
+        reads: What a caller who is not allowed everything may still read.
+    """
+
+    username: str
+    groups: tuple[str, ...] = ("system:authenticated",)
+    allowed: bool = False
+    reads: Reads = Reads.NOTHING
+
+
+# Answers who a bearer token stands for; None when nobody vouches for it.
+Authenticate = Callable[[str], Awaitable[Principal | None]]
+
+
+def static_tokens(principals: Mapping[str, Principal]) -> Authenticate:
+    """Return an authenticator that knows a fixed set of tokens.
+
+    Args:
+        principals: The principal of each token.
+    """
+
+    async def authenticate(token: str) -> Principal | None:
+        return principals.get(token)
+
+    return authenticate
+
+
+def may(principal: Principal, *, verb: str, resource: str) -> bool:
+    """Whether a principal may act on a resource.
+
+    Args:
+        principal: Who.
+        verb: Kubernetes verb, such as `list`.
+        resource: Plural name of the resource.
+    """
+    if principal.allowed:
+        return True
+    if verb not in ("get", "list", "watch"):
+        return False
+    return principal.reads is Reads.EVERYTHING or (
+        principal.reads is Reads.ALL_BUT_SECRETS and resource != "secrets"
+    )
+
+
+def forbidden(
+    principal: Principal, *, verb: str, resource: Resource, namespace: str, name: str
+) -> ApiError:
+    """Return the refusal of an act on a resource, in the API server's words."""
+    plural = qualified(plural=resource.plural, group=resource.group)
+    subject = f'{plural} "{name}"' if name else plural
+    scope = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
+    message = (
+        f'{subject} is forbidden: User "{principal.username}" cannot {verb} resource '
+        f'"{resource.plural}" in API group "{resource.group}" {scope}'
+    )
+    details = {"name": name, "group": resource.group, "kind": resource.plural}
+    return ApiError(403, "Forbidden", message, details)

@@ -1,0 +1,26 @@
+"""The controllers that keep the cluster's status: a small part of kube-controller-manager."""
+
+from collections.abc import Callable
+
+from rehearsal.kubernetes.controllers.deletions import finish_deletions
+from rehearsal.kubernetes.controllers.volumes import bind_claims
+from rehearsal.kubernetes.controllers.workloads import refresh_workloads
+from rehearsal.kubernetes.removal import Removal
+from rehearsal.kubernetes.resources import ResourceCatalog
+from rehearsal.kubernetes.store import Store
+
+
+class Controllers:
+    """Runs every controller, in the thread of the write that calls for it."""
+
+    def __init__(self, *, store: Store, catalog: ResourceCatalog, removal: Removal) -> None:
+        self._steps: list[Callable[[], None]] = [
+            lambda: finish_deletions(store, catalog, removal),
+            lambda: bind_claims(store, catalog),
+            lambda: refresh_workloads(store, catalog),
+        ]
+
+    def reconcile(self) -> None:
+        """Bring every status up to date."""
+        for step in self._steps:
+            step()

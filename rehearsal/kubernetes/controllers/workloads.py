@@ -1,0 +1,94 @@
+"""The status of DaemonSets and Deployments, derived from the nodes there are."""
+
+from rehearsal.kubernetes.controllers.scheduling import runs_on
+from rehearsal.kubernetes.errors import Object
+from rehearsal.kubernetes.object_metadata import now
+from rehearsal.kubernetes.resources import ResourceCatalog
+from rehearsal.kubernetes.store import Store
+
+
+def refresh_workloads(store: Store, catalog: ResourceCatalog) -> None:
+    """Write the status of each workload that differs from what the nodes allow."""
+    node_kind = catalog.by_kind(api_version="v1", kind="Node")
+    nodes = store.listed(node_kind) if node_kind else []
+    for kind, status_of in (("DaemonSet", _daemon_set), ("Deployment", _deployment)):
+        resource = catalog.by_kind(api_version="apps/v1", kind=kind)
+        if resource is None:
+            continue
+        for item in store.listed(resource):
+            status = status_of(item, nodes)
+            if status != item.get("status"):
+                store.put(resource, {**item, "status": status})
+
+
+def _daemon_set(item: Object, nodes: list[Object]) -> Object:
+    """One pod on each node that its pods may run on."""
+    pod_spec = item["spec"]["template"].get("spec") or {}
+    count = sum(runs_on(node, pod_spec, daemon=True) for node in nodes)
+    return {
+        "currentNumberScheduled": count,
+        "desiredNumberScheduled": count,
+        "numberAvailable": count,
+        "numberMisscheduled": 0,
+        "numberReady": count,
+        "observedGeneration": item["metadata"]["generation"],
+        "updatedNumberScheduled": count,
+    }
+
+
+def _deployment(item: Object, nodes: list[Object]) -> Object:
+    """All pods on the nodes that would take them; Pending when no node would."""
+    pod_spec = item["spec"]["template"].get("spec") or {}
+    replicas = item["spec"].get("replicas", 1)
+    ready = replicas if any(runs_on(node, pod_spec, daemon=False) for node in nodes) else 0
+    status: Object = {
+        "observedGeneration": item["metadata"]["generation"],
+        "conditions": _conditions(item, available=ready == replicas),
+    }
+    if replicas:
+        status |= {"replicas": replicas, "updatedReplicas": replicas}
+        key = "readyReplicas" if ready else "unavailableReplicas"
+        status[key] = replicas
+        if ready:
+            status["availableReplicas"] = replicas
+    return status
+
+
+def _conditions(item: Object, *, available: bool) -> list[Object]:
+    """The two conditions of a Deployment; one that does not change keeps its time."""
+    before = {
+        condition["type"]: condition
+        for condition in (item.get("status") or {}).get("conditions", [])
+    }
+    wanted = [
+        (
+            "Available",
+            available,
+            "MinimumReplicasAvailable" if available else "MinimumReplicasUnavailable",
+            f"Deployment {'has' if available else 'does not have'} minimum availability.",
+        ),
+        (
+            "Progressing",
+            True,
+            "NewReplicaSetAvailable" if available else "ReplicaSetUpdated",
+            f'ReplicaSet of "{item["metadata"]["name"]}" '
+            + ("has successfully progressed." if available else "is progressing."),
+        ),
+    ]
+    conditions = []
+    for kind, good, reason, message in wanted:
+        same = before.get(kind, {})
+        state = "True" if good else "False"
+        unchanged = (same.get("status"), same.get("reason")) == (state, reason)
+        time = same["lastTransitionTime"] if unchanged else now()
+        conditions.append(
+            {
+                "type": kind,
+                "status": state,
+                "reason": reason,
+                "message": message,
+                "lastTransitionTime": time,
+                "lastUpdateTime": time,
+            }
+        )
+    return conditions
