@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from hyperpod_cdk.config import ConfigError, load_config
+from hyperpod_cdk import ConfigError, load_config
 from rehearsal.chart_choice import choose_chart
 from rehearsal.local_aws import LocalAwsError
 from rehearsal.progress import Progress

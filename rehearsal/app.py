@@ -5,8 +5,8 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
-from hyperpod_cdk.config import ConfigError, load_config
-from hyperpod_cdk.hyperpod_chart import HyperPodChartError
+from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from stacks.deployment import add_stacks
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from stacks.helm_chart import OFFICIAL_CHART, helm_chart
 
 STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"

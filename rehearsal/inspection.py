@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from rehearsal.aws_clients import AwsClients
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.layer_binaries import layer_binaries

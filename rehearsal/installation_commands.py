@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 
 _TRAINING_JOBS = ("mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")
 

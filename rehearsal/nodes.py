@@ -2,7 +2,7 @@
 
 import time
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from rehearsal.aws_clients import AwsClients
 
 _LONGEST_SECONDS = 60.0

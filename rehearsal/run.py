@@ -6,7 +6,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from rehearsal.cdk_cli import CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment

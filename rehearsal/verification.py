@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from rehearsal.aws_clients import AwsClients
 from rehearsal.installation_commands import installation_commands
 from rehearsal.layer_binaries import LayerBinaries

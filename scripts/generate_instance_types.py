@@ -1,4 +1,4 @@
-"""Write constructs/hyperpod_cdk/instance_types.json from public data packages.
+"""Write constructs/hyperpod_cdk/facts/instance_types.json from public data packages.
 
 Run it after raising the boto3, cfn-lint or moto pin: `python scripts/generate_instance_types.py`.
 botocore says which types there are and which training plans take, moto carries what EC2's

@@ -1,4 +1,4 @@
-"""Write constructs/hyperpod_cdk/service_limits.json from the pinned botocore service models.
+"""Write constructs/hyperpod_cdk/facts/service_limits.json from the pinned botocore service models.
 
 Run it after raising the boto3 pin: `python scripts/generate_service_limits.py`. The package reads
 the file, not botocore, because importing botocore would double the time of a synth.

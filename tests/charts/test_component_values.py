@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
+from hyperpod_cdk.helm.dependencies import hyperpod_dependency_values
 from rehearsal.chart_choice import STAND_IN
 from rehearsal.layer_binaries import layer_binaries
 from scripts.charts.manifest import parse_objects

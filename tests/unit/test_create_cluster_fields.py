@@ -12,7 +12,7 @@ from botocore.serialize import create_serializer
 from botocore.validate import ParamValidator
 
 from hyperpod_cdk.cluster_request import cluster_request
-from hyperpod_cdk.config import Config, load_config
+from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.instance_group import LifecycleConfig, VpcConfig
 from rehearsal.hyperpod.model_validation import violations_of
 from rehearsal.hyperpod.semantic_validation import validate_create
