@@ -9,7 +9,7 @@ _TRAINING_JOBS = ("mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs"
 
 def installation_commands(config: Config) -> list[str]:
     """Return a command for each installed component; each succeeds if the component is there."""
-    on = config.hyperpod_components.switches()
+    on = config.components.switches()
     commands = _by_component(release=config.helm.release, namespace=config.helm.namespace)
     crds = [
         *(("mpijobs",) if on["mpi_operator"] else ()),

@@ -67,7 +67,7 @@ def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
     release, namespace = config.helm.release, config.helm.namespace
     for command in installation_commands(config):
         yield Check(check=command, ok=tools.run(command)[0])
-    if config.hyperpod_components.mpi_operator:
+    if config.components.mpi_operator:
         yield _expect(
             tools,
             "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}",
