@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.app_process import CLI_CONTEXT, REPOSITORY, desk, start_app
+from tests.support.app_process import CLI_CONTEXT, REPOSITORY, desk, start_app
 
 STACKS = {"ml-platform", "ml-storage", "ml-hyperpod"}
 TWO_FAULTS = """\

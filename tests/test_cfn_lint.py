@@ -8,9 +8,9 @@ import pytest
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
-from tests.unit.linter import findings
+from tests.support.linter import findings
 
-CONFIGS = sorted((Path(__file__).resolve().parents[2] / "config").glob("*.yaml"))
+CONFIGS = sorted((Path(__file__).resolve().parents[1] / "config").glob("*.yaml"))
 ADMIN = "arn:aws:iam::111122223333:role/Admin"
 OPTIONS: dict[str, Any] = {
     "eks": {"endpoint_access": "private", "admins": [ADMIN], "deletion_protection": True},

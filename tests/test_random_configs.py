@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, event, given, seed, settings
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.synthesis.sizes import TooLargeError
-from tests.unit.assembly import synthesized
-from tests.unit.linter import findings
-from tests.unit.random_documents import documents
+from tests.support.assembly import synthesized
+from tests.support.linter import findings
+from tests.support.random_documents import documents
 
 EXAMPLES = int(os.environ.get("RANDOM_CONFIGS", "12"))
 MOST_A_PART = 500

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.app_process import bare_environment
+from tests.support.app_process import bare_environment
 
 OUTSIDE_APP = """\
 import aws_cdk as cdk

@@ -1,6 +1,7 @@
 """A stack, and what the constructs under test are given in it."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
@@ -9,12 +10,13 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.provisioner.provisioner import Provisioner
-from tests.unit.assembly import new_app
-from tests.unit.template_view import TemplateView
+from hyperpod_cdk import LifecycleScripts, NodeSubnets, Provisioner
+from tests.support.assembly import new_app
+from tests.support.template_view import TemplateView
 
 VPC_ID = "vpc-0123456789abcdef0"
 SUBNET_IDS = ("subnet-0123456789abcdef0", "subnet-0123456789abcdef1")
+ZONE_IDS = ("usw2-az1", "usw2-az2")
 SECURITY_GROUP_ID = "sg-0123456789abcdef0"
 
 View = Callable[[], TemplateView]
@@ -54,6 +56,11 @@ def subnets(stack: cdk.Stack) -> list[ec2.ISubnet]:
 
 
 @pytest.fixture
+def node_subnets(subnets: list[ec2.ISubnet]) -> NodeSubnets:
+    return NodeSubnets(subnets=subnets, zone_ids=ZONE_IDS)
+
+
+@pytest.fixture
 def security_group(stack: cdk.Stack) -> ec2.ISecurityGroup:
     return ec2.SecurityGroup.from_security_group_id(stack, "ASecurityGroup", SECURITY_GROUP_ID)
 
@@ -71,3 +78,20 @@ def bucket(stack: cdk.Stack) -> s3.IBucket:
 @pytest.fixture
 def provisioner(stack: cdk.Stack) -> Provisioner:
     return Provisioner(stack, "Provisioner")
+
+
+@pytest.fixture
+def lifecycle_scripts(
+    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, tmp_path: Path
+) -> LifecycleScripts:
+    for name in ("on_create.sh", "lib/log.sh"):
+        path = tmp_path / "scripts" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/bash\n")
+    return LifecycleScripts(
+        stack,
+        "Scripts",
+        bucket=bucket,
+        provisioner=provisioner,
+        directory=tmp_path / "scripts",
+    )

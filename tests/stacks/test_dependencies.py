@@ -4,7 +4,7 @@ import pytest
 
 from hyperpod_cdk import Config
 from tests.conftest import Assemble, Configure
-from tests.unit.template_view import TemplateView
+from tests.support.template_view import TemplateView
 
 ADDON, CLUSTER = "AWS::EKS::Addon", "Custom::HyperPodCluster"
 # Minutes each; none is needed for an EKS control plane to start.

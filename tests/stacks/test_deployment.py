@@ -7,7 +7,7 @@ import pytest
 
 from hyperpod_cdk import Config
 from tests.conftest import Assemble, Configure
-from tests.unit.template_view import TemplateView
+from tests.support.template_view import TemplateView
 
 View = Callable[[Config, str], TemplateView]
 NAMES = {

@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
-from tests.unit.template_view import TemplateView
+from tests.support.template_view import TemplateView
 
 CLUSTER, ROLE = "Custom::HyperPodCluster", "AWS::IAM::Role"
 OWN_ROLE = "arn:aws:iam::111122223333:role/Scaling"

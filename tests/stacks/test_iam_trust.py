@@ -4,7 +4,7 @@ import pytest
 
 from hyperpod_cdk import Config
 from tests.conftest import Assemble
-from tests.unit.template_view import TemplateView
+from tests.support.template_view import TemplateView
 
 # Service: how many roles. The Lambda ones are the provisioner's and three of CDK's framework.
 TRUSTED = {

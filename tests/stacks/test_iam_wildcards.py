@@ -7,7 +7,7 @@ import pytest
 
 from hyperpod_cdk import Config
 from tests.conftest import Assemble, Configure
-from tests.unit.template_view import TemplateView, listed
+from tests.support.template_view import TemplateView, listed
 
 EC2 = "arn:aws:ec2:us-west-2:<AWS::AccountId>"
 DESCRIBE = [

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.conftest import Assemble, Configure
-from tests.unit.template_view import TemplateView
+from tests.support.template_view import TemplateView
 
 GROUPS = 100
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html

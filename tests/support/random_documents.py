@@ -8,8 +8,8 @@ import yaml
 from hypothesis import strategies as st
 
 from hyperpod_cdk.facts.instance_types import instance_types
-from tests.unit.assembly import merged
-from tests.unit.schema_values import Place, places, values
+from tests.support.assembly import merged
+from tests.support.schema_values import Place, places, values
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _BASES: list[dict[str, Any]] = [

@@ -6,29 +6,23 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_kms as kms
 
-from hyperpod_cdk.eks.cluster import EksCluster, Endpoint, EndpointAccess
-from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from hyperpod_cdk import ConfigError, EksCluster, EksConfig
+from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 CLUSTER, ADDON, ENTRY = "AWS::EKS::Cluster", "AWS::EKS::Addon", "AWS::EKS::AccessEntry"
 ADMINS = ["arn:aws:iam::111122223333:role/Admin", "arn:aws:iam::111122223333:user/Eve"]
 OFFICE = "203.0.113.0/24"
-BOTH, PUBLIC, PRIVATE = (
-    EndpointAccess.PUBLIC_AND_PRIVATE,
-    EndpointAccess.PUBLIC,
-    EndpointAccess.PRIVATE,
-)
+BOTH, PUBLIC, PRIVATE = "public_and_private", "public", "private"
 
 
 @pytest.fixture
 def surroundings(
     vpc: ec2.IVpc, subnets: list[ec2.ISubnet], security_group: ec2.ISecurityGroup
 ) -> dict[str, Any]:
-    """Return the arguments without a default."""
+    """Return the arguments but for the section."""
     return {
         "cluster_name": "ml-eks",
-        "version": "1.34",
         "vpc": vpc,
         "subnets": subnets,
         "security_group": security_group,
@@ -38,12 +32,12 @@ def surroundings(
 def test_the_default_control_plane(
     stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:
-    EksCluster(stack, "Eks", **surroundings)
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(version="1.33"))
 
     cluster = view().one(CLUSTER)
 
     assert cluster["Name"] == "ml-eks"
-    assert cluster["Version"] == "1.34"
+    assert cluster["Version"] == "1.33"
     assert cluster["AccessConfig"] == {
         "AuthenticationMode": "API",
         "BootstrapClusterCreatorAdminPermissions": False,
@@ -64,7 +58,7 @@ def test_the_default_control_plane(
 def test_it_has_no_nodes_of_its_own(
     stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:
-    EksCluster(stack, "Eks", **surroundings)
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
 
     seen = view()
     cluster = seen.one(CLUSTER)
@@ -92,26 +86,26 @@ def test_endpoint(
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
-    access: EndpointAccess,
+    access: str,
     cidrs: Sequence[str],
     public: bool,
     private: bool,
     only_from: Sequence[str] | None,
     anywhere: bool,
 ) -> None:
-    endpoint = Endpoint(access=access, public_access_cidrs=cidrs)
-    EksCluster(stack, "Eks", **surroundings, endpoint=endpoint)
+    eks = EksConfig(endpoint_access=access, public_access_cidrs=cidrs)
+    EksCluster(stack, "Eks", **surroundings, eks=eks)
 
     network = view().one(CLUSTER)["ResourcesVpcConfig"]
 
     assert network["EndpointPublicAccess"] is public
     assert network["EndpointPrivateAccess"] is private
     assert network.get("PublicAccessCidrs") == only_from
-    assert endpoint.reachable_from_anywhere is anywhere
+    assert eks.is_reachable_from_anywhere is anywhere
 
 
 def test_addons_need_no_node(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
-    EksCluster(stack, "Eks", **surroundings)
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
 
     names = [addon["AddonName"] for addon in view().all(ADDON)]
 
@@ -121,7 +115,7 @@ def test_addons_need_no_node(stack: cdk.Stack, surroundings: dict[str, Any], vie
 def test_admins_get_in_and_nobody_else(
     stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:
-    EksCluster(stack, "Eks", **surroundings, admins=ADMINS)
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(admins=ADMINS))
 
     seen = view()
     entries = seen.all(ENTRY)
@@ -136,15 +130,14 @@ def test_admins_get_in_and_nobody_else(
 
 
 def test_no_admins_by_default(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
-    EksCluster(stack, "Eks", **surroundings)
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
 
     assert not view().ids(ENTRY)
 
 
 def test_secrets_key(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
     arn = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-    key = kms.Key.from_key_arn(stack, "Key", arn)
-    EksCluster(stack, "Eks", **surroundings, secrets_key=key)
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(secrets_kms_key_arn=arn))
 
     assert view().one(CLUSTER)["EncryptionConfig"] == [
         {"Provider": {"KeyArn": arn}, "Resources": ["secrets"]}
@@ -152,6 +145,11 @@ def test_secrets_key(stack: cdk.Stack, surroundings: dict[str, Any], view: View)
 
 
 def test_deletion_protection(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
-    EksCluster(stack, "Eks", **surroundings, deletion_protection=True)
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(deletion_protection=True))
 
     assert view().one(CLUSTER)["DeletionProtection"] is True
+
+
+def test_a_version_that_hyperpod_does_not_take_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^EksConfig\.version: '1\.29' is not a Kubernetes version"):
+        EksConfig(version="1.29")

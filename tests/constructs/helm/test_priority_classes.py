@@ -11,8 +11,8 @@ from hyperpod_cdk.priority_class import PriorityClass
 from hyperpod_cdk.helm.priority_classes import PriorityClasses
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.conftest import Assemble, Configure
-from tests.unit.conftest import View
-from tests.unit.template_view import TemplateView
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView
 
 RELEASE = "Custom::HelmRelease"
 

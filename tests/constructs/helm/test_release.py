@@ -10,7 +10,7 @@ from aws_cdk import aws_eks_v2 as eks
 
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from tests.unit.conftest import View
+from tests.constructs.conftest import View
 
 RELEASE = "Custom::HelmRelease"
 

@@ -9,8 +9,8 @@ from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
 from hyperpod_cdk.hyperpod.access import access_findings, hyperpod_access
-from tests.unit.conftest import View
-from tests.unit.template_view import TemplateView, listed
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView, listed
 
 NODES, OTHERS, SCALING = (f"arn:aws:iam::111122223333:role/{n}" for n in ("Nodes", "B", "Scaling"))
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"

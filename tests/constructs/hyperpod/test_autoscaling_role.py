@@ -4,8 +4,8 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk.hyperpod.autoscaling_role import AutoScalingRole
-from tests.unit.conftest import View
-from tests.unit.template_view import TemplateView, listed
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView, listed
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
 

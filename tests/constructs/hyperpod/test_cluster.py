@@ -14,8 +14,8 @@ from hyperpod_cdk.hyperpod_waiting import Waiting
 from hyperpod_cdk.instance_group import InstanceGroup, LifecycleConfig
 from hyperpod_cdk.instance_storage import EbsVolume
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
-from tests.unit.template_view import TemplateView
+from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.support.template_view import TemplateView
 
 CLUSTER = "Custom::HyperPodCluster"
 LIFECYCLE = LifecycleConfig(source_s3_uri="s3://bucket", on_create="on_create.sh")

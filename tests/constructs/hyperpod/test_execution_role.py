@@ -10,8 +10,8 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3 as s3
 
 from hyperpod_cdk.hyperpod.execution_role import ExecutionRole
-from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
-from tests.unit.template_view import TemplateView, listed
+from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.support.template_view import TemplateView, listed
 
 EC2 = "arn:aws:ec2:us-west-2:<AWS::AccountId>"
 BUCKET = "arn:aws:s3:::sagemaker-bucket"

@@ -7,7 +7,7 @@ import pytest
 from hyperpod_cdk.hyperpod.node_needs import NodeNeeds
 from stacks.execution_role_needs import execution_role_needs, volume_key_ids
 from tests.conftest import Assemble, Configure
-from tests.unit.template_view import TemplateView, listed
+from tests.support.template_view import TemplateView, listed
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
 ROLE = "arn:aws:iam::111122223333:role/Nodes"

@@ -7,8 +7,8 @@ import pytest
 from aws_cdk.assertions import Match, Template
 
 from hyperpod_cdk.lifecycle_scripts.bucket import LifecycleBucket
-from tests.unit.conftest import View
-from tests.unit.template_view import TemplateView
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView
 
 BUCKET = "AWS::S3::Bucket"
 NAME = "sagemaker-ml"

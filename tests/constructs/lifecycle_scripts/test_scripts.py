@@ -9,8 +9,8 @@ from aws_cdk import aws_s3 as s3
 
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from tests.unit.conftest import View
-from tests.unit.template_view import listed
+from tests.constructs.conftest import View
+from tests.support.template_view import listed
 
 RESOURCE = "Custom::LifecycleScripts"
 BUCKET = "arn:aws:s3:::sagemaker-bucket"

@@ -7,9 +7,9 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Match, Template
 
-from hyperpod_cdk.network.network import HyperPodSubnet
-from tests.unit.conftest import View
-from tests.unit.network_cases import BY_NAME, SUBNET, THREE_ZONES, network
+from hyperpod_cdk import ConfigError
+from tests.constructs.conftest import View
+from tests.support.network_cases import BY_NAME, SUBNET, THREE_ZONES, network
 
 
 def test_cidrs_and_zones_are_exactly_those_given(stack: cdk.Stack, view: View) -> None:
@@ -58,7 +58,7 @@ def test_zones_left_out_are_the_regions_first_by_name(stack: cdk.Stack, view: Vi
 def test_a_cidr_outside_the_vpc_is_attached_before_its_subnet(
     stack: cdk.Stack, view: View, subnets: Sequence[str], secondary: Sequence[str]
 ) -> None:
-    network(stack, {"hyperpod_subnets": [HyperPodSubnet(cidr=cidr) for cidr in subnets]})
+    network(stack, {"hyperpod_subnets": [{"cidr": cidr} for cidr in subnets]})
 
     seen = view()
 
@@ -113,7 +113,7 @@ def test_all_traffic_is_logged(stack: cdk.Stack, template: Callable[[], Template
 def test_the_hyperpod_subnet_of_a_zone_is_found(
     stack: cdk.Stack, view: View, zone_id: str | None, cidr: str
 ) -> None:
-    found = network(stack, THREE_ZONES).hyperpod_subnet_in(zone_id)
+    found = network(stack, THREE_ZONES).node_subnets.in_zone(zone_id)
     cdk.CfnOutput(stack, "Found", value=found.subnet_id)
 
     seen = view()
@@ -123,35 +123,31 @@ def test_the_hyperpod_subnet_of_a_zone_is_found(
 
 def test_a_zone_without_a_hyperpod_subnet_is_refused(stack: cdk.Stack) -> None:
     with pytest.raises(ValueError, match=r"'usw2-az1'; they are in \['usw2-az2'\]"):
-        network(stack, {}).hyperpod_subnet_in("usw2-az1")
+        network(stack, {}).node_subnets.in_zone("usw2-az1")
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "line"),
     [
         pytest.param(
-            {"eks_subnet_cidrs": ["10.192.7.0/28"]},
-            "1 eks_subnet_cidrs for 2 Availability Zones",
-            id="fewer-eks-subnets",
+            {"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"]},
+            "NetworkConfig.eks_subnet_cidrs: .* must have as many entries as public_subnet_cidrs",
+            id="more-eks-subnets",
         ),
         pytest.param(
             {"availability_zone_ids": ["usw2-az1"]},
-            "1 availability_zone_ids for 2 public subnets",
+            r"NetworkConfig.availability_zone_ids: \['usw2-az1'\] must have as many entries",
             id="fewer-zones",
         ),
         pytest.param(
-            {
-                "hyperpod_subnets": [
-                    HyperPodSubnet(cidr="10.1.0.0/16", availability_zone_id="usw2-az3")
-                ]
-            },
-            "'usw2-az3' has no NAT gateway",
+            {"hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}]},
+            r"NetworkConfig.hyperpod_subnets\[0\].availability_zone_id: 'usw2-az3' must be one of",
             id="zone-without-nat",
         ),
     ],
 )
 def test_lists_that_do_not_fit_are_refused(
-    stack: cdk.Stack, changes: dict[str, Any], message: str
+    stack: cdk.Stack, changes: dict[str, Any], line: str
 ) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ConfigError, match=f"^{line}"):
         network(stack, changes)

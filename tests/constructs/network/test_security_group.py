@@ -4,8 +4,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 
 from hyperpod_cdk.network.security_group import ClusterSecurityGroup
-from tests.unit.conftest import View
-from tests.unit.template_view import TemplateView
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView
 
 INGRESS, EGRESS = "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"
 FIVE_RULES = {

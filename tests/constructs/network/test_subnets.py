@@ -5,9 +5,9 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from tests.unit.conftest import View
-from tests.unit.network_cases import DEFAULTS, SHAPES, SUBNET, network
-from tests.unit.template_view import TemplateView
+from tests.constructs.conftest import View
+from tests.support.network_cases import DEFAULTS, SHAPES, SUBNET, network
+from tests.support.template_view import TemplateView
 
 
 def zone_of(view: TemplateView, subnet: str) -> str:

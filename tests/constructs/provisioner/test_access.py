@@ -6,8 +6,8 @@ from aws_cdk import aws_eks_v2 as eks
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
-from tests.unit.conftest import View
-from tests.unit.template_view import TemplateView
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView
 
 EKS = "arn:aws:eks:us-west-2:<AWS::AccountId>"
 

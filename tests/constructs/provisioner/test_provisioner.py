@@ -9,8 +9,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
-from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
-from tests.unit.template_view import TemplateView, listed
+from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.support.template_view import TemplateView, listed
 
 FUNCTION, ROLE, GROUP = "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::Logs::LogGroup"
 VPC_POLICY = "arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"

@@ -6,31 +6,30 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 
-from hyperpod_cdk.storage.lustre import DataCompression, DataRepository, Lustre
-from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from hyperpod_cdk import ConfigError, Lustre, StorageConfig
+from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 FILE_SYSTEM, ASSOCIATION = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
-REPOSITORY = DataRepository(s3_uri="s3://bucket/prefix")
+REPOSITORY = {"data_repository_s3_uri": "s3://bucket/prefix"}
+TWICE = {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}
 
 
 @pytest.fixture
 def surroundings(
     vpc: ec2.IVpc, subnets: list[ec2.ISubnet], security_group: ec2.ISecurityGroup
 ) -> dict[str, Any]:
-    """Return the arguments without a default."""
+    """Return the arguments but for the section."""
     return {
         "vpc": vpc,
         "subnet": subnets[0],
         "security_group": security_group,
-        "capacity_gib": 1200,
-        "throughput_mbps_per_tib": 250,
     }
 
 
 def test_the_default_file_system(
     stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:
-    Lustre(stack, "Lustre", **surroundings)
+    Lustre(stack, "Lustre", **surroundings, storage=StorageConfig())
 
     seen = view()
 
@@ -51,8 +50,8 @@ def test_the_default_file_system(
 
 
 def test_options(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
-    changes = {"capacity_gib": 4800, "throughput_mbps_per_tib": 1000}
-    Lustre(stack, "Lustre", **{**surroundings, **changes}, compression=DataCompression.NONE)
+    storage = StorageConfig(capacity_gib=4800, throughput_mbps_per_tib=1000, compression="NONE")
+    Lustre(stack, "Lustre", **surroundings, storage=storage)
 
     file_system = view().one(FILE_SYSTEM)
 
@@ -61,11 +60,24 @@ def test_options(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> 
     assert file_system["LustreConfiguration"]["DataCompressionType"] == "NONE"
 
 
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"capacity_gib": 1300}, "capacity_gib: 1300 must be 1200, 2400 or a multiple of 2400"),
+        ({"delete_with_stack": True}, "i_understand_all_files_are_deleted: false must be true too"),
+    ],
+)
+def test_what_fsx_or_caution_refuses(fields: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^StorageConfig\.{line}"):
+        StorageConfig(**fields)
+
+
 def test_it_adds_no_rule_to_the_security_group(
     stack: cdk.Stack, vpc: ec2.IVpc, surroundings: dict[str, Any], view: View
 ) -> None:
     group = ec2.SecurityGroup(stack, "Group", vpc=vpc, allow_all_outbound=False)
-    Lustre(stack, "Lustre", **{**surroundings, "security_group": group})
+    arguments = {**surroundings, "security_group": group}
+    Lustre(stack, "Lustre", **arguments, storage=StorageConfig())
 
     seen = view()
 
@@ -77,21 +89,21 @@ def test_it_adds_no_rule_to_the_security_group(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "on_deletion"),
+    ("switch", "on_deletion"),
     [
         pytest.param({}, "Retain", id="default"),
         pytest.param({"delete_with_stack": False}, "Retain", id="retained"),
-        pytest.param({"delete_with_stack": True}, "Delete", id="deleted"),
+        pytest.param(TWICE, "Delete", id="deleted"),
     ],
 )
 def test_files_survive_the_stack_unless_told_otherwise(
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
-    arguments: dict[str, Any],
+    switch: dict[str, bool],
     on_deletion: str,
 ) -> None:
-    Lustre(stack, "Lustre", **surroundings, data_repository=REPOSITORY, **arguments)
+    Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **switch))
 
     seen = view()
 
@@ -102,20 +114,20 @@ def test_files_survive_the_stack_unless_told_otherwise(
 
 
 @pytest.mark.parametrize(
-    ("repository", "path"),
+    ("directory", "path"),
     [
-        pytest.param(REPOSITORY, "/s3", id="default-path"),
-        pytest.param(DataRepository(s3_uri="s3://bucket/prefix", path="/a/b"), "/a/b", id="path"),
+        pytest.param({}, "/s3", id="default-path"),
+        pytest.param({"data_repository_path": "/a/b"}, "/a/b", id="path"),
     ],
 )
 def test_a_data_repository_is_linked_both_ways(
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
-    repository: DataRepository,
+    directory: dict[str, str],
     path: str,
 ) -> None:
-    Lustre(stack, "Lustre", **surroundings, data_repository=repository)
+    Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **directory))
 
     seen = view()
 
