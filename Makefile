@@ -83,7 +83,7 @@ test: setup guard ## Run every test (ten minutes); FAST=1 leaves out the slow on
 	@pytest -n auto --dist loadfile $(if $(FAST),-m "not slow")
 
 random-configs: setup guard ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused (COUNT=10000)
-	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/unit/test_random_configs.py
+	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
 
 check: setup guard ## Lint and types
 	@ruff check .

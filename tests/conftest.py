@@ -9,7 +9,7 @@ import yaml
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk import Config, load_config
-from tests.unit.assembly import Assembly, merged, synthesized
+from tests.support.assembly import Assembly, merged, synthesized
 
 Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]

@@ -14,7 +14,7 @@ from hyperpod_cdk.synthesis.acknowledge import acknowledge
 from hyperpod_cdk import Config, load_config
 from stacks.deployment import add_stacks
 from tests.conftest import Configure
-from tests.unit.assembly import merged, new_app
+from tests.support.assembly import merged, new_app
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "config").glob("*.yaml"))
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
