@@ -106,7 +106,7 @@ def test_the_zone_of_a_group_is_that_of_its_subnet(
 
 
 def test_every_field_arrives_in_the_template(assemble: Assemble, repository: Path) -> None:
-    config = load_config(repository / "tests" / "config" / "every_field.yaml")
+    config = load_config(repository / "tests" / "support" / "every_field.yaml")
     view = TemplateView(assemble(config).templates()["ml-hyperpod"])
     gpu, spot, system = request(view)["InstanceGroups"]
 

@@ -16,7 +16,7 @@ _BASES: list[dict[str, Any]] = [
     yaml.safe_load(path.read_text("utf-8"))
     for path in (
         *sorted((_REPOSITORY / "config").glob("*.yaml")),
-        _REPOSITORY / "tests" / "config" / "every_field.yaml",
+        _REPOSITORY / "tests" / "support" / "every_field.yaml",
     )
 ]
 _MOST_CHANGED_KEYS = 3

@@ -9,22 +9,13 @@ import pytest
 import yaml
 from aws_cdk.assertions import Annotations, Match, Template
 
-from hyperpod_cdk.checks import Taint, Volume, deployment_of, findings
+from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.checks import findings
 from hyperpod_cdk.checks.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
-from hyperpod_cdk import (
-    Config,
-    ConfigError,
-    InstanceGroupConfig,
-    RestrictedInstanceGroupConfig,
-    load_config,
-)
-from hyperpod_cdk.hyperpod.instance_storage import EbsVolumeConfig
-from hyperpod_cdk.hyperpod.kubernetes import TaintConfig
-from hyperpod_cdk.hyperpod.override_vpc import OverrideVpcConfig
+from hyperpod_cdk.checks.subnets import subnets_for
 from stacks.deployment import add_warnings
-from tests.checks.deployments import KEY, PLAN
+from tests.conftest import Configure
 
-Configure = Callable[[Mapping[str, Any]], Config]
 GROUP = {"name": "workers", "instance_type": "ml.p5.48xlarge", "instance_count": 4}
 
 
@@ -72,7 +63,7 @@ def test_errors_refuse_the_file(document: dict[str, Any], lines: list[str], tmp_
 
 
 def test_default_configuration_has_no_findings(default_config: Config) -> None:
-    assert list(findings(deployment_of(default_config))) == []
+    assert list(findings(default_config)) == []
 
 
 def test_warnings_are_annotations_of_the_stack(configure: Configure) -> None:
@@ -99,63 +90,11 @@ def test_subnets_of_zones_found_by_name_are_apart(configure: Configure) -> None:
     blocks = [{"cidr": f"10.{n}.0.0/16"} for n in (2, 3, 4)]
     network = {"availability_zone_ids": None, "hyperpod_subnets": blocks}
 
-    subnets = deployment_of(configure({"network": network})).hyperpod_subnets
+    config = configure({"network": network})
 
+    subnets = subnets_for(config.cluster.instance_groups[0], config.network)
     assert [subnet.availability_zone_id for subnet in subnets] == [None] * 3
     assert subnets[0].zone == subnets[2].zone != subnets[1].zone
-
-
-def test_every_key_of_a_group_reaches_the_checks(default_config: Config) -> None:
-    keys: dict[str, Any] = {
-        "name": "g",
-        "instance_type": None,
-        "instance_types": ("ml.p5.48xlarge",),
-        "instance_count": 2,
-        "min_instance_count": 1,
-        "threads_per_core": 2,
-        "deep_health_checks": ("InstanceStress",),
-        "availability_zone_id": "usw2-az2",
-        "training_plan_arn": PLAN,
-        "capacity": "Spot",
-        "image_id": "default",
-        "image_release_version": "1.2.3",
-        "labels": {"a": "b"},
-        "network_interface_type": "efa",
-    }
-    # Constructed without validation, for some of the keys exclude each other.
-    group = InstanceGroupConfig.model_construct(
-        **keys,
-        volume_size_gib=None,
-        ebs_volumes=(EbsVolumeConfig.model_construct(kms_key_id=KEY, root_volume=True),),
-        taints=(TaintConfig(key="k", effect="NoExecute"),),
-        override_vpc=OverrideVpcConfig(subnet_ids=("subnet-0123456789abcdef0",)),
-    )
-    restricted = RestrictedInstanceGroupConfig(
-        name="r", instance_type="ml.p5.48xlarge", instance_count=0
-    )
-    cluster = default_config.cluster.model_copy(
-        update={
-            "node_provisioning_mode": None,
-            "node_recovery": "None",
-            "auto_scaling": "Karpenter",
-            "instance_groups": (group,),
-            "restricted_instance_groups": (restricted,),
-        }
-    )
-    config = default_config.model_copy(update={"storage": None, "cluster": cluster})
-
-    deployment = deployment_of(config)
-
-    first, second = deployment.groups
-    assert {key: getattr(first, key) for key in keys} == keys
-    assert first.ebs_volumes == (Volume(kms_key_id=KEY, root_volume=True),)
-    assert first.taints == (Taint(key="k", effect="NoExecute"),)
-    assert (first.own_subnets, first.restricted) == (1, False)
-    assert (second.own_subnets, second.restricted) == (0, True)
-    assert second.path == ("cluster", "restricted_instance_groups", 0)
-    assert second.ebs_volumes == (Volume(),)
-    assert (deployment.continuous, deployment.storage) == (False, False)
-    assert (deployment.node_recovery, deployment.auto_scaling) == ("None", "Karpenter")
 
 
 def test_add_ons_with_daemon_sets_are_counted(

@@ -3,21 +3,20 @@
 import pytest
 
 from hyperpod_cdk.checks.daemon_sets import daemon_sets
-from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
 from hyperpod_cdk.facts.instance_types import instance_facts
-from tests.checks.deployments import CPU, GPU, TRAINIUM, deployment
+from tests.support.checks.cases import CPU, GPU, TRAINIUM, config, group
 
-NO_PLUGINS = HyperPodComponents(nvidia_device_plugin=False, efa_device_plugin=False)
+NO_PLUGINS = {"nvidia_device_plugin": False, "efa_device_plugin": False}
 EVERYWHERE = {"aws-node", "kube-proxy", "eks-pod-identity-agent"}
 
 
 @pytest.mark.parametrize(
     ("instance_type", "components", "names"),
     [
-        (CPU, HyperPodComponents(), set()),
+        (CPU, {}, set()),
         (
             GPU,
-            HyperPodComponents(),
+            {},
             {"nvidia-device-plugin", "health-monitoring-agent", "aws-efa-k8s-device-plugin"},
         ),
         (GPU, NO_PLUGINS, {"health-monitoring-agent"}),
@@ -26,17 +25,21 @@ EVERYWHERE = {"aws-node", "kube-proxy", "eks-pod-identity-agent"}
             NO_PLUGINS,
             {"neuron-device-plugin", "health-monitoring-agent-non-nvidia"},
         ),
-        ("ml.g4dn.xlarge", HyperPodComponents(), set()),
+        ("ml.g4dn.xlarge", {}, set()),
     ],
 )
-@pytest.mark.parametrize("storage", [True, False])
+@pytest.mark.parametrize("storage", [{}, None])
 def test_daemon_sets(
-    instance_type: str, components: HyperPodComponents, names: set[str], storage: bool
+    instance_type: str,
+    components: dict[str, bool],
+    names: set[str],
+    storage: dict[str, object] | None,
 ) -> None:
     facts = instance_facts(instance_type)
     assert facts is not None
+    deployment = config(group(instance_type), helm={"components": components}, storage=storage)
 
-    found = daemon_sets(facts, deployment=deployment(components=components, storage=storage))
+    found = daemon_sets(facts, config=deployment)
 
-    assert set(found) == EVERYWHERE | names | ({"fsx-csi-node"} if storage else set())
+    assert set(found) == EVERYWHERE | names | (set() if storage is None else {"fsx-csi-node"})
     assert len(set(found)) == len(found)

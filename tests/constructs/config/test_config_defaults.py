@@ -1,7 +1,6 @@
 """What loads, and with which values."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -20,8 +19,8 @@ from hyperpod_cdk import (
     StorageConfig,
     load_config,
 )
+from tests.support.configs import CONFIG_FOLDER, default_document
 
-CONFIG_FOLDER = Path(__file__).parents[2] / "config"
 DESIGN = Config(
     name="ml",
     region="us-west-2",
@@ -166,50 +165,44 @@ def test_sections_left_out_take_the_designed_defaults(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_allowed_variation_loads(
-    section: str, value: object, tmp_path: Path, default_document: dict[str, Any]
-) -> None:
-    minimal = {"name": "ml", "cluster": default_document["cluster"]}
+def test_allowed_variation_loads(section: str, value: object, tmp_path: Path) -> None:
+    document = default_document()
+    minimal = {"name": "ml", "cluster": document["cluster"]}
 
     load(tmp_path, minimal | {section: value})
 
 
-def test_file_system_may_follow_any_hyperpod_subnet(
-    tmp_path: Path, default_document: dict[str, Any]
-) -> None:
-    default_document["storage"]["availability_zone_id"] = "usw2-az2"
+def test_file_system_may_follow_any_hyperpod_subnet(tmp_path: Path) -> None:
+    document = default_document()
+    document["storage"]["availability_zone_id"] = "usw2-az2"
 
-    storage = load(tmp_path, default_document).storage
+    storage = load(tmp_path, document).storage
 
     assert storage is not None
     assert storage.availability_zone_id == "usw2-az2"
 
 
-def test_hyperpod_subnets_without_a_zone_take_the_zones_in_turn(
-    tmp_path: Path, default_document: dict[str, Any]
-) -> None:
-    default_document["network"]["hyperpod_subnets"] = [
-        {"cidr": f"10.{n}.0.0/16"} for n in range(2, 5)
-    ]
-    default_document["storage"]["availability_zone_id"] = "usw2-az2"
+def test_hyperpod_subnets_without_a_zone_take_the_zones_in_turn(tmp_path: Path) -> None:
+    document = default_document()
+    document["network"]["hyperpod_subnets"] = [{"cidr": f"10.{n}.0.0/16"} for n in range(2, 5)]
+    document["storage"]["availability_zone_id"] = "usw2-az2"
 
-    config = load(tmp_path, default_document)
+    config = load(tmp_path, document)
 
     assert config.network.hyperpod_zone_ids == ("usw2-az1", "usw2-az2", "usw2-az1")
 
 
 @pytest.mark.parametrize("chart", ["chart.tgz", "chart"])
-def test_chart_is_found_beside_the_configuration(
-    chart: str, tmp_path: Path, default_document: dict[str, Any]
-) -> None:
+def test_chart_is_found_beside_the_configuration(chart: str, tmp_path: Path) -> None:
+    document = default_document()
     if chart.endswith(".tgz"):
         (tmp_path / chart).write_bytes(b"")
     else:
         (tmp_path / chart).mkdir()
         (tmp_path / chart / "Chart.yaml").write_text("name: chart\n")
-    default_document["helm"]["chart"] = chart
+    document["helm"]["chart"] = chart
 
-    assert load(tmp_path, default_document).helm.chart == str(tmp_path / chart)
+    assert load(tmp_path, document).helm.chart == str(tmp_path / chart)
 
 
 def test_every_section_is_frozen() -> None:

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperpod_cdk import Config, ConfigError, load_config
+from tests.support.configs import EVERY_FIELD, default_document
 
-DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config" / "default.yaml").read_text())
-EVERY_FIELD = yaml.safe_load(Path(__file__).with_name("every_field.yaml").read_text())
+DEFAULT = default_document()
+ALL_KEYS = yaml.safe_load(EVERY_FIELD.read_text("utf-8"))
 REMOVED = object()
 
 scalars = (
@@ -76,11 +77,11 @@ def test_replaced_or_removed_value(file: Path, path: tuple[Any, ...], value: obj
 
 
 @settings(max_examples=150, deadline=None)
-@given(path=st.sampled_from(paths(EVERY_FIELD)), value=values | st.just(REMOVED))
+@given(path=st.sampled_from(paths(ALL_KEYS)), value=values | st.just(REMOVED))
 def test_replaced_or_removed_value_among_all_keys(
     file: Path, path: tuple[Any, ...], value: object
 ) -> None:
-    file.write_text(yaml.safe_dump(mutated(EVERY_FIELD, path=path, value=value)), encoding="utf-8")
+    file.write_text(yaml.safe_dump(mutated(ALL_KEYS, path=path, value=value)), encoding="utf-8")
 
     loads_or_is_refused(file)
 

@@ -1,12 +1,9 @@
 """Rules on keys, types and everything but the network: one mistake, one line."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-Lines = Callable[[object], tuple[str, ...]]
-LineAfter = Callable[[str, object], str]
+from tests.support.configs import default_document
+from tests.support.refusals import line_after, lines_for
 
 GROUP = "cluster.instance_groups[0]"
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
@@ -125,9 +122,7 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("tags.k", "a;b", "the API's pattern for a tag value"),
     ],
 )
-def test_mistake_gives_one_line(
-    path: str, value: object, message: str, line_after: LineAfter
-) -> None:
+def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
     line = line_after(path, value)
 
     assert line.startswith(f"{path}: ")
@@ -173,40 +168,39 @@ def test_mistake_gives_one_line(
         ),
     ],
 )
-def test_line_names_the_place_of_the_fault(
-    path: str, value: object, start: str, line_after: LineAfter
-) -> None:
+def test_line_names_the_place_of_the_fault(path: str, value: object, start: str) -> None:
     assert line_after(path, value).startswith(start)
 
 
 @pytest.mark.parametrize("path", ["name", "cluster"])
-def test_required_key(path: str, default_document: dict[str, Any], lines_for: Lines) -> None:
-    del default_document[path]
+def test_required_key(path: str) -> None:
+    document = default_document()
+    del document[path]
 
-    assert lines_for(default_document) == (f"{path}: is missing and has no default",)
+    assert lines_for(document) == (f"{path}: is missing and has no default",)
 
 
-def test_required_keys_deeper_down(default_document: dict[str, Any], lines_for: Lines) -> None:
-    default_document["cluster"]["instance_groups"] = [{"name": "g"}]
+def test_required_keys_deeper_down() -> None:
+    document = default_document()
+    document["cluster"]["instance_groups"] = [{"name": "g"}]
 
-    assert lines_for(default_document) == (
+    assert lines_for(document) == (
         f"{GROUP}.instance_type: is missing and has no default (or list several in instance_types)",
         f"{GROUP}.instance_count: is missing and has no default",
     )
 
 
-def test_all_mistakes_are_reported_at_once(
-    default_document: dict[str, Any], lines_for: Lines
-) -> None:
-    default_document["nmae"] = 1
-    default_document["network"]["vpc_cidr"] = "10.192.0.1/16"
-    default_document["network"]["availability_zone_ids"][0] = "use1-az1"
-    default_document["eks"]["version"] = "1.2"
-    default_document["cluster"]["instance_groups"][0]["name"] = "worker-group-2"
-    default_document["cluster"]["instance_groups"][0]["instance_type"] = "ml.m5.huge"
-    default_document["tags"] = {"aws:x": "y"}
+def test_all_mistakes_are_reported_at_once() -> None:
+    document = default_document()
+    document["nmae"] = 1
+    document["network"]["vpc_cidr"] = "10.192.0.1/16"
+    document["network"]["availability_zone_ids"][0] = "use1-az1"
+    document["eks"]["version"] = "1.2"
+    document["cluster"]["instance_groups"][0]["name"] = "worker-group-2"
+    document["cluster"]["instance_groups"][0]["instance_type"] = "ml.m5.huge"
+    document["tags"] = {"aws:x": "y"}
 
-    assert sorted(line.split(": ")[0] for line in lines_for(default_document)) == [
+    assert sorted(line.split(": ")[0] for line in lines_for(document)) == [
         "cluster.instance_groups[0].instance_type",
         "cluster.instance_groups[1].name",
         "eks.version",

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from scripts import generate_config_schema
+from tests.support.configs import CONFIG_FOLDER, default_document
 
-CONFIG_FOLDER = Path(__file__).parents[2] / "config"
 SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text())
 
 
@@ -52,11 +52,10 @@ def test_schema_accepts_what_the_model_accepts(path: Path) -> None:
         ),
     ],
 )
-def test_schema_refuses_mistakes(
-    section: str, value: object, default_document: dict[str, Any]
-) -> None:
+def test_schema_refuses_mistakes(section: str, value: object) -> None:
+    document = default_document()
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(default_document | {section: value}, SCHEMA)
+        jsonschema.validate(document | {section: value}, SCHEMA)
 
 
 def test_every_field_is_described() -> None:

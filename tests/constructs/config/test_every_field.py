@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -10,15 +9,14 @@ import pytest
 import yaml
 
 from hyperpod_cdk import load_config
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD
 
-FOLDER = Path(__file__).parents[2] / "config"
-EVERY_FIELD = Path(__file__).with_name("every_field.yaml")
 # Keys that are there because both kinds of group share a section; the checks refuse them.
 REFUSED = {
     "restricted_instance_groups.ebs_volumes.kms_key_id",
     "restricted_instance_groups.ebs_volumes.root_volume",
 }
-SCHEMA = json.loads((FOLDER / "schema.json").read_text("utf-8"))
+SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text("utf-8"))
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk import instance_types as facts_module
-from hyperpod_cdk.facts.instance_types import InstanceFacts
+from hyperpod_cdk.facts import instance_types as facts_module
 from hyperpod_cdk.facts.instance_types import (
+    InstanceFacts,
     default_threads_per_core,
     instance_facts,
     instance_types,
@@ -162,8 +162,8 @@ def test_type_of_another_service_is_refused(function: Callable[[str], object]) -
 
 def test_data_file_is_fresh() -> None:
     stale = (
-        "constructs/hyperpod_cdk/facts/instance_types.json is not what the installed botocore, cfn-lint "
-        "and moto give: run `python scripts/generate_instance_types.py`"
+        "constructs/hyperpod_cdk/facts/instance_types.json is not what the installed botocore, "
+        "cfn-lint and moto give: run `python scripts/generate_instance_types.py`"
     )
     assert generate_instance_types.TARGET.read_text() == generate_instance_types.render(), stale
 

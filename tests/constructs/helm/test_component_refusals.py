@@ -1,11 +1,11 @@
 """Rules on the components and the values of the chart: one mistake, one line, with its place."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-HelmLines = Callable[[dict[str, Any]], tuple[str, ...]]
+from tests.support.refusals import helm_lines
+
 AGENT = "health-monitoring-agent"
 OPTIONAL_CONSENT = "or consent with i_know_this_breaks_resiliency: true"
 
@@ -173,21 +173,14 @@ OPTIONAL_CONSENT = "or consent with i_know_this_breaks_resiliency: true"
         ),
     ],
 )
-def test_mistake_gives_one_line(
-    helm: dict[str, Any],
-    start: str,
-    part: str,
-    helm_lines: HelmLines,
-) -> None:
+def test_mistake_gives_one_line(helm: dict[str, Any], start: str, part: str) -> None:
     (line,) = helm_lines(helm)
 
     assert line.startswith(start)
     assert part in line
 
 
-def test_everything_that_breaks_resiliency_is_reported_at_once(
-    helm_lines: HelmLines,
-) -> None:
+def test_everything_that_breaks_resiliency_is_reported_at_once() -> None:
     lines = helm_lines(
         {
             "components": {"patching": False, "mpi_operator": False},

@@ -15,7 +15,7 @@ def components(configure: Configure) -> Callable[[dict[str, Any]], dict[str, boo
 
     def switches(helm: dict[str, Any]) -> dict[str, bool]:
         config: Config = configure({"helm": helm})
-        return config.hyperpod_components.switches()
+        return config.components.switches()
 
     return switches
 
@@ -99,5 +99,5 @@ def test_every_type_that_a_group_may_have_counts(configure: Configure) -> None:
 
     installed = configure({"cluster": {"instance_groups": [group]}, "helm": helm})
 
-    switches = installed.hyperpod_components.switches()
+    switches = installed.components.switches()
     assert (switches["neuron_device_plugin"], switches["nvidia_device_plugin"]) == (True, False)

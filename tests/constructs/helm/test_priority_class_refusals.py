@@ -1,11 +1,11 @@
 """Rules on PriorityClasses: one mistake, one line, with its place."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.conftest import Configure
+from tests.support.refusals import helm_lines
 
 
 def classes(*names: str, **others: object) -> list[dict[str, object]]:
@@ -59,12 +59,7 @@ def classes(*names: str, **others: object) -> list[dict[str, object]]:
         ),
     ],
 )
-def test_mistake_gives_one_line(
-    helm: dict[str, Any],
-    start: str,
-    part: str,
-    helm_lines: Callable[[dict[str, Any]], tuple[str, ...]],
-) -> None:
+def test_mistake_gives_one_line(helm: dict[str, Any], start: str, part: str) -> None:
     (line,) = helm_lines(helm)
 
     assert line.startswith(start)

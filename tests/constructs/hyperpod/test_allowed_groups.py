@@ -1,12 +1,12 @@
 """Instance groups that are unusual and right."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from hyperpod_cdk import load_config
+from tests.support.configs import default_document
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
@@ -63,20 +63,20 @@ def mounts(count: int) -> list[dict[str, str]]:
         {"instance_type": "ml.p5.48xlarge", "training_plan_arn": PLAN, "execution_role_arn": ROLE},
     ],
 )
-def test_allowed_group_loads(
-    group: dict[str, object], tmp_path: Path, default_document: dict[str, Any]
-) -> None:
+def test_allowed_group_loads(group: dict[str, object], tmp_path: Path) -> None:
+    document = default_document()
     base = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
-    default_document["cluster"]["instance_groups"] = [base | group]
+    document["cluster"]["instance_groups"] = [base | group]
     path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump(default_document), encoding="utf-8")
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
 
     assert load_config(path).cluster.instance_groups[0].name == "g"
 
 
-def test_dates_may_stand_without_quotes(tmp_path: Path, default_document: dict[str, Any]) -> None:
+def test_dates_may_stand_without_quotes(tmp_path: Path) -> None:
+    document = default_document()
     path = tmp_path / "config.yaml"
-    text = yaml.safe_dump(default_document["cluster"]["instance_groups"][0])
+    text = yaml.safe_dump(document["cluster"]["instance_groups"][0])
     group = "".join(f"      {line}\n" for line in text.splitlines()).replace("      ", "    - ", 1)
     patch = "      auto_patch: {strategy: WhenIdle, next_patch_date: 2027-01-31T03:00:00Z}\n"
     path.write_text(f"name: ml\ncluster:\n  instance_groups:\n{group}{patch}", encoding="utf-8")

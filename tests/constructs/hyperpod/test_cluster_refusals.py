@@ -1,12 +1,9 @@
 """Rules on the cluster as a whole and its restricted groups: one mistake, one line."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-LineAfter = Callable[[str, object], str]
-Lines = Callable[[object], tuple[str, ...]]
+from tests.support.configs import default_document
+from tests.support.refusals import line_after, lines_for
 
 CLUSTER, GROUP = "cluster", "cluster.instance_groups[0]"
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
@@ -97,22 +94,19 @@ FILES = {"size_gib": 1200, "per_unit_storage_throughput": 250}
         ),
     ],
 )
-def test_mistake_in_the_cluster(
-    path: str, value: object, start: str, message: str, line_after: LineAfter
-) -> None:
+def test_mistake_in_the_cluster(path: str, value: object, start: str, message: str) -> None:
     line = line_after(f"{CLUSTER}.{path}", value)
 
     assert line.startswith(f"{CLUSTER}.{start}: ")
     assert message in line
 
 
-def test_zone_of_a_group_needs_the_list_of_zones(
-    default_document: dict[str, Any], lines_for: Lines
-) -> None:
-    del default_document["network"]
-    default_document["cluster"]["instance_groups"][0]["availability_zone_id"] = "usw2-az1"
+def test_zone_of_a_group_needs_the_list_of_zones() -> None:
+    document = default_document()
+    del document["network"]
+    document["cluster"]["instance_groups"][0]["availability_zone_id"] = "usw2-az1"
 
-    assert lines_for(default_document) == (
+    assert lines_for(document) == (
         f"{GROUP}.availability_zone_id: 'usw2-az1' needs network.availability_zone_ids too; "
         "or leave it out",
     )

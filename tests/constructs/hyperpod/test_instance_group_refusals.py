@@ -1,12 +1,9 @@
 """Rules on an instance group: one mistake, one line."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-LineAfter = Callable[[str, object], str]
-Lines = Callable[[object], tuple[str, ...]]
+from tests.support.configs import default_document
+from tests.support.refusals import line_after, lines_for
 
 GROUP = "cluster.instance_groups[0]"
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
@@ -116,9 +113,7 @@ def mounts(count: int) -> list[dict[str, str]]:
         ),
     ],
 )
-def test_mistake_in_a_group(
-    path: str, value: object, start: str, message: str, line_after: LineAfter
-) -> None:
+def test_mistake_in_a_group(path: str, value: object, start: str, message: str) -> None:
     line = line_after(f"{GROUP}.{path}", value)
 
     assert line.startswith(f"{GROUP}.{start}: ")
@@ -183,16 +178,13 @@ def test_mistake_in_a_group(
     ],
 )
 def test_mistake_between_the_fields_of_a_group(
-    group: dict[str, object],
-    start: str,
-    message: str,
-    default_document: dict[str, Any],
-    lines_for: Lines,
+    group: dict[str, object], start: str, message: str
 ) -> None:
+    document = default_document()
     base = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
-    default_document["cluster"]["instance_groups"] = [base | group]
+    document["cluster"]["instance_groups"] = [base | group]
 
-    line = lines_for(default_document)[0]
+    line = lines_for(document)[0]
 
     assert line.startswith(f"{GROUP}.{start}")
     assert message in line

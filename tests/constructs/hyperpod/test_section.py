@@ -20,7 +20,7 @@ from stacks.cluster_settings import shared_environment, tiered_storage
 from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
 
 ROOT = Path(__file__).parents[2]
-EVERY_FIELD = ROOT / "tests" / "config" / "every_field.yaml"
+EVERY_FIELD = ROOT / "tests" / "support" / "every_field.yaml"
 CONFIGS = [EVERY_FIELD, *sorted((ROOT / "config").glob("*.yaml"))]
 EKS = "arn:aws:eks:us-west-2:111122223333:cluster/ml-eks"
 ROLE = "arn:aws:iam::111122223333:role/Nodes"

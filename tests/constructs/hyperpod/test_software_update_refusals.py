@@ -1,10 +1,8 @@
 """Rules on updates of the AMI: one mistake, one line."""
 
-from collections.abc import Callable
-
 import pytest
 
-LineAfter = Callable[[str, object], str]
+from tests.support.refusals import line_after
 
 GROUP = "cluster.instance_groups[0]"
 COUNT = {"type": "INSTANCE_COUNT", "value": 1}
@@ -114,9 +112,7 @@ def deployed(deployment: object) -> dict[str, object]:
         ),
     ],
 )
-def test_mistake_in_an_update(
-    path: str, value: object, start: str, message: str, line_after: LineAfter
-) -> None:
+def test_mistake_in_an_update(path: str, value: object, start: str, message: str) -> None:
     line = line_after(f"{GROUP}.{path}", value)
 
     assert line.startswith(f"{GROUP}.{start}: ")

@@ -1,12 +1,9 @@
 """Rules on CIDR blocks and availability zones: one mistake, one line."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-Lines = Callable[[object], tuple[str, ...]]
-LineAfter = Callable[[str, object], str]
+from tests.support.configs import default_document
+from tests.support.refusals import line_after, lines_for
 
 VPC, EKS, PUBLIC = (
     f"network.{key}" for key in ("vpc_cidr", "eks_subnet_cidrs", "public_subnet_cidrs")
@@ -51,9 +48,7 @@ def subnets(*blocks: str) -> list[dict[str, str]]:
         (f"{SUBNETS}[0].availability_zone_id", "euc1-az2", "region us-west-2 has IDs such as"),
     ],
 )
-def test_network_mistake_gives_one_line(
-    path: str, value: object, message: str, line_after: LineAfter
-) -> None:
+def test_network_mistake_gives_one_line(path: str, value: object, message: str) -> None:
     line = line_after(path, value)
 
     assert line.startswith(f"{path}: ")
@@ -67,9 +62,7 @@ def test_network_mistake_gives_one_line(
         (f"{EKS}[2]", "10.192.9.0/28", f"{EKS}: ['10.192.7.0/28', '10.192.8.0/28', "),
     ],
 )
-def test_count_is_a_fault_of_the_list(
-    path: str, value: object, start: str, line_after: LineAfter
-) -> None:
+def test_count_is_a_fault_of_the_list(path: str, value: object, start: str) -> None:
     assert line_after(path, value).startswith(start)
 
 
@@ -84,80 +77,72 @@ def test_count_is_a_fault_of_the_list(
         ),
     ],
 )
-def test_hyperpod_subnets_must_fit_together(
-    blocks: tuple[str, ...], start: str, line_after: LineAfter
-) -> None:
+def test_hyperpod_subnets_must_fit_together(blocks: tuple[str, ...], start: str) -> None:
     assert line_after(SUBNETS, subnets(*blocks)).startswith(SUBNETS + start)
 
 
-def test_subnet_around_the_vpc_is_refused(
-    default_document: dict[str, Any], lines_for: Lines
-) -> None:
-    default_document["network"] |= {
+def test_subnet_around_the_vpc_is_refused() -> None:
+    document = default_document()
+    document["network"] |= {
         "vpc_cidr": "10.192.0.0/20",
         "hyperpod_subnets": subnets("10.192.0.0/16"),
     }
 
-    assert any("or share no address with it" in line for line in lines_for(default_document))
+    assert any("or share no address with it" in line for line in lines_for(document))
 
 
-def test_zone_of_a_subnet_needs_the_list_of_zones(
-    default_document: dict[str, Any], lines_for: Lines
-) -> None:
-    del default_document["network"]["availability_zone_ids"]
+def test_zone_of_a_subnet_needs_the_list_of_zones() -> None:
+    document = default_document()
+    del document["network"]["availability_zone_ids"]
 
-    assert lines_for(default_document) == (
+    assert lines_for(document) == (
         f"{SUBNETS}[0].availability_zone_id: 'usw2-az2' needs network.availability_zone_ids too, "
         "so that its zone has a NAT gateway",
     )
 
 
-def test_contradicted_default_is_called_a_default(
-    default_document: dict[str, Any], lines_for: Lines
-) -> None:
-    default_document["network"] = {
+def test_contradicted_default_is_called_a_default() -> None:
+    document = default_document()
+    document["network"] = {
         "vpc_cidr": "10.20.0.0/16",
         "public_subnet_cidrs": ["10.20.0.0/24", "10.20.1.0/24"],
     }
 
-    assert lines_for(default_document) == (
+    assert lines_for(document) == (
         f"{EKS}[0]: '10.192.7.0/28' (the default) must lie inside vpc_cidr 10.20.0.0/16",
         f"{EKS}[1]: '10.192.8.0/28' (the default) must lie inside vpc_cidr 10.20.0.0/16",
     )
 
 
-def test_zones_agree_with_each_other_when_the_region_comes_from_the_environment(
-    default_document: dict[str, Any], lines_for: Lines
-) -> None:
-    del default_document["region"]
-    default_document["network"]["availability_zone_ids"] = ["use1-az1", "usw2-az2"]
+def test_zones_agree_with_each_other_when_the_region_comes_from_the_environment() -> None:
+    document = default_document()
+    del document["region"]
+    document["network"]["availability_zone_ids"] = ["use1-az1", "usw2-az2"]
 
-    assert [line.split(": ")[0] for line in lines_for(default_document)] == [
+    assert [line.split(": ")[0] for line in lines_for(document)] == [
         f"{ZONES}[1]",
         f"{SUBNETS}[0].availability_zone_id",
     ]
 
 
-def test_more_than_two_zones_must_be_named(
-    default_document: dict[str, Any], lines_for: Lines
-) -> None:
-    default_document["network"] = {
+def test_more_than_two_zones_must_be_named() -> None:
+    document = default_document()
+    document["network"] = {
         "public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24", "10.192.12.0/24"],
         "eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"],
     }
 
-    (line,) = lines_for(default_document)
+    (line,) = lines_for(document)
 
     assert line.startswith(f"{ZONES}: null (the default) must name the zones of more than 2 EKS")
 
 
-def test_zone_of_the_file_system_needs_the_list_of_zones(
-    default_document: dict[str, Any], lines_for: Lines
-) -> None:
-    del default_document["network"]
-    default_document["storage"]["availability_zone_id"] = "usw2-az1"
+def test_zone_of_the_file_system_needs_the_list_of_zones() -> None:
+    document = default_document()
+    del document["network"]
+    document["storage"]["availability_zone_id"] = "usw2-az1"
 
-    assert lines_for(default_document) == (
+    assert lines_for(document) == (
         "storage.availability_zone_id: 'usw2-az1' needs network.availability_zone_ids too; "
         "or leave it out",
     )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hyperpod_cdk.schema.availability_zones import zone_id_prefix
 from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.schema.availability_zones import zone_id_prefix
 
 PREFIXES = {
     "af-south-1": "afs1",

@@ -1,13 +1,12 @@
 """The file itself: unreadable, not YAML, not a mapping, ambiguous."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from hyperpod_cdk import ConfigError, load_config
+from tests.support.refusals import lines_for
 
-Lines = Callable[[object], tuple[str, ...]]
 REST = "\ncluster: {instance_groups: [{name: g, instance_type: ml.m5.large, instance_count: 1}]}\n"
 
 
@@ -44,7 +43,7 @@ REST = "\ncluster: {instance_groups: [{name: g, instance_type: ml.m5.large, inst
         ),
     ],
 )
-def test_text_that_is_no_configuration(text: str, line: str, lines_for: Lines) -> None:
+def test_text_that_is_no_configuration(text: str, line: str) -> None:
     assert lines_for(text) == (line,)
 
 
@@ -61,11 +60,11 @@ def test_text_that_is_no_configuration(text: str, line: str, lines_for: Lines) -
         "helm: {values: &v {again: *v}}\n",
     ],
 )
-def test_odd_yaml_is_refused_in_lines(text: str, lines_for: Lines) -> None:
+def test_odd_yaml_is_refused_in_lines(text: str) -> None:
     assert lines_for(text)
 
 
-def test_every_repeated_key_is_reported(lines_for: Lines) -> None:
+def test_every_repeated_key_is_reported() -> None:
     text = "tags: {a: x, a: y}\nnetwork:\n  vpc_cidr: 10.0.0.0/16\n  vpc_cidr: 10.0.0.0/16\n"
 
     assert [line.split(": ")[0] for line in lines_for(text)] == [

@@ -1,39 +1,40 @@
-"""Rules on single instance groups."""
+"""Rules of a cluster on single instance groups."""
 
-from hyperpod_cdk.checks.continuous_provisioning import continuous_provisioning
-from hyperpod_cdk.checks.custom_images import custom_images
-from hyperpod_cdk.checks.deep_health_checks import deep_health_checks
-from hyperpod_cdk.checks.ebs_volumes import ebs_volumes
-from hyperpod_cdk.checks.inputs import Taint, Volume
-from hyperpod_cdk.checks.region_offers import region_offers
-from hyperpod_cdk.checks.threads_per_core import threads_per_core
-from hyperpod_cdk.checks.undescribed_types import undescribed_types
-from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
-from tests.checks.deployments import (
+from hyperpod_cdk.hyperpod.checks.continuous_provisioning import continuous_provisioning
+from hyperpod_cdk.hyperpod.checks.custom_images import custom_images
+from hyperpod_cdk.hyperpod.checks.deep_health_checks import deep_health_checks
+from hyperpod_cdk.hyperpod.checks.ebs_volumes import ebs_volumes
+from hyperpod_cdk.hyperpod.checks.efa_interfaces import efa_interfaces
+from hyperpod_cdk.hyperpod.checks.threads_per_core import threads_per_core
+from hyperpod_cdk.hyperpod.checks.training_plan_types import training_plan_types
+from hyperpod_cdk.hyperpod.checks.undescribed_types import undescribed_types
+from tests.support.checks.cases import (
+    CHECKS,
     CPU,
     ERROR,
     GPU,
     GPU_WITHOUT_EFA,
     KEY,
+    PLAN,
+    TAINT,
     TRAINIUM,
     UNDESCRIBED,
     WARNING,
-    deployment,
+    cluster,
     group,
     in_group,
     one,
 )
 
-_TAINT = Taint(key="team", value="a", effect="NoSchedule")
-_CHECKS = ("InstanceStress",)
 _AMI = "ami-0123456789abcdef0"
-
 _ARM, _X86 = "ml.m7g.large", "ml.m5.large"
-_ROOT, _SECOND = Volume(root_volume=True, kms_key_id=KEY), Volume(kms_key_id=KEY)
+_ROOT = {"root_volume": True, "kms_key_id": KEY}
+_DATA = {"volume_size_gib": 100}
+_DATA_WITH_KEY = {**_DATA, "kms_key_id": KEY}
 _CONTINUOUS = "needs cluster.node_provisioning_mode: Continuous"
 
 THREADS = [
-    one(threads_per_core, title, deployment(group(name, threads_per_core=threads)), *expected)
+    one(threads_per_core, title, cluster(group(name, threads_per_core=threads)), *expected)
     for title, name, threads, expected in (
         ("left out", GPU, None, ()),
         ("two on a GPU type", GPU, 2, ()),
@@ -58,33 +59,19 @@ THREADS = [
     one(
         threads_per_core,
         "two, which one type of several lacks",
-        deployment(group(None, instance_types=(CPU, "ml.m8a.16xlarge"), threads_per_core=2)),
+        cluster(group(None, instance_types=[CPU, "ml.m8a.16xlarge"], threads_per_core=2)),
         in_group(ERROR, "threads_per_core", "must be 1 for ml.m8a.16xlarge"),
     ),
 ]
 
 DEEP_HEALTH_CHECKS = [
-    one(deep_health_checks, "alone", deployment(group(GPU, deep_health_checks=_CHECKS))),
-    one(deep_health_checks, "taint alone", deployment(group(GPU, taints=(_TAINT,)))),
+    one(deep_health_checks, "alone", cluster(group(GPU, deep_health_checks=CHECKS))),
+    one(deep_health_checks, "taint alone", cluster(group(GPU, taints=[TAINT]))),
     one(
         deep_health_checks,
         "with a taint",
-        deployment(group(GPU, deep_health_checks=_CHECKS, taints=(_TAINT,))),
+        cluster(group(GPU, deep_health_checks=CHECKS, taints=[TAINT])),
         in_group(ERROR, "deep_health_checks", "must be empty beside taints"),
-    ),
-    one(
-        deep_health_checks,
-        "without their component",
-        deployment(
-            group(GPU, deep_health_checks=_CHECKS),
-            components=HyperPodComponents(
-                health_monitoring_agent=False,
-                deep_health_check=False,
-                job_auto_restart=False,
-                i_know_this_breaks_resiliency=True,
-            ),
-        ),
-        in_group(ERROR, "deep_health_checks", "deep_health_check is false: nothing runs them"),
     ),
 ]
 
@@ -92,48 +79,64 @@ CONTINUOUS = [
     one(
         continuous_provisioning,
         "everything with continuous provisioning",
-        deployment(
-            group(None, instance_types=(GPU, TRAINIUM), min_instance_count=1, capacity="Spot"),
+        cluster(
+            group(None, instance_types=[GPU, TRAINIUM], min_instance_count=1, capacity="Spot"),
             auto_scaling="Karpenter",
         ),
     ),
     one(
         continuous_provisioning,
         "nothing without",
-        deployment(group(capacity="OnDemand", ebs_volumes=(Volume(),)), continuous=False),
+        cluster(group(capacity="OnDemand", ebs_volumes=[_DATA]), node_provisioning_mode=None),
     ),
     one(
         continuous_provisioning,
         "everything without",
-        deployment(
-            group(min_instance_count=1, capacity="Spot", ebs_volumes=(_ROOT, Volume())),
-            group(None, index=1, instance_types=(CPU,)),
+        cluster(
+            group(min_instance_count=1, capacity="Spot", ebs_volumes=[_ROOT, _DATA]),
+            group(None, index=1, instance_types=[CPU]),
+            restricted=[group(GPU, index=2, ebs_volumes=[_DATA_WITH_KEY])],
             auto_scaling="Karpenter",
-            continuous=False,
+            node_provisioning_mode=None,
         ),
         in_group(ERROR, "min_instance_count", _CONTINUOUS),
         in_group(ERROR, "capacity", _CONTINUOUS),
         in_group(ERROR, "ebs_volumes[0].kms_key_id", _CONTINUOUS),
         in_group(ERROR, "instance_types", _CONTINUOUS, index=1),
+        (ERROR, "cluster.restricted_instance_groups[0].ebs_volumes[0].kms_key_id", _CONTINUOUS),
         (ERROR, "cluster.auto_scaling", _CONTINUOUS),
     ),
 ]
 
 VOLUMES = [
-    one(ebs_volumes, "two volumes", deployment(group(ebs_volumes=(_ROOT, _SECOND)))),
-    one(ebs_volumes, "none but an instance store", deployment(group(GPU))),
-    one(ebs_volumes, "none of an undescribed type", deployment(group(UNDESCRIBED))),
+    one(ebs_volumes, "two volumes", cluster(group(ebs_volumes=[_ROOT, _DATA_WITH_KEY]))),
+    one(ebs_volumes, "none but an instance store", cluster(group(GPU, volume_size_gib=None))),
+    one(
+        ebs_volumes,
+        "none of an undescribed type",
+        cluster(group(UNDESCRIBED, volume_size_gib=None)),
+    ),
     one(
         ebs_volumes,
         "root volume alone",
-        deployment(group(ebs_volumes=(_ROOT,))),
+        cluster(group(ebs_volumes=[_ROOT])),
         in_group(WARNING, "volume_size_gib", "ml.m5.2xlarge, which has no instance store"),
     ),
     one(
         ebs_volumes,
         "key in a restricted group",
-        deployment(group(GPU, restricted=True, ebs_volumes=(_SECOND,))),
-        in_group(ERROR, "ebs_volumes[0].kms_key_id", "takes no key"),
+        cluster(restricted=[group(GPU, index=1, ebs_volumes=[_DATA_WITH_KEY])]),
+        (
+            ERROR,
+            "cluster.restricted_instance_groups[0].ebs_volumes[0].kms_key_id",
+            "takes no key",
+        ),
+    ),
+    one(
+        ebs_volumes,
+        "no volume",
+        cluster(group(volume_size_gib=None)),
+        in_group(WARNING, "volume_size_gib", "ml.m5.2xlarge, which has no instance store"),
     ),
 ]
 
@@ -141,82 +144,92 @@ IMAGES = [
     one(
         custom_images,
         "release of HyperPod's own",
-        deployment(group(image_release_version="1.2.3", image_id="default")),
+        cluster(group(image_release_version="1.2.3", image_id="default")),
     ),
     one(
         custom_images,
         "custom AMI everywhere",
-        deployment(group(image_id=_AMI), group(index=1, image_id=_AMI)),
+        cluster(group(image_id=_AMI), group(index=1, image_id=_AMI)),
     ),
     one(
         custom_images,
         "inherited where nothing is inherited",
-        deployment(group(image_id=_AMI), group(index=1), continuous=False),
+        cluster(group(image_id=_AMI), group(index=1), node_provisioning_mode=None),
     ),
     one(
         custom_images,
         "restricted group, which chooses no image",
-        deployment(group(image_id=_AMI), group(GPU, index=1, restricted=True)),
+        cluster(group(image_id=_AMI), restricted=[group(GPU, index=1)]),
     ),
     one(
         custom_images,
         "release of a custom AMI",
-        deployment(group(image_id=_AMI, image_release_version="1.2.3")),
+        cluster(group(image_id=_AMI, image_release_version="1.2.3")),
         in_group(ERROR, "image_release_version", "leave one of them out"),
     ),
     one(
         custom_images,
         "one AMI for two architectures",
-        deployment(group(None, instance_types=(_ARM, _X86), image_id=_AMI)),
+        cluster(group(None, instance_types=[_ARM, _X86], image_id=_AMI)),
         in_group(ERROR, "image_id", "one AMI for types of arm64 and x86_64"),
     ),
     one(
         custom_images,
         "inherited",
-        deployment(group(image_id=_AMI), group(index=1)),
+        cluster(group(image_id=_AMI), group(index=1)),
         in_group(WARNING, "image_id", "group-0 has a custom one", index=1),
     ),
 ]
 
-REGIONS = [
-    one(region_offers, "offered", deployment(group(GPU))),
-    one(region_offers, "region unknown", deployment(group(TRAINIUM), region=None)),
+TRAINING_PLAN_TYPES = [
+    one(training_plan_types, "reserved", cluster(group(GPU, training_plan_arn=PLAN))),
+    one(training_plan_types, "no plan", cluster(group(CPU))),
     one(
-        region_offers,
-        "region without a list",
-        deployment(group(TRAINIUM), region="us-gov-west-1"),
-    ),
-    one(region_offers, "hole in a family", deployment(group("ml.m6i.4xlarge"))),
-    one(
-        region_offers,
-        "family offered elsewhere",
-        deployment(group("ml.m8a.16xlarge"), region="us-west-1"),
-        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-1"),
-    ),
-    one(region_offers, "type on no list", deployment(group("ml.p5e.48xlarge"))),
-    one(
-        region_offers,
-        "offered elsewhere",
-        deployment(group(TRAINIUM)),
-        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-2; it is in"),
+        training_plan_types,
+        "of an undescribed type",
+        cluster(group(UNDESCRIBED, training_plan_arn=PLAN)),
     ),
     one(
-        region_offers,
-        "second of two types offered elsewhere",
-        deployment(group(None, instance_types=(GPU, TRAINIUM))),
-        in_group(WARNING, "instance_types[1]", "it is in us-east-2"),
+        training_plan_types,
+        "type that no plan reserves",
+        cluster(group(CPU, training_plan_arn=PLAN)),
+        in_group(ERROR, "instance_type", "must be a type that training plans reserve: ml.p4d"),
+    ),
+    one(
+        training_plan_types,
+        "type that no plan reserves, in a restricted group",
+        cluster(restricted=[group(CPU, index=1, training_plan_arn=PLAN)]),
+        (ERROR, "cluster.restricted_instance_groups[0].instance_type", "training plans reserve"),
+    ),
+    one(
+        training_plan_types,
+        "Spot",
+        cluster(group(GPU, training_plan_arn=PLAN, capacity="Spot")),
+        in_group(ERROR, "capacity", "cannot go with training_plan_arn"),
     ),
 ]
 
 UNDESCRIBED_TYPES = [
-    one(undescribed_types, "described", deployment(group(GPU), group(GPU_WITHOUT_EFA, index=1))),
+    one(undescribed_types, "described", cluster(group(GPU), group(GPU_WITHOUT_EFA, index=1))),
     one(
         undescribed_types,
         "undescribed",
-        deployment(group(UNDESCRIBED)),
+        cluster(group(UNDESCRIBED)),
         in_group(WARNING, "instance_type", "has no published facts here"),
     ),
 ]
+
+EFA_INTERFACES = [
+    one(efa_interfaces, "on EFA", cluster(group(GPU, network_interface_type="efa-only"))),
+    one(efa_interfaces, "left out", cluster(group(CPU))),
+    one(
+        efa_interfaces,
+        "on a type without EFA",
+        cluster(group(GPU_WITHOUT_EFA, network_interface_type="efa")),
+        in_group(ERROR, "network_interface_type", "needs a type with EFA, which ml.g5.xlarge"),
+    ),
+]
+
 
 CASES = [
     *THREADS,
@@ -224,6 +237,7 @@ CASES = [
     *CONTINUOUS,
     *VOLUMES,
     *IMAGES,
-    *REGIONS,
+    *TRAINING_PLAN_TYPES,
     *UNDESCRIBED_TYPES,
+    *EFA_INTERFACES,
 ]
