@@ -11,7 +11,7 @@ from pathlib import Path
 import botocore
 import botocore.session
 
-TARGET = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "service_limits.json"
+TARGET = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "service_limits.json"
 
 # Only what the configuration checks; every name is a shape of that service's API model.
 SHAPES = {
