@@ -24,7 +24,10 @@ def main() -> None:
     parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
     parser.add_argument("target", type=Path, help="SVG file to write")
     arguments = parser.parse_args()
-    arguments.target.write_text(picture(arguments.assembly), encoding="utf-8")
+    try:
+        arguments.target.write_text(picture(arguments.assembly), encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"error: {error}; run `make synth` first")
     sys.stdout.write(f"wrote {arguments.target}\n")
 
 
