@@ -25,7 +25,7 @@ one line each: file, key, value, rule. Editors check and complete the files thro
 
 ## Keys to set first
 
-The others have defaults that suit most clusters.
+Start with these; every key is described below.
 
 """
 
