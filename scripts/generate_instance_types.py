@@ -17,7 +17,7 @@ from typing import Any
 
 import botocore.session
 
-TARGET = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "instance_types.json"
+TARGET = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "instance_types.json"
 
 # Memory of one accelerator in MiB where EC2's answer is wrong: it gives Trainium2 512 GiB.
 # https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/arch/neuron-hardware/trainium2.html

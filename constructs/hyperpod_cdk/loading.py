@@ -55,7 +55,7 @@ def _line(path: Path, finding: Finding, *, document: dict[str, Any]) -> str:
 
 
 def _is_given(finding: Finding, *, document: dict[str, Any]) -> bool:
-    """Tell whether the value stands in the file, or is a default that something contradicts."""
+    """Tell whether the value is in the file, or is a default that something contradicts."""
     value: Any = document
     for step in finding.path:
         known = range(len(value)) if isinstance(value, list) else value

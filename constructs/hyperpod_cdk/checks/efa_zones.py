@@ -11,7 +11,7 @@ def efa_zones(config: Config) -> Iterator[Finding]:
     """Find groups with EFA accelerators in no certain zone, or in another than their peers.
 
     EFA traffic crosses no zone: nodes spread over zones fail their connectivity checks and are
-    replaced for ever. Left alone, HyperPod puts a group into the zone that it picks.
+    replaced without end. Without a zone, HyperPod chooses one for the group.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html

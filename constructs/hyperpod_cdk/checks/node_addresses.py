@@ -16,7 +16,7 @@ def node_addresses(config: Config) -> Iterator[Finding]:
     """Find subnets that are too small for the groups which may only be there.
 
     A node takes all its addresses when it joins, whether it has pods or not, and a subnet cannot
-    be resized. Groups of types that nobody describes are not counted.
+    be resized. Groups of types that no source describes are not counted.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """

@@ -46,7 +46,7 @@ def system_pods(config: Config) -> Iterator[Finding]:
             _PATH,
             value,
             f"all start with deep health checks: {names} stay pending until these end, after "
-            "hours perhaps; add a small group without",
+            "possibly hours; add a small group without them",
         )
     if all(group.is_spot for group in running):
         message = f"are the only ones for {names}, and all Spot; add an On-Demand group"

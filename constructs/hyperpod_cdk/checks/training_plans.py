@@ -30,7 +30,7 @@ def _zone_findings(
         yield warning(
             (*where, "override_vpc", "subnet_ids"),
             f"{len(group.override_vpc.subnet_ids)} subnets",
-            "must be in the training plan's zone, or nothing of it is used",
+            "must be in the training plan's zone, or the plan is not used",
         )
     elif len(zones) > 1:
         yield error(

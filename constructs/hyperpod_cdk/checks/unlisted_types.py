@@ -23,6 +23,6 @@ def unlisted_types(config: Config) -> Iterator[Finding]:
                 yield warning(
                     (*where, *path),
                     instance_type,
-                    f"is none of the types on which the chart runs {' and '.join(names)}: pods get "
+                    f"is not a type on which the chart runs {' and '.join(names)}: pods get "
                     "no accelerators of it without a device plugin of your own; take another",
                 )

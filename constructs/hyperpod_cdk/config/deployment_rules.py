@@ -17,7 +17,7 @@ def deployment_findings(
     Args:
         cluster: The cluster.
         zones: Zone IDs of the HyperPod subnets, None in place of one known by name only; None
-            when the network is itself at finding.
+            when the network is itself refused.
         region: The configured region, if any.
     """
     for finding in arn_findings(cluster.role_arn, region=region):

@@ -24,7 +24,7 @@ def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
     if len(tags) > _MOST_TAGS:
         message = (
             f"must be at most {_MOST_TAGS} tags: AWS takes {_ALL_TAGS} on a cluster, and the "
-            f"provisioner marks it with up to {_OWN_TAGS} of its own"
+            f"provisioner adds up to {_OWN_TAGS}"
         )
         yield Finding(path=(), value=len(tags), message=message)
     for key, value in tags.items():

@@ -51,7 +51,7 @@ class EksConfig(Section):
     private. Default: anywhere, with IAM deciding who gets in."""
 
     admins: Listed[PrincipalArn] = ()
-    """ARNs of IAM roles and users that administer the whole Kubernetes cluster. Default: nobody
+    """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: nobody
     but the deployment."""
 
     secrets_kms_key_arn: KeyArn | None = None
@@ -88,8 +88,8 @@ def _public_access_findings(
 ) -> Iterator[Finding]:
     if not 1 <= len(cidrs) <= _MOST_PUBLIC_ACCESS_CIDRS:
         message = (
-            f"must list 1 to {_MOST_PUBLIC_ACCESS_CIDRS} blocks (EKS opens the endpoint to "
-            "everyone when there is none); for no public access set endpoint_access: private"
+            f"must list 1 to {_MOST_PUBLIC_ACCESS_CIDRS} blocks (with none, EKS opens the endpoint "
+            "to everyone); for no public access set endpoint_access: private"
         )
         yield Finding(value=list(cidrs), message=message)
     elif endpoint_access == "public" and ANYWHERE not in cidrs:

@@ -41,7 +41,7 @@ def shape(name: str) -> Shape:
     """Return the shape called `<service>.<Shape>`, such as `sagemaker.ClusterName`.
 
     Raises:
-        KeyError: The data file has no such shape; add it to the generating script.
+        KeyError: The data file has no such shape; run `python -m scripts.generate_service_limits`.
     """
     constraints = _data()["shapes"][name]
     return Shape(

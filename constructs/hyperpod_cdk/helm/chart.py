@@ -83,7 +83,7 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
         packaging = json.loads(files.pop(_PACKAGING, "{}"))
     except (OSError, EOFError, tarfile.TarError, ValueError) as error:
         raise HyperPodChartError(
-            f"{path}: not a readable chart ({error}); package it again with `make charts`"
+            f"{path}: not a chart that can be read ({error}); package it again with `make charts`"
         ) from error
     regions = packaging.get("health_monitoring_agent_regions")
     return HyperPodChart(

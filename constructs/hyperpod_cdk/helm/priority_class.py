@@ -22,8 +22,8 @@ def _reserved(name: str) -> str:
         raise ValueError("must not start with system-, which Kubernetes keeps for its own classes")
     if name.endswith("-priority"):
         raise ValueError(
-            "must not end with -priority: HyperPod task governance names its classes so, and jobs "
-            "could not tell them apart"
+            "must not end with -priority: HyperPod task governance gives its classes such names, "
+            "and jobs could not tell them apart"
         )
     return name
 

@@ -39,7 +39,7 @@ class HelmRelease(Construct):
             definitions. Default: no, deleting is refused while there are any.
         wait_for_ready: How long an update waits for the workloads, if there are nodes; a release is
             installed before. Default: not at all.
-        depends_on: What the release needs besides the cluster. Default: nothing.
+        depends_on: What else the release needs. Default: nothing.
 
     Attributes:
         chart: Name and version of the installed chart; resolves once it is installed.

@@ -1,4 +1,4 @@
-"""The rights that creating, changing and deleting a HyperPod cluster takes."""
+"""Permissions to create, change and delete a HyperPod cluster."""
 
 from collections.abc import Sequence
 

@@ -81,7 +81,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     network_interface_type: Annotated[
         InterfaceType | None, Api("NetworkInterface.InterfaceType")
     ] = None
-    """efa: further network cards carry EFA and IP. efa-only: EFA alone, which spares IP addresses.
+    """efa: further network cards carry EFA and IP. efa-only: only EFA, which saves IP addresses.
     Default: HyperPod's."""
 
     @property

@@ -136,7 +136,7 @@ class OneTypeConfig(GroupConfig):
 
 
 class SeveralTypesConfig(GroupConfig):
-    """A group of one instance type, or of the first of several that is to be had."""
+    """A group of one instance type, or of the first of several that has capacity."""
 
     # Validated before instance_type, which is required without them.
     instance_types: Annotated[

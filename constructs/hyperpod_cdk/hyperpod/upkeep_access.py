@@ -1,4 +1,4 @@
-"""The rights that it takes to deal with a HyperPod cluster's failures and hindrances."""
+"""Permissions to inspect a failed HyperPod cluster, and to delete what prevents its deletion."""
 
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam

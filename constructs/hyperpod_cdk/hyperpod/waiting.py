@@ -24,7 +24,7 @@ def _minutes(value: int) -> int:
 
 
 class WaitingConfig(Section):
-    """What a deployment of the cluster waits for, and what becomes of a failed one."""
+    """What a deployment of the cluster waits for, and what happens to a failed cluster."""
 
     wait_for: Annotated[str, OneOf(values=WAIT_FOR, noun="something to wait for")] = "in_service"
     """When a deployment of the cluster is done. accepted: as soon as HyperPod took it on.
@@ -47,8 +47,9 @@ class WaitingConfig(Section):
     on_create_failure: Annotated[
         str, OneOf(values=ON_CREATE_FAILURE, noun="a way to deal with a failed creation")
     ] = "keep"
-    """What becomes of a cluster whose creation failed: keep leaves it for a look at it, until the
-    next deployment replaces it or the stack is deleted; delete removes it. Default: keep."""
+    """What happens to a cluster whose creation failed: keep leaves it so that you can inspect it,
+    until the next deployment replaces it or the stack is deleted; delete removes it. Default:
+    keep."""
 
     software_update: (
         Annotated[

@@ -75,8 +75,8 @@ def _secondary_findings(own: Sequence[NamedCidr], *, vpc_cidr: str) -> Iterator[
     yield from cidrs.association_findings(vpc_cidr, secondary=secondary)
     for path, cidr in secondary[_MOST_SECONDARY_CIDRS:]:
         message = (
-            f"is one secondary CIDR block too many: AWS allows {_MOST_SECONDARY_CIDRS} outside "
-            f"vpc_cidr {vpc_cidr} by default"
+            f"exceeds the number of secondary CIDR blocks: AWS allows {_MOST_SECONDARY_CIDRS} "
+            f"outside vpc_cidr {vpc_cidr} by default"
         )
         yield Finding(path=path, value=cidr, message=message)
 

@@ -1,4 +1,4 @@
-"""The Lambda behind the custom resources that CloudFormation has no type for."""
+"""The Lambda function that serves the custom resources."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Provisioner(Construct):
 
     Args:
         placement: Run inside a VPC. Needed when the Kubernetes API is not reachable from
-            everywhere. Default: outside, which spares the network interfaces.
+            everywhere. Default: outside the VPC, which needs no network interfaces.
         poll_interval: Between two questions whether the work is done. Default: 30 seconds.
 
     Attributes:

@@ -24,7 +24,7 @@ PrincipalArn = Annotated[
     Matching(
         pattern=rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:(role|user)/{_IAM_PATH}{_IAM_NAME}",
         rule="must be the ARN of an IAM role or user, such as "
-        "arn:aws:iam::111122223333:role/Admin (not of a session: give the assumed role's own ARN)",
+        "arn:aws:iam::111122223333:role/Admin (the role's ARN, not that of a session)",
     ),
 ]
 TrainingPlanArn = Annotated[

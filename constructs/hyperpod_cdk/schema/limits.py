@@ -213,7 +213,7 @@ def nearest(value: object, *, known: Iterable[str]) -> str:
 
 def _unknown(value: str | int, *, known: Sequence[str], noun: str) -> Finding:
     few = len(known) <= _MOST_VALUES_LISTED
-    allowed = ", ".join(known) if few else f"{len(known)} types, see README"
+    allowed = ", ".join(known) if few else f"{len(known)} types, see config/schema.json"
     hint = nearest(value, known=known)
     return Finding(value=value, message=f"is not {noun}{hint} (allowed: {allowed})")
 

@@ -30,7 +30,7 @@ _KEY = "[key]"
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """Marks a field with the member of the API's request that it becomes.
+    """Marks a field with the member of the API's request, or the value of a chart, that it becomes.
 
     Attributes:
         member: Name of the member, such as `ImageId`; dots lead into members of members:

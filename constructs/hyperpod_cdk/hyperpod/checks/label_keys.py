@@ -22,7 +22,7 @@ def key_refusal(key: str) -> str | None:
 
 
 def key_reservation(key: str) -> str | None:
-    """Say why a key had better not be used; None for a good one.
+    """Return why a key should not be used, or None.
 
     https://kubernetes.io/docs/reference/labels-annotations-taints/
     """

@@ -18,6 +18,6 @@ def undescribed_types(cluster: ClusterConfig) -> Iterator[Finding]:
                 yield warning(
                     (*where, *path),
                     instance_type,
-                    "has no published facts here: its addresses, pods, EFA interfaces and threads "
-                    "per core are not checked",
+                    "is not described by a public source: its addresses, pods, EFA interfaces and "
+                    "threads per core are not checked",
                 )
