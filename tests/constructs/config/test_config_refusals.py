@@ -62,7 +62,7 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("eks.public_access_cidrs[1]", "0.0.0.0/0", "is listed twice"),
         ("eks.admins[0]", "Admin", "must be the ARN of an IAM role or user"),
         ("eks.admins[0]", "arn:aws:iam::111122223333:root", "must be the ARN of an IAM role"),
-        ("eks.admins[0]", "arn:aws:sts::111122223333:assumed-role/A/me", "not of a session"),
+        ("eks.admins[0]", "arn:aws:sts::111122223333:assumed-role/A/me", "not that of a session"),
         ("eks.admins[0]", ROLE.replace("aws", "aws-cn"), "must be of partition aws"),
         ("eks.secrets_kms_key_arn", "alias/key", "must be the ARN of a KMS key"),
         ("eks.secrets_kms_key_arn", KEY, "must be of region us-west-2"),

@@ -55,7 +55,7 @@ def test_regions_know_their_partition() -> None:
 
 
 def test_importing_the_configuration_leaves_the_sdk_and_the_cdk_alone() -> None:
-    script = "import sys, hyperpod_cdk.config; print(*sys.modules)"
+    script = "import sys; from hyperpod_cdk import Config, load_config; print(*sys.modules)"
     result = subprocess.run(
         [sys.executable, "-c", script], check=True, capture_output=True, text=True
     )

@@ -215,7 +215,7 @@ UNDESCRIBED_TYPES = [
         undescribed_types,
         "undescribed",
         cluster(group(UNDESCRIBED)),
-        in_group(WARNING, "instance_type", "has no published facts here"),
+        in_group(WARNING, "instance_type", "is not described by a public source"),
     ),
 ]
 
