@@ -7,12 +7,12 @@ from pathlib import Path
 from types import FrameType
 
 from hyperpod_cdk.config import ConfigError, load_config
-from rehearsal.chart_choice import choose_chart
-from rehearsal.local_aws import LocalAwsError
+from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.progress import Progress
+from rehearsal.report import summarize
 from rehearsal.run import Rehearsal
 from rehearsal.scenarios import SCENARIOS
-from rehearsal.summary import summarize
+from rehearsal.stage import choose_chart
 
 _DEFAULT_REGION = "us-west-2"
 _WORK_DIRECTORY = Path("build/rehearsal")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import process
-from rehearsal.local_aws import ACCOUNT, NODE_DIRECTORY
+from rehearsal.aws.local_aws import ACCOUNT, NODE_DIRECTORY
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.

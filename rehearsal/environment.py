@@ -9,13 +9,65 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.aws_clients import AwsClients, aws_clients
-from rehearsal.hyperpod import HyperPodApi, HyperPodService
+from botocore.exceptions import ClientError
+
+from rehearsal.aws.clients import AwsClients, aws_clients
+from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
+from rehearsal.hyperpod import Caller, ClusterView, HyperPodApi, HyperPodService, NodeView, Subnet
 from rehearsal.kubernetes import KubernetesApi
-from rehearsal.kubernetes_access import KubernetesAccess
-from rehearsal.kubernetes_nodes import KubernetesNodes
-from rehearsal.local_aws import LocalAws, LocalAwsSettings
-from rehearsal.vpc_subnets import VpcSubnets
+from rehearsal.kubernetes.in_process import KubernetesAccess
+
+
+class KubernetesNodes:
+    """Registers a Kubernetes Node for each HyperPod node that runs."""
+
+    def __init__(self, kubernetes: KubernetesApi) -> None:
+        self._kubernetes = kubernetes
+
+    def node_running(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node has joined the cluster."""
+        if cluster.eks_cluster_arn is not None:
+            self._kubernetes.put_node(
+                node.kubernetes_name,
+                instance_type=node.instance_type,
+                labels=node.labels,
+                taints=[
+                    {name.lower(): value for name, value in taint.items()} for taint in node.taints
+                ],
+            )
+
+    def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node that had joined is gone."""
+        if cluster.eks_cluster_arn is not None:
+            self._kubernetes.remove_node(node.kubernetes_name)
+
+
+class VpcSubnets:
+    """Finds subnets once a local AWS is connected; until then knows none."""
+
+    def __init__(self) -> None:
+        self._clients: AwsClients | None = None
+
+    def connect(self, clients: AwsClients) -> None:
+        """Look subnets up with these clients from now on."""
+        self._clients = clients
+
+    def find(self, *, subnet_id: str, caller: Caller) -> Subnet | None:  # noqa: ARG002 - Protocol
+        """Return the subnet, or None when it is not known."""
+        if self._clients is None:
+            return None
+        try:
+            found = self._clients("ec2").describe_subnets(SubnetIds=[subnet_id])["Subnets"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "InvalidSubnetID.NotFound":
+                return None
+            raise
+        return Subnet(
+            subnet_id=subnet_id,
+            cidr=found[0]["CidrBlock"],
+            availability_zone=found[0]["AvailabilityZone"],
+            availability_zone_id=found[0]["AvailabilityZoneId"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

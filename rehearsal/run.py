@@ -8,16 +8,19 @@ from pathlib import Path
 
 from hyperpod_cdk.config import Config
 from rehearsal.cdk_cli import CdkError
-from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment
-from rehearsal.inspection import cluster_report, release_report
-from rehearsal.nodes import wait_for_nodes
 from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
 from rehearsal.scenarios import Scenario
-from rehearsal.stage import Stage
-from rehearsal.takedown import forgotten, retained
-from rehearsal.verification import verify
+from rehearsal.stage import ChartChoice, Stage
+from rehearsal.verification.checks import verify
+from rehearsal.verification.inspection import (
+    cluster_report,
+    forgotten,
+    release_report,
+    retained,
+    wait_for_nodes,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

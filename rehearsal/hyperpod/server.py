@@ -13,9 +13,9 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from rehearsal.hyperpod.caller import Caller
-from rehearsal.hyperpod.errors import ApiError
 from rehearsal.hyperpod.service import HyperPodService
+from rehearsal.hyperpod.simulation.errors import ApiError
+from rehearsal.hyperpod.simulation.hooks import Caller
 
 HOST = "127.0.0.1"
 TARGET_PREFIX = "SageMaker."

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rehearsal.hyperpod import Faults
-from rehearsal.nodes import running_nodes, wait_for_nodes, wanted_nodes
 from rehearsal.report import Check
 from rehearsal.stage import Stage
+from rehearsal.verification.inspection import running_nodes, wait_for_nodes, wanted_nodes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

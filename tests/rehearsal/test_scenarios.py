@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk.config import load_config
-from rehearsal.chart_choice import choose_chart
 from rehearsal.environment import rehearsal_environment
 from rehearsal.progress import Progress
 from rehearsal.scenarios import SCENARIOS, Scenario
-from rehearsal.stage import Stage
-from rehearsal.takedown import forgotten
+from rehearsal.stage import Stage, choose_chart
+from rehearsal.verification.inspection import forgotten
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _DEFAULT = _REPOSITORY / "config" / "default.yaml"

@@ -14,8 +14,8 @@ from botocore.validate import ParamValidator
 from hyperpod_cdk.cluster_request import cluster_request
 from hyperpod_cdk.config import Config, load_config
 from hyperpod_cdk.instance_group import LifecycleConfig, VpcConfig
-from rehearsal.hyperpod.model_validation import violations_of
-from rehearsal.hyperpod.semantic_validation import validate_create
+from rehearsal.hyperpod.validation.semantic_validation import validate_create
+from rehearsal.hyperpod.validation.service_model import violations_of
 from stacks.cluster_settings import shared_environment, tiered_storage
 from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
 

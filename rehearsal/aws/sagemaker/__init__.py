@@ -1,0 +1,1 @@
+"""The SageMaker API: IAM here, the clusters themselves in the HyperPod API behind."""

@@ -1,0 +1,1 @@
+"""What must hold after a deployment, and what is to be seen of it."""
