@@ -1,20 +1,57 @@
-"""Child processes that never outlive the rehearsal."""
+"""Child processes that never outlive the rehearsal, and the signals that end it.
+
+A shell without job control starts background commands with SIGINT ignored, and whoever starts a
+command may have blocked signals; both are inherited. Neither matters here: the rehearsal sets its
+handlers when it starts, and its children start with the default ones.
+"""
 
 import ctypes
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 5
+_PAUSE_SECONDS = 0.2
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
-def _die_with_parent() -> None:
-    """Have the kernel kill this process when its parent dies, however that happens."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def raise_on_interrupts() -> None:
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, whatever the caller's signals are."""
+    for number in _INTERRUPTS:
+        signal.signal(number, _interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
+
+
+def wait_for_interrupt() -> NoReturn:
+    """Wait until SIGINT or SIGTERM raises KeyboardInterrupt (`raise_on_interrupts`)."""
+    while True:
+        # signal.pause() would miss a signal that arrives just before it.
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def default_signals() -> None:
+    """Give this process the default handlers and an empty mask; for `preexec_fn`."""
+    for number in (*_INTERRUPTS, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _prepare_child() -> None:
+    default_signals()
+    if sys.platform == "linux":
+        # The kernel kills this process when its parent dies, however that happens.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def start(
@@ -34,8 +71,8 @@ def start(
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        # Safe: nothing else runs between fork and exec but this one system call.
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
+        # Safe: nothing runs between fork and exec but these system calls.
+        preexec_fn=_prepare_child,  # noqa: PLW1509
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk.config import Config
-from rehearsal.cdk_cli import CdkError
+from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.environment import rehearsal_environment
+from rehearsal.process import wait_for_interrupt
 from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
 from rehearsal.scenarios import Scenario
@@ -46,7 +46,12 @@ class Rehearsal:
     keep: bool = False
 
     def run(self, progress: Progress) -> Report:
-        """Deploy, verify and take down; return the report, which is written to a file too."""
+        """Deploy, verify and take down; return the report, which is written to a file too.
+
+        Raises:
+            AppRefusedError: The app refused the configuration.
+            LocalAwsError: The local AWS did not start.
+        """
         scenario = "default" if self.scenario is None else self.scenario.name
         report = Report(config=str(self.config_path), scenario=scenario)
         self.work_directory.mkdir(parents=True, exist_ok=True)
@@ -57,6 +62,8 @@ class Rehearsal:
         except CdkError as error:
             report.error = str(error)
             report.ok = False
+            if isinstance(error, AppRefusedError):
+                raise
         finally:
             report.seconds = round(progress.elapsed, 1)
             report.write(self.work_directory / "report.json")
@@ -124,14 +131,14 @@ def _note(check: Check, *, stage: Stage, report: Report) -> None:
 
 def _wait(stage: Stage) -> None:
     show = stage.progress.show
-    show("\nEverything is up. In another terminal:")
-    for name, value in stage.environment.aws.environment().items():
-        show(f"  export {name}={value}")
-    show(f"  export KUBECONFIG={stage.tools.kubeconfig}")
-    show(f"  {stage.tools.binaries.kubectl} get nodes")
-    show("Press Ctrl-C to take it down.\n")
     try:
-        signal.pause()
+        show("\nEverything is up. In another terminal:")
+        for name, value in stage.environment.aws.environment().items():
+            show(f"  export {name}={value}")
+        show(f"  export KUBECONFIG={stage.tools.kubeconfig}")
+        show(f"  {stage.tools.binaries.kubectl} get nodes")
+        show("Press Ctrl-C to take it down.\n")
+        wait_for_interrupt()
     except KeyboardInterrupt:
         show()
 

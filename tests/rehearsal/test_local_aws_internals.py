@@ -9,7 +9,7 @@ import pytest
 from rehearsal.aws.internals import REQUIRED_NAMES
 from rehearsal.aws.local_aws import REPOSITORY
 
-SOURCES = sorted((REPOSITORY / "rehearsal" / "ministack").glob("*.py"))
+SOURCES = sorted((REPOSITORY / "rehearsal" / "aws").rglob("*.py"))
 
 
 def private_names(source: Path) -> Iterator[str]:
