@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -22,11 +24,46 @@ _PAUSE_SECONDS = 0.2
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
+@dataclass(slots=True)
+class _Interrupts:
+    """Raises KeyboardInterrupt on a signal, but not while a child is being started."""
+
+    held: bool = False
+    arrived: bool = False
+
+    def handle(self, _signal: int, _frame: FrameType | None) -> None:
+        self.arrived = True
+        self.deliver()
+
+    def deliver(self) -> None:
+        if self.arrived and not self.held:
+            self.arrived = False
+            raise KeyboardInterrupt
+
+
+_interrupts = _Interrupts()
+
+
 def raise_on_interrupts() -> None:
     """Raise KeyboardInterrupt on SIGINT and SIGTERM, whatever the caller's signals are."""
     for number in _INTERRUPTS:
-        signal.signal(number, _interrupt)
+        signal.signal(number, _interrupts.handle)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let an interrupt wait until the end of the block, which starts a child and keeps it.
+
+    Python passes over an exception that a signal raises in what it runs around a fork, and a
+    child whose start is interrupted would be known to nobody.
+    """
+    _interrupts.held = True
+    try:
+        yield
+    finally:
+        _interrupts.held = False
+    _interrupts.deliver()
 
 
 def wait_for_interrupt() -> NoReturn:
@@ -34,10 +71,6 @@ def wait_for_interrupt() -> NoReturn:
     while True:
         # signal.pause() would miss a signal that arrives just before it.
         time.sleep(_PAUSE_SECONDS)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def default_signals() -> None:
@@ -111,8 +144,10 @@ def run(
         The exit code.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    process = start(command, environment=environment, directory=directory)
+    process = None
     try:
+        with interrupts_held():
+            process = start(command, environment=environment, directory=directory)
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         with log.open("a", encoding="utf-8") as sink:
             for line in process.stdout:
@@ -122,4 +157,5 @@ def run(
                     on_line(line.rstrip("\n"))
         return process.wait()
     finally:
-        stop(process)
+        if process is not None:
+            stop(process)

@@ -8,6 +8,7 @@ from pathlib import Path
 from hyperpod_cdk.config import Config
 from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.environment import rehearsal_environment
+from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.process import wait_for_interrupt
 from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
@@ -73,7 +74,7 @@ class Rehearsal:
         progress.say("Starting the local AWS, HyperPod API and Kubernetes API ...")
         with rehearsal_environment(
             region=self.region,
-            kubernetes_version=self.config.eks.version,
+            kubernetes=InProcessControlPlane(kubernetes_version=self.config.eks.version),
             eks_cluster_name=f"{self.config.name}-eks",
             log_file=self.work_directory / "local-aws.log",
         ) as environment:

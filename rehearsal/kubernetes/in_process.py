@@ -1,38 +1,41 @@
-"""Who may use the rehearsal's Kubernetes API: EKS's callers, and the rehearsal itself."""
+"""The control plane of a rehearsal: the API server of this package, with EKS's callers."""
 
 import secrets
 
-from rehearsal.aws.clients import aws_session
-from rehearsal.aws.local_aws import LocalAws
-from rehearsal.kubernetes.server.authentication import Authenticate, Principal, static_tokens
+import boto3
+
+from rehearsal.kubernetes.server.api import KubernetesApi
+from rehearsal.kubernetes.server.authentication import Authenticate, Principal
 from rehearsal.kubernetes.server.eks_tokens import eks_tokens
 
 
-class KubernetesAccess:
-    """Authenticates EKS tokens by the local AWS, and one token of the rehearsal's own.
-
-    Args:
-        cluster_name: EKS cluster that tokens must name.
+class InProcessControlPlane(KubernetesApi):
+    """Stands in for the control plane of one EKS cluster.
 
     Attributes:
-        operator_token: Bearer token of a cluster admin; drawn anew for each rehearsal.
+        admin_token: Bearer token of a cluster admin; drawn anew for each rehearsal.
     """
 
-    def __init__(self, *, cluster_name: str) -> None:
-        self.operator_token = secrets.token_urlsafe()
-        self._cluster_name = cluster_name
-        self._operator = static_tokens(
-            {self.operator_token: Principal(username="rehearsal", allowed=True)}
-        )
+    def __init__(self, *, kubernetes_version: str) -> None:
+        """Prepare the cluster; nothing listens yet.
+
+        Args:
+            kubernetes_version: Minor version, such as `1.34`.
+
+        Raises:
+            ValueError: There are no schemas of this Kubernetes version.
+        """
+        super().__init__(kubernetes_version=kubernetes_version, authenticate=self._authenticate)
+        self.admin_token = secrets.token_urlsafe()
         self._eks: Authenticate | None = None
 
-    def connect(self, aws: LocalAws) -> None:
-        """Have EKS tokens checked by a local AWS from now on; until then none is accepted."""
-        self._eks = eks_tokens(aws.endpoint, self._cluster_name, session=aws_session(aws))
+    def accept_eks_tokens(
+        self, *, eks_cluster_name: str, gateway_url: str, session: boto3.Session
+    ) -> None:
+        """Authenticate the tokens of an EKS cluster from now on; until then none is accepted."""
+        self._eks = eks_tokens(gateway_url, eks_cluster_name, session=session)
 
-    async def authenticate(self, token: str) -> Principal | None:
-        """Return who a bearer token stands for; None when nobody vouches for it."""
-        operator = await self._operator(token)
-        if operator is not None or self._eks is None:
-            return operator
-        return await self._eks(token)
+    async def _authenticate(self, token: str) -> Principal | None:
+        if secrets.compare_digest(token.encode(), self.admin_token.encode()):
+            return Principal(username="rehearsal", allowed=True)
+        return None if self._eks is None else await self._eks(token)

@@ -70,7 +70,7 @@ def cluster_tools(environment: RehearsalEnvironment, *, directory: Path) -> Clus
                 },
             }
         ],
-        "users": [{"name": named, "user": {"token": environment.operator_token}}],
+        "users": [{"name": named, "user": {"token": environment.kubernetes.admin_token}}],
         "contexts": [{"name": named, "context": {"cluster": named, "user": named}}],
     }
     kubeconfig.write_text(yaml.safe_dump(content), encoding="utf-8")

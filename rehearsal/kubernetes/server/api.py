@@ -1,11 +1,15 @@
 """The Kubernetes API of the rehearsal, and what the rest of the rehearsal controls of it."""
 
 import copy
+import ssl
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
+import trustme
+
 from rehearsal.kubernetes.apply.patches import merge_patched
+from rehearsal.kubernetes.control_plane import Fault
 from rehearsal.kubernetes.objects import cluster_objects
 from rehearsal.kubernetes.objects.admission import WriteOptions
 from rehearsal.kubernetes.objects.cluster_objects import node, node_status
@@ -17,8 +21,7 @@ from rehearsal.kubernetes.objects.target import Target
 from rehearsal.kubernetes.server.application import Application
 from rehearsal.kubernetes.server.authentication import Authenticate
 from rehearsal.kubernetes.server.background_server import BackgroundServer
-from rehearsal.kubernetes.server.certificates import server_identity
-from rehearsal.kubernetes.server.faults import Fault, Faults
+from rehearsal.kubernetes.server.faults import Faults
 from rehearsal.kubernetes.server.openapi import OpenApi
 from rehearsal.kubernetes.server.operations import Operations
 
@@ -44,8 +47,10 @@ class KubernetesApi:
             ValueError: There are no schemas of this Kubernetes version.
         """
         schemas = BuiltInSchemas(kubernetes_version=kubernetes_version)
-        identity = server_identity()
-        self.ca_pem = identity.ca_pem
+        authority = trustme.CA(organization_name="Kubernetes API of the rehearsal")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("localhost", "127.0.0.1", "::1").configure_cert(context)
+        self.ca_pem = authority.cert_pem.bytes().decode()
         self._kubernetes_version = kubernetes_version
         self._faults = Faults()
         self._store = Store()
@@ -60,7 +65,7 @@ class KubernetesApi:
             authenticate=authenticate,
         )
         self._server = BackgroundServer(
-            application=application.web_application, context=identity.context, name="kubernetes-api"
+            application=application.web_application, context=context, name="kubernetes-api"
         )
         for item in cluster_objects.OBJECTS:
             self.create(item)

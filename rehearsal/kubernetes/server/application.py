@@ -1,6 +1,5 @@
 """The web application: authenticates, authorizes and dispatches every request."""
 
-import asyncio
 import json
 
 from aiohttp import web
@@ -17,7 +16,7 @@ from rehearsal.kubernetes.server.authentication import (
     review_at,
     reviewed,
 )
-from rehearsal.kubernetes.server.faults import Fault, Faults
+from rehearsal.kubernetes.server.faults import Faults
 from rehearsal.kubernetes.server.handlers import HANDLERS, verb_of
 from rehearsal.kubernetes.server.openapi import OpenApi
 from rehearsal.kubernetes.server.operations import Operations
@@ -73,7 +72,7 @@ class Application:
         path = request.rel_url.raw_path
         named = parse(path)
         if named is None or not named.plural:
-            await self._suffer(request, self._faults.take(verb="", kind="", namespace="", name=""))
+            await self._faults.hit(request, verb="", kind="", namespace="", name="")
             if path in _HEALTH:
                 return web.Response(text="ok")
             if path == "/version":
@@ -129,26 +128,8 @@ class Application:
             raise no_such_path()
         verb = verb_of(request, name=named.name)
         where = {"namespace": named.namespace, "name": named.name}
-        await self._suffer(request, self._faults.take(verb=verb, kind=resource.kind, **where))
+        await self._faults.hit(request, verb=verb, kind=resource.kind, **where)
         if not may(principal, verb=verb, resource=resource.plural):
             raise forbidden(principal, verb=verb, resource=resource, **where)
         target = Target(resource, named.namespace, named.name)
         return await HANDLERS[verb](request, self._operations, target, named.subresource)
-
-    async def _suffer(self, request: web.Request, fault: Fault | None) -> None:
-        """Let an injected fault happen.
-
-        Raises:
-            ApiError: The fault answers with an error.
-            ConnectionResetError: The fault drops the connection.
-        """
-        if fault is None:
-            return
-        await asyncio.sleep(fault.delay_seconds)
-        if fault.drop:
-            if request.transport is not None:
-                request.transport.abort()
-            message = "the connection was dropped by an injected fault"
-            raise ConnectionResetError(message)
-        if not fault.passes:
-            raise ApiError(fault.code, fault.reason, fault.message)

@@ -1,46 +1,13 @@
-"""Faults that a rehearsal injects into the API."""
+"""Lets injected faults hit requests."""
 
+import asyncio
 import threading
 from dataclasses import dataclass, field
 
-WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
-EVERYTHING: frozenset[str] = frozenset()
+from aiohttp import web
 
-
-@dataclass(slots=True)
-class Fault:
-    """What goes wrong, and for whom.
-
-    Attributes:
-        code: HTTP status of the answer; ignored when the connection is dropped.
-        reason: Kubernetes reason of the answer.
-        message: Message of the answer.
-        verbs: Verbs it hits, such as `patch`; empty means every request, discovery included.
-        kind: Kind it hits; empty means all.
-        namespace: Namespace it hits; empty means all.
-        name: Object it hits; empty means all.
-        times: How many requests it hits before it is over; None means until cleared.
-        delay_seconds: How long the request waits first.
-        drop: Whether the connection is closed without an answer, as if nothing listened.
-        passes: Whether the request is served after the delay, so that only time is lost.
-    """
-
-    code: int = 500
-    reason: str = "InternalError"
-    message: str = "Internal error occurred: injected fault"
-    verbs: frozenset[str] = WRITES
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""
-    times: int | None = 1
-    delay_seconds: float = 0.0
-    drop: bool = False
-    passes: bool = False
-
-
-def unreachable(*, times: int | None = None) -> Fault:
-    """Return the fault of an API that does not answer at all."""
-    return Fault(verbs=EVERYTHING, drop=True, times=times)
+from rehearsal.kubernetes.control_plane import Fault
+from rehearsal.kubernetes.objects.errors import ApiError
 
 
 @dataclass(slots=True)
@@ -60,8 +27,29 @@ class Faults:
         with self._lock:
             self._faults.clear()
 
-    def take(self, *, verb: str, kind: str, namespace: str, name: str) -> Fault | None:
-        """Return the fault that hits a request, and count it."""
+    async def hit(
+        self, request: web.Request, *, verb: str, kind: str, namespace: str, name: str
+    ) -> None:
+        """Let the fault that is in force for a request hit it.
+
+        Raises:
+            ApiError: The fault answers with an error.
+            ConnectionResetError: The fault drops the connection.
+        """
+        fault = self._take(verb=verb, kind=kind, namespace=namespace, name=name)
+        if fault is None:
+            return
+        await asyncio.sleep(fault.delay_seconds)
+        if fault.drop:
+            if request.transport is not None:
+                request.transport.abort()
+            message = "the connection was dropped by an injected fault"
+            raise ConnectionResetError(message)
+        if not fault.passes:
+            raise ApiError(fault.code, fault.reason, fault.message)
+
+    def _take(self, *, verb: str, kind: str, namespace: str, name: str) -> Fault | None:
+        """Return the fault in force for a request, and count it."""
         with self._lock:
             for fault in self._faults:
                 if (
