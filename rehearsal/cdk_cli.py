@@ -26,7 +26,7 @@ class CdkError(Exception):
 
 
 class AppRefusedError(CdkError):
-    """The app refused the configuration; the text is what it told, one line a fault."""
+    """The app refused the configuration; the text is its message, one line a fault."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,8 +95,8 @@ class CdkCli:
             on_line=keep,
         )
         if code != 0 and lines and lines[-1].endswith(_APP_REFUSED):
-            told = [line for line in lines[:-1] if line and not line.startswith(_CHATTER)]
-            raise AppRefusedError("\n".join(told))
+            messages = [line for line in lines[:-1] if line and not line.startswith(_CHATTER)]
+            raise AppRefusedError("\n".join(messages))
         if code != 0:
             last = "\n".join(line for line in lines[-_LAST_LINES:] if line.strip())
             raise CdkError(f"cdk {command} failed (exit code {code}):\n{last}")

@@ -94,7 +94,7 @@ def start(
     directory: Path,
     output: int | None = subprocess.PIPE,
 ) -> subprocess.Popen[str]:
-    """Start a command in a process group of its own, its errors in its output."""
+    """Start a command in a new process group, with stderr in its output."""
     return subprocess.Popen(  # noqa: S603 - our own command lines
         [str(part) for part in command],
         env=dict(environment),

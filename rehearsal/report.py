@@ -49,12 +49,12 @@ class Check:
     Attributes:
         check: What was verified: a command or a sentence.
         ok: Whether it holds.
-        told: What a user was told, where that is what was checked.
+        message: What a user was shown, where that was checked.
     """
 
     check: str
     ok: bool
-    told: str | None = None
+    message: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -76,7 +76,7 @@ class Report:
         """Write the report as JSON."""
         path.parent.mkdir(parents=True, exist_ok=True)
         content = asdict(self)
-        # The last of what was told is the report's error.
+        # The last message is the report's error.
         content["verify"] = [{"check": each.check, "ok": each.ok} for each in self.verify]
         path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 

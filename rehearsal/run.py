@@ -17,7 +17,7 @@ from rehearsal.stage import ChartChoice, Stage
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import (
     cluster_report,
-    forgotten,
+    left_behind,
     release_report,
     retained,
     wait_for_nodes,
@@ -117,7 +117,7 @@ def _play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
     stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
     for check in scenario.play(stage):
         _note(check, stage=stage, report=report)
-        report.error = check.told if check.told is not None else report.error
+        report.error = check.message if check.message is not None else report.error
     report.stacks, report.outputs = stage.reports(), stage.outputs()
     stage.progress.say("Afterwards: nothing is wrong any more, the configuration is as it was")
     for check in scenario.recover(stage):
@@ -148,7 +148,7 @@ def _take_down(stage: Stage, *, report: Report) -> None:
     problem = stage.destroy()
     for resource in retained(stage.environment.clients):
         stage.progress.say(f"  kept, as on AWS: {resource}")
-    left = forgotten(stage.environment, stacks=stage.stacks)
+    left = left_behind(stage.environment, stacks=stage.stacks)
     if left and problem is None:
         problem = "left behind by cdk destroy: " + ", ".join(left)
     if problem is not None:

@@ -1,4 +1,4 @@
-"""What the parent process tells this one, and the end of this one when the parent is gone."""
+"""The settings that the parent process passes, and the end of this process with its parent."""
 
 import os
 import shutil

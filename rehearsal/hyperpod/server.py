@@ -25,7 +25,7 @@ TICK_SECONDS = 0.05
 
 
 class HyperPodApi:
-    """The HyperPod API on a free port, in a thread of its own.
+    """The HyperPod API on a free port, in a separate thread.
 
     Use it as a context manager, or call `start` and `stop`.
 

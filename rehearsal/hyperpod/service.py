@@ -1,4 +1,4 @@
-"""The HyperPod operations of SageMaker, without a network and without a clock of its own."""
+"""The HyperPod operations of SageMaker, without a network; the caller brings the clock."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class HyperPodService:
         faults: What goes wrong at first; see `faults`.
         environment: Checks outside facts when a cluster is created; None: nothing is checked.
         subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598.
-        observer: Is told when nodes come and go.
+        observer: Notified when nodes join and leave.
         release_version: The latest HyperPod AMI release.
     """
 

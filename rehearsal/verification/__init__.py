@@ -1,1 +1,1 @@
-"""What must hold after a deployment, and what is to be seen of it."""
+"""Verification of a deployment, and inspection of its stacks, cluster and release."""

@@ -1,4 +1,4 @@
-"""What the stacks, the cluster, its nodes and the release are, as their own tools show them."""
+"""The stacks, the cluster, its nodes and the release as AWS, kubectl and helm show them."""
 
 import base64
 import json
@@ -216,7 +216,7 @@ def retained(clients: AwsClients) -> list[str]:
     ]
 
 
-def forgotten(environment: RehearsalEnvironment, *, stacks: list[str]) -> list[str]:
+def left_behind(environment: RehearsalEnvironment, *, stacks: list[str]) -> list[str]:
     """Return what should be gone and is not: stacks, clusters, nodes, releases."""
     clients = environment.clients
     existing = clients("cloudformation").describe_stacks()["Stacks"]

@@ -11,7 +11,7 @@ from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.scenarios import SCENARIOS, Scenario
 from rehearsal.stage import Stage, choose_chart
-from rehearsal.verification.inspection import forgotten
+from rehearsal.verification.inspection import left_behind
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _DEFAULT = _REPOSITORY / "config" / "default.yaml"
@@ -40,7 +40,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         made.bootstrap()
         yield made
         assert made.destroy() is None
-        assert forgotten(environment, stacks=made.stacks) == []
+        assert left_behind(environment, stacks=made.stacks) == []
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage, choose_chart
 from rehearsal.verification.checks import verify
-from rehearsal.verification.inspection import forgotten, wait_for_nodes
+from rehearsal.verification.inspection import left_behind, wait_for_nodes
 
 _DIRECTORY = Path(__file__).resolve().parents[2] / "config"
 _SHIPPED = sorted(_DIRECTORY.glob("*.yaml"))
@@ -79,4 +79,4 @@ def test_a_shipped_configuration_deploys(
     assert len(checks) > 10
     assert [check.check for check in checks if not check.ok] == []
     assert stage.destroy() is None
-    assert forgotten(environment, stacks=stage.stacks) == []
+    assert left_behind(environment, stacks=stage.stacks) == []

@@ -1,1 +1,1 @@
-"""The SageMaker API: IAM here, the clusters themselves in the HyperPod API behind."""
+"""SageMaker: checks of IAM, S3, EKS and EC2 in front of the HyperPod API."""

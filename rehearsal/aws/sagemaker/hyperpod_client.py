@@ -21,7 +21,7 @@ _PASSED_BACK = ("Content-Type", "x-amzn-errortype")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodClient:
-    """The HyperPod API, told on whose behalf each call is made.
+    """The HyperPod API, called on behalf of the caller of each request.
 
     Attributes:
         url: Base URL of the API.

@@ -1,4 +1,4 @@
-"""What goes wrong, and how HyperPod words it."""
+"""Injected faults, and the failure messages of HyperPod."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who calls the HyperPod API, and what it asks and tells its surroundings."""
+"""The caller of the HyperPod API, and the hooks by which it works with the rest."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Subnets(Protocol):
 
 
 class Observer(Protocol):
-    """Is told when nodes come and go."""
+    """Notified when nodes join and leave."""
 
     def node_running(self, cluster: ClusterView, node: NodeView) -> None:
         """A node has joined the cluster, or its labels or taints have changed."""

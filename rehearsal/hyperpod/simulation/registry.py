@@ -13,7 +13,7 @@ Key = tuple[str, str, str]
 
 
 class ClusterRegistry:
-    """Finds clusters; a caller sees those of its own account and Region only."""
+    """Finds clusters; a caller sees only those of the same account and Region."""
 
     def __init__(self) -> None:
         self._clusters: dict[Key, Cluster] = {}

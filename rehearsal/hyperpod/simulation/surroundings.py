@@ -1,4 +1,4 @@
-"""What the simulation works with: the order of things in simulated time, and how long they take."""
+"""What the simulation works with: simulated time, durations, faults and addresses."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Surroundings:
         timings: How long things take.
         faults: What goes wrong.
         addresses: Private addresses.
-        observer: Told when nodes come and go.
+        observer: Notified when nodes join and leave.
     """
 
     agenda: Agenda

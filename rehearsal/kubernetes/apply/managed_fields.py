@@ -13,7 +13,7 @@ from rehearsal.kubernetes.objects.errors import Object
 from rehearsal.kubernetes.objects.metadata import now
 from rehearsal.kubernetes.objects.schemas import Schema
 
-# A manager is told apart by name, operation (`Apply` or `Update`) and subresource.
+# A manager is identified by name, operation (`Apply` or `Update`) and subresource.
 Manager = tuple[str, str, str]
 Ownership = dict[Manager, set[Path]]
 

@@ -136,5 +136,5 @@ def unsupported_media_type(content_type: str, accepted: Sequence[str]) -> ApiErr
 
 
 def unauthorized() -> ApiError:
-    """No token, or one that nobody vouches for."""
+    """No token, or one that is not valid."""
     return ApiError(401, "Unauthorized", "Unauthorized")

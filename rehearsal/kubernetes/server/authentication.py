@@ -33,7 +33,7 @@ class Principal:
     reads: Reads = Reads.NOTHING
 
 
-# Answers who a bearer token stands for; None when nobody vouches for it.
+# Returns the principal of a bearer token; None when the token is not valid.
 Authenticate = Callable[[str], Awaitable[Principal | None]]
 
 

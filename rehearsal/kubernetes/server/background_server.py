@@ -1,4 +1,4 @@
-"""Runs an aiohttp application over TLS in a thread of its own."""
+"""Runs an aiohttp application over TLS in a separate thread."""
 
 import asyncio
 import ssl

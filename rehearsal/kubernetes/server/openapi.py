@@ -84,11 +84,11 @@ class OpenApi:
 
     def _digest(self, resources: list[Resource]) -> str:
         """Changes when a document does: built-in ones never do within one server."""
-        told = [
+        shown = [
             [item.plural, item.schema.raw if item.custom and item.schema else None]
             for item in resources
         ]
-        return hashlib.sha256(json.dumps(told, default=dict).encode()).hexdigest()[:32].upper()
+        return hashlib.sha256(json.dumps(shown, default=dict).encode()).hexdigest()[:32].upper()
 
 
 def _item_path(resource: Resource) -> str:

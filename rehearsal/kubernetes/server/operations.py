@@ -205,7 +205,7 @@ def _namespace_resource(catalog: ResourceCatalog) -> Resource:
 
 
 def _check_writable(store: Store, catalog: ResourceCatalog, *, namespace: str) -> None:
-    """Refuse a new object in a namespace that does not exist or is going away.
+    """Refuse a new object in a namespace that does not exist or is being deleted.
 
     Args:
         store: Where namespaces are kept.
