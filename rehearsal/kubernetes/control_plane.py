@@ -12,7 +12,7 @@ import boto3
 
 from rehearsal.kubernetes.objects.errors import Object
 
-WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+WRITES = frozenset({"create", "update", "patch", "delete"})
 EVERYTHING: frozenset[str] = frozenset()
 
 

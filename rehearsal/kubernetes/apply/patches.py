@@ -66,8 +66,6 @@ def _patched(item: object, patch: object, schema: Schema | None) -> object:
 
 def _patched_map(item: Object, patch: Object, schema: Schema | None) -> Object:
     directive = patch.get(_DIRECTIVE)
-    if directive == "delete":
-        return {}
     changes = {key: value for key, value in patch.items() if not key.startswith("$")}
     if directive == "replace":
         return changes

@@ -96,7 +96,7 @@ SUPERSEDED_GROUP_VERSIONS = frozenset({"autoscaling/v1"})
 # English plurals that the rules of `plural_of` get wrong.
 IRREGULAR_PLURALS = {"Endpoints": "endpoints"}
 
-VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
 _STABLE = re.compile(r"v\d+")
 
 

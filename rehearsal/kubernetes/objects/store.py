@@ -66,10 +66,6 @@ class Store:
             kept = sorted(self._objects.get(resource.storage_group, {}).items())
         return [_as_version(item, resource) for (home, _), item in kept if namespace in ("", home)]
 
-    def groups(self) -> list[StorageGroup]:
-        """Return the storage groups that hold objects."""
-        return [group for group, items in self._objects.items() if items]
-
     def put(self, resource: Resource, item: Object) -> Object:
         """Store an object, new or changed, and return it with its new version."""
         with self.lock:

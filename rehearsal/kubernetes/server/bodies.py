@@ -1,15 +1,13 @@
-"""Reads request bodies: JSON, YAML and protobuf."""
+"""Reads request bodies: the JSON and protobuf that kubectl and helm send."""
 
 import json
 
-import yaml
 from aiohttp import web
 
 from rehearsal.kubernetes.objects.errors import Object, bad_request, unsupported_media_type
 from rehearsal.kubernetes.server import protobuf
 
 JSON = "application/json"
-YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
@@ -17,16 +15,6 @@ JSON_PATCH = "application/json-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 PATCHES = (JSON_PATCH, MERGE, STRATEGIC, APPLY)
 CUSTOM_PATCHES = (JSON_PATCH, MERGE, APPLY)  # a custom kind has no strategic merge keys
-
-
-class _PlainLoader(yaml.CSafeLoader):
-    """Reads YAML as Kubernetes does: what looks like a date stays text."""
-
-
-_PlainLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
 
 
 async def read_object(request: web.Request) -> Object:
@@ -39,19 +27,14 @@ async def read_object(request: web.Request) -> Object:
     kind = request.content_type
     if kind == PROTOBUF:
         return protobuf.decode(raw)
-    if kind not in (JSON, YAML, "application/octet-stream"):
-        raise unsupported_media_type(kind, (JSON, YAML, PROTOBUF))
+    if kind != JSON:
+        raise unsupported_media_type(kind, (JSON, PROTOBUF))
     return _mapping(_parsed(raw))
 
 
 async def read_options(request: web.Request) -> Object:
-    """Return the DeleteOptions in the body of a request, with those of its query."""
-    options = await read_object(request) if request.can_read_body else {}
-    if policy := request.query.get("propagationPolicy"):
-        options["propagationPolicy"] = policy
-    if dry_run := request.query.getall("dryRun", []):
-        options["dryRun"] = dry_run
-    return options
+    """Return the DeleteOptions in the body of a request; empty when it has none."""
+    return await read_object(request) if request.can_read_body else {}
 
 
 async def read_patch(request: web.Request) -> Object | list[Object]:
@@ -73,11 +56,8 @@ async def read_patch(request: web.Request) -> Object | list[Object]:
 def _parsed(raw: bytes) -> object:
     try:
         value: object = json.loads(raw)
-    except ValueError:
-        try:
-            value = yaml.load(raw, Loader=_PlainLoader)  # noqa: S506 (a safe loader)
-        except yaml.YAMLError as error:
-            raise bad_request(f"the body of the request cannot be read: {error}") from error
+    except ValueError as error:
+        raise bad_request(f"the body of the request is not JSON: {error}") from error
     return value
 
 

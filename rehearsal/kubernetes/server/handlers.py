@@ -41,7 +41,6 @@ def verb_of(request: web.Request, *, name: str) -> str:
     on_collection = {
         "GET": "watch" if watching else "list",
         "POST": "create",
-        "DELETE": "deletecollection",
     }
     verb = (on_item if name else on_collection).get(request.method)
     if verb is None:
@@ -173,21 +172,6 @@ async def _delete(
     return json_response(success(details))
 
 
-async def _delete_collection(
-    request: web.Request, operations: Operations, target: Target, _: str
-) -> web.StreamResponse:
-    options = await bodies.read_options(request)
-    accepts = selection(request, target)
-    resource = target.resource
-    with operations.store.lock:
-        for item in operations.store.listed(resource, namespace=target.namespace):
-            if accepts(item):
-                metadata = item["metadata"]
-                one = Target(resource, metadata.get("namespace", ""), metadata["name"])
-                operations.delete(one, options=options)
-    return json_response(success({"group": resource.group, "kind": resource.plural}))
-
-
 HANDLERS: dict[str, Handler] = {
     "get": _get,
     "list": _list,
@@ -196,5 +180,4 @@ HANDLERS: dict[str, Handler] = {
     "update": _update,
     "patch": _patch,
     "delete": _delete,
-    "deletecollection": _delete_collection,
 }

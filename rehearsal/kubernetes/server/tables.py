@@ -24,7 +24,7 @@ def table(
         items: The objects, all of one resource.
         resource: Their resource.
         version: `resourceVersion` of the answer.
-        include: How much of each object goes along: `Object`, `Metadata` or `None`.
+        include: How much of each object goes along: `Object` or `Metadata`.
         headed: Whether the headings go along; only the first table of a watch has them.
     """
     columns = columns_of(resource)
@@ -51,11 +51,9 @@ def table(
     }
 
 
-def _included(item: Object, include: str) -> Object | None:
+def _included(item: Object, include: str) -> Object:
     if include == "Object":
         return item
-    if include == "None":
-        return None
     return {
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
