@@ -26,6 +26,7 @@ from rehearsal.verification.inspection import (
 from stacks.helm_chart import OFFICIAL_CHART, helm_chart
 
 STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
+_REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,9 +54,6 @@ def choose_chart(config: Config) -> ChartChoice:
         )
     path = helm_chart(config)
     return ChartChoice(path=path, description=str(path))
-
-
-_REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 @dataclass(kw_only=True, slots=True)

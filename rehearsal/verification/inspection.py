@@ -18,6 +18,9 @@ from rehearsal.verification.commands import ClusterTools
 
 _LONGEST_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2
+_PRIVATE = 0o600
+# Made by `cdk bootstrap`, which destroying an app does not undo.
+_BOOTSTRAP = "cdk-hnb659fds-"
 
 
 def wanted_nodes(config: Config) -> int:
@@ -46,9 +49,6 @@ def wait_for_nodes(config: Config, *, clients: AwsClients) -> None:
         if time.monotonic() > deadline:
             return
         time.sleep(_PAUSE_SECONDS)
-
-
-_PRIVATE = 0o600
 
 
 def cluster_tools(environment: RehearsalEnvironment, *, directory: Path) -> ClusterTools:
@@ -196,10 +196,6 @@ def _reason(event: Mapping[str, Any]) -> str:
     lines = event.get("ResourceStatusReason", "").splitlines()
     kept = [line for line in lines if line.strip() and not line.lstrip().startswith("at ")]
     return "\n".join(kept)
-
-
-# Made by `cdk bootstrap`, which destroying an app does not undo.
-_BOOTSTRAP = "cdk-hnb659fds-"
 
 
 def retained(clients: AwsClients) -> list[str]:

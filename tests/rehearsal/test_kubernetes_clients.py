@@ -135,6 +135,12 @@ def test_an_orphan_stays_and_what_is_owned_goes(cluster: Cluster) -> None:
         cluster.kubectl("delete", "configmap", "child", "--ignore-not-found")
 
 
+def test_a_dry_run_on_the_server_deletes_nothing(cluster: Cluster) -> None:
+    cluster.api.create(config_map("kept"))
+    assert "dry run" in cluster.kubectl("delete", "configmap", "kept", "--dry-run=server")
+    assert cluster.kubectl("get", "configmap", "kept", "-o", "name") == "configmap/kept\n"
+
+
 def test_a_watch_prints_a_table(cluster: Cluster) -> None:
     cluster.api.create(config_map("watched", a="1", b="2"))
     watch = ["get", "configmap", "watched", "--watch", "--request-timeout=2s"]
@@ -205,7 +211,7 @@ def test_a_secret_has_a_largest_size(cluster: Cluster) -> None:
 def test_a_tolerated_taint_lets_a_daemon_run(cluster: Cluster) -> None:
     taint = {"key": "example.org/gpu", "value": "yes", "effect": "NoSchedule"}
     cluster.api.put_node("tainted", instance_type="ml.g5.xlarge", taints=[taint])
-    where = {"nodeSelector": {"kubernetes.io/hostname": "tainted"}}
+    node = {"kubernetes.io/hostname": "tainted"}
     tolerations = {
         "none": [],
         "other": [{"key": "example.org/other", "operator": "Exists"}],
@@ -215,7 +221,7 @@ def test_a_tolerated_taint_lets_a_daemon_run(cluster: Cluster) -> None:
         "effect": [{"operator": "Exists", "effect": "NoExecute"}],
     }
     for name, tolerated in tolerations.items():
-        cluster.api.create(daemon_set(name, tolerations=tolerated, **where))
+        cluster.api.create(daemon_set(name, tolerations=tolerated, nodeSelector=node))
     found = {
         item["metadata"]["name"]: item["status"]["numberReady"]
         for item in cluster.api.objects("apps/v1", "DaemonSet")

@@ -17,6 +17,8 @@ from rehearsal.aws.ec2 import api as ec2_api
 from rehearsal.aws.fsx import rules, store
 
 _NUMBERS = ("PerUnitStorageThroughput", "AutomaticBackupRetentionDays", "ThroughputCapacity")
+LUSTRE_PORTS = (988, *range(1018, 1024))
+"""TCP ports between file servers and clients, both ways (FSx for Lustre User Guide)."""
 
 
 def _lustre(properties: Properties) -> dict[str, Any]:
@@ -132,10 +134,6 @@ TYPE = ResourceType(
         }
     ),
 )
-
-
-LUSTRE_PORTS = (988, *range(1018, 1024))
-"""TCP ports between file servers and clients, both ways (FSx for Lustre User Guide)."""
 
 
 def _covers(rule: dict[str, Any], port: int, group_ids: set[str]) -> bool:

@@ -16,6 +16,9 @@ from rehearsal.hyperpod.simulation.registry import ClusterRegistry
 from rehearsal.hyperpod.simulation.surroundings import Surroundings
 
 Answer = dict[str, Any]
+Item = TypeVar("Item")
+# The largest MaxResults of the cluster operations; used when a request has none.
+DEFAULT_PAGE_SIZE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,6 @@ class Backend:
     def faults(self) -> FaultGate:
         """What goes wrong."""
         return self.surroundings.faults
-
-
-Item = TypeVar("Item")
-
-# The largest MaxResults of the cluster operations; used when a request has none.
-DEFAULT_PAGE_SIZE = 100
 
 
 def sort(

@@ -14,6 +14,13 @@ from rehearsal.hyperpod.validation.service_model import output_shape, project, s
 
 # Members whose shape differs between a request and a response.
 REWRITTEN = frozenset({"InstanceRequirements", "KubernetesConfig", "AutoPatchConfig"})
+COPIED_FROM_GROUP = (
+    "LifeCycleConfig",
+    "OverrideVpcConfig",
+    "ThreadsPerCore",
+    "InstanceStorageConfigs",
+    "NetworkInterface",
+)
 
 
 def describe_cluster(cluster: Cluster) -> dict[str, Any]:
@@ -123,15 +130,6 @@ def _details_shape(*, restricted: bool) -> StructureShape:
             return listed.member
     message = f"DescribeClusterResponse.{name} is not a list of structures"
     raise TypeError(message)
-
-
-COPIED_FROM_GROUP = (
-    "LifeCycleConfig",
-    "OverrideVpcConfig",
-    "ThreadsPerCore",
-    "InstanceStorageConfigs",
-    "NetworkInterface",
-)
 
 
 def summarize_node(cluster: Cluster, node: Node, *, with_logical_id: bool) -> dict[str, Any]:

@@ -12,6 +12,10 @@ from rehearsal.hyperpod.simulation.state import Cluster, InstanceGroup
 # A VPC subnet keeps its first four addresses and its last one for itself (VPC user guide).
 RESERVED_FIRST = 4
 RESERVED_LAST = 1
+# Stands in for a subnet that nobody knows: shared address space (RFC 6598), so that an address
+# in it cannot be taken for one of a real VPC.
+UNKNOWN_CIDR = "100.64.0.0/16"
+SERVICE_SUBNET = Subnet(subnet_id="service-managed", cidr=UNKNOWN_CIDR)
 
 
 class AddressBook:
@@ -36,12 +40,6 @@ class AddressBook:
         network = ipaddress.ip_network(subnet.cidr)
         offset = int(ipaddress.ip_address(address)) - int(network.network_address)
         self._taken[region, subnet.cidr].discard(offset)
-
-
-# Stands in for a subnet that nobody knows: shared address space (RFC 6598), so that an address
-# in it cannot be taken for one of a real VPC.
-UNKNOWN_CIDR = "100.64.0.0/16"
-SERVICE_SUBNET = Subnet(subnet_id="service-managed", cidr=UNKNOWN_CIDR)
 
 
 def subnets_of(

@@ -8,6 +8,8 @@ from typing import Any
 
 from rehearsal.hyperpod.simulation.hooks import Caller, Subnet
 
+CONTINUOUS = "Continuous"
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -32,9 +34,6 @@ class Event:
     group_name: str | None = None
     instance_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
-CONTINUOUS = "Continuous"
 
 
 @dataclass(slots=True, eq=False)

@@ -12,6 +12,8 @@ from rehearsal.hyperpod.simulation.hooks import Observer
 from rehearsal.hyperpod.simulation.network import AddressBook
 
 Action = Callable[[float], None]
+# Keeps the pause a finite number however often a node has failed.
+MOST_DOUBLINGS = 32
 
 
 class Agenda:
@@ -34,10 +36,6 @@ class Agenda:
         while self._due and self._due[0][0] <= now:
             time, _, action = heapq.heappop(self._due)
             action(time)
-
-
-# Keeps the pause a finite number however often a node has failed.
-MOST_DOUBLINGS = 32
 
 
 @dataclass(frozen=True, slots=True)

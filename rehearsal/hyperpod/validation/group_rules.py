@@ -8,15 +8,13 @@ from typing import Any
 
 # GPU families are p*, g* (gr* among them); AWS Trainium families are trn*.
 ACCELERATOR_FAMILIES = ("p", "g", "trn")
+Spec = Mapping[str, Any]
+IDLE_STRATEGIES = frozenset({"WhenIdle", "WhenAllIdle"})
 
 
 def has_accelerator(instance_type: str) -> bool:
     """Say whether a type such as `ml.p5.48xlarge` has GPUs or Trainium chips."""
     return instance_type.removeprefix("ml.").startswith(ACCELERATOR_FAMILIES)
-
-
-Spec = Mapping[str, Any]
-IDLE_STRATEGIES = frozenset({"WhenIdle", "WhenAllIdle"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,27 @@ from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureSh
 
 from rehearsal.hyperpod.simulation.errors import validation_error
 
+# JSON types by model type. A bool is an int to Python but not to JSON, hence is_of_type.
+JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "structure": (dict,),
+    "map": (dict,),
+    "list": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "long": (int,),
+    "float": (int, float),
+    "double": (int, float),
+    "timestamp": (int, float),
+}
+# The model's patterns are Java's. `re` has no Unicode categories; \w covers letters and numbers
+# (and the underscore, which the one pattern that uses the categories allows as well).
+UNICODE_CATEGORIES = {
+    r"\p{L}": r"\w",
+    r"\p{N}": r"\w",
+    r"\p{Z}": r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
+}
+
 
 @cache
 def service_model() -> ServiceModel:
@@ -36,29 +57,6 @@ def _present(shape: StructureShape | None, operation: str) -> StructureShape:
         message = f"{operation} has no such shape in botocore's model of SageMaker"
         raise LookupError(message)
     return shape
-
-
-# JSON types by model type. A bool is an int to Python but not to JSON, hence is_of_type.
-JSON_TYPES: dict[str, tuple[type, ...]] = {
-    "structure": (dict,),
-    "map": (dict,),
-    "list": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "long": (int,),
-    "float": (int, float),
-    "double": (int, float),
-    "timestamp": (int, float),
-}
-
-# The model's patterns are Java's. `re` has no Unicode categories; \w covers letters and numbers
-# (and the underscore, which the one pattern that uses the categories allows as well).
-UNICODE_CATEGORIES = {
-    r"\p{L}": r"\w",
-    r"\p{N}": r"\w",
-    r"\p{Z}": r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
-}
 
 
 def is_of_type(shape: Shape, value: object) -> bool:

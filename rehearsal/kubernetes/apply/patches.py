@@ -5,6 +5,11 @@ import jsonpatch
 from rehearsal.kubernetes.objects.errors import ApiError, Object, bad_request
 from rehearsal.kubernetes.objects.schemas import Schema
 
+_PRIMITIVES = "$deleteFromPrimitiveList/"
+_ORDER = "$setElementOrder/"
+_DIRECTIVE = "$patch"
+_RETAIN = "$retainKeys"
+
 
 def merge_patched(item: Object, patch: Object) -> Object:
     """Return the object after a JSON merge patch (RFC 7396)."""
@@ -34,12 +39,6 @@ def json_patched(item: Object, operations: list[Object]) -> Object:
         message = f"the server rejected our request due to an error in our request: {error}"
         raise ApiError(422, "Invalid", message) from error
     return patched
-
-
-_PRIMITIVES = "$deleteFromPrimitiveList/"
-_ORDER = "$setElementOrder/"
-_DIRECTIVE = "$patch"
-_RETAIN = "$retainKeys"
 
 
 def strategic_patched(item: Object, patch: Object, schema: Schema | None) -> Object:

@@ -7,6 +7,10 @@ from rehearsal.kubernetes.objects.metadata import name_of, namespace_of
 from rehearsal.kubernetes.objects.resources import Resource, ResourceCatalog
 from rehearsal.kubernetes.objects.store import Store
 
+_QUANTITY = re.compile(r"([+-]?[0-9.]+)([a-zA-Z]*)")
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+
 
 def bind_claims(store: Store, catalog: ResourceCatalog) -> None:
     """Bind each pending claim to a free volume that satisfies it, and release orphaned volumes."""
@@ -82,11 +86,6 @@ def _release(store: Store, volumes: Resource, volume: Object, claims: Resource) 
     claim = store.get(claims, namespace=reference["namespace"], name=reference["name"])
     if claim is None or claim["metadata"]["uid"] != reference["uid"]:
         store.put(volumes, {**volume, "status": {"phase": "Released"}})
-
-
-_QUANTITY = re.compile(r"([+-]?[0-9.]+)([a-zA-Z]*)")
-_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
 
 def quantity(text: object) -> float:

@@ -11,6 +11,34 @@ from rehearsal.kubernetes.objects.name_rules import name_causes
 from rehearsal.kubernetes.objects.resources import Resource
 from rehearsal.kubernetes.objects.validation import Validator, defaulted, pruned
 
+_SPEC: dict[str, Object] = {
+    "DaemonSet": {"updateStrategy": {"type": "RollingUpdate"}, "revisionHistoryLimit": 10},
+    "Deployment": {
+        "replicas": 1,
+        "strategy": {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
+        },
+        "revisionHistoryLimit": 10,
+        "progressDeadlineSeconds": 600,
+    },
+    "Namespace": {"finalizers": ["kubernetes"]},
+    "PersistentVolume": {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"},
+    "PersistentVolumeClaim": {"volumeMode": "Filesystem"},
+    "Service": {"type": "ClusterIP", "sessionAffinity": "None"},
+    "StatefulSet": {"replicas": 1, "podManagementPolicy": "OrderedReady"},
+}
+_TOP: dict[str, Object] = {
+    "Secret": {"type": "Opaque"},
+    "StorageClass": {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
+}
+_STATUS: dict[str, Object] = {
+    "Namespace": {"phase": "Active"},
+    "PersistentVolume": {"phase": "Available"},
+    "PersistentVolumeClaim": {"phase": "Pending"},
+    "Pod": {"phase": "Pending"},
+}
+
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
@@ -100,35 +128,6 @@ def admitted(
     if causes:
         raise invalid(kind=resource.kind, group=resource.group, name=name_of(item), causes=causes)
     return complete
-
-
-_SPEC: dict[str, Object] = {
-    "DaemonSet": {"updateStrategy": {"type": "RollingUpdate"}, "revisionHistoryLimit": 10},
-    "Deployment": {
-        "replicas": 1,
-        "strategy": {
-            "type": "RollingUpdate",
-            "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
-        },
-        "revisionHistoryLimit": 10,
-        "progressDeadlineSeconds": 600,
-    },
-    "Namespace": {"finalizers": ["kubernetes"]},
-    "PersistentVolume": {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"},
-    "PersistentVolumeClaim": {"volumeMode": "Filesystem"},
-    "Service": {"type": "ClusterIP", "sessionAffinity": "None"},
-    "StatefulSet": {"replicas": 1, "podManagementPolicy": "OrderedReady"},
-}
-_TOP: dict[str, Object] = {
-    "Secret": {"type": "Opaque"},
-    "StorageClass": {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
-}
-_STATUS: dict[str, Object] = {
-    "Namespace": {"phase": "Active"},
-    "PersistentVolume": {"phase": "Available"},
-    "PersistentVolumeClaim": {"phase": "Pending"},
-    "Pod": {"phase": "Pending"},
-}
 
 
 def built_in_defaulted(item: Object) -> Object:

@@ -13,6 +13,7 @@ from rehearsal.kubernetes.objects.target import Target, Written
 from rehearsal.kubernetes.server import bodies
 
 _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
+_WARNING_CODE = 299  # the one code that Kubernetes uses in Warning headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,6 @@ def write_options(request: web.Request, subresource: str) -> WriteOptions:
         dry_run="All" in request.query.getall("dryRun", []),
         subresource=subresource,
     )
-
-
-_WARNING_CODE = 299  # the one code that Kubernetes uses in Warning headers
 
 
 def success(details: Object) -> Object:

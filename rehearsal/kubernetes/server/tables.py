@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 from rehearsal.kubernetes.objects.errors import Object
 from rehearsal.kubernetes.objects.resources import Resource
 
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+):?\]|\[\?\(@\.(\w+)==['\"]([^'\"]*)['\"]\)\]")
+_SECONDS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
+
 
 def wants_table(accept: str) -> bool:
     """Whether an Accept header asks for a table before anything else."""
@@ -59,10 +62,6 @@ def _included(item: Object, include: str) -> Object:
         "apiVersion": "meta.k8s.io/v1",
         "metadata": item["metadata"],
     }
-
-
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+):?\]|\[\?\(@\.(\w+)==['\"]([^'\"]*)['\"]\)\]")
-_SECONDS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
 @dataclass(frozen=True, slots=True)
