@@ -101,3 +101,7 @@ benchmark: setup ## Print synth, import and package figures
 
 clean: ## Remove build output; keep .venv and node_modules
 	@rm -rf build cdk.out dist .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: picture
+picture: synth ## Draw the architecture from the templates (CONFIG=..., PICTURE=docs/architecture.svg)
+	@python -m scripts.picture cdk.out $(or $(PICTURE),docs/architecture.svg)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
-from hyperpod_cdk.config import ConfigError, load_config
-from hyperpod_cdk.hyperpod_chart import HyperPodChartError
-from hyperpod_cdk.request_size import TooLargeError
+from hyperpod_cdk import ConfigError, TooLargeError, load_config
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from stacks.deployment import add_stacks
 from stacks.helm_chart import HelmChartMissingError, helm_chart
 

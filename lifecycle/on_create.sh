@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What HyperPod runs as root on each new node, before the node joins the cluster.
-# Runs the steps in order; the first one that fails fails the node. A second run changes nothing.
+# HyperPod runs this as root on each new node, before the node joins the cluster.
+# Runs the steps in order. If a step fails, the node fails. A second run changes nothing.
 set -Eeuo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -26,7 +26,7 @@ run_step() {
 give_up() {
   local step=$1 code=$2
   log "ERROR step $step failed with exit code $code; the steps after it did not run"
-  log "ERROR look at: the [$step] lines above, in $LOG_FILE on the node or in CloudWatch," \
+  log "ERROR see the [$step] lines above, in $LOG_FILE on the node or in CloudWatch," \
     "log group /aws/sagemaker/Clusters/<name>/<id>, stream LifecycleConfig/<group>/<instance>"
   sync
   sleep "$LOG_FLUSH_SECONDS"

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from hyperpod_cdk.config import ConfigError, load_config
+from hyperpod_cdk import ConfigError, load_config
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import AppRefusedError
 from rehearsal.process import raise_on_interrupts

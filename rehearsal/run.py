@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.environment import rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk.config import Config, load_config
+from hyperpod_cdk import Config, load_config
 from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress

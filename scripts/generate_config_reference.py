@@ -22,29 +22,66 @@ One YAML file describes a deployment; `config/default.yaml` is a commented one. 
 Unknown keys, wrong types and values that AWS would refuse are reported before anything is deployed,
 one line each: file, key, value, rule. Editors check and complete the files through
 `config/schema.json`, which also lists every instance type. This page is generated from the model.
+
+## Keys to set first
+
+Start with these; every key is described below.
+
 """
+
+_FIRST_KEYS = (
+    "name",
+    "region",
+    "network.availability_zone_ids",
+    "network.hyperpod_subnets[].availability_zone_id",
+    "eks.version",
+    "eks.admins",
+    "eks.public_access_cidrs",
+    "storage",
+    "storage.capacity_gib",
+    "cluster.name",
+    "cluster.instance_groups[].name",
+    "cluster.instance_groups[].instance_type",
+    "cluster.instance_groups[].instance_count",
+    "cluster.instance_groups[].volume_size_gib",
+    "cluster.instance_groups[].training_plan_arn",
+    "cluster.node_provisioning_mode",
+)
+_TABLE = ("| key | type | default | meaning |", "|---|---|---|---|")
 
 
 def render() -> str:
-    """Return the page's text as the model gives it."""
+    """Return the page's text as the model gives it.
+
+    Raises:
+        KeyError: A key to set first is not in the model.
+    """
     document = schema()
-    lines = [_HEADER]
-    for title, node in _sections(document, node=document, title="Top level", path=""):
+    sections = list(_sections(document, node=document, title="Top level", path=""))
+    rows = {
+        f"{title.strip('`')}.{name}".removeprefix("Top level."): _row(document, node, name)
+        for title, node in sections
+        for name in node["properties"]
+    }
+    lines = [*_TABLE, *(f"| `{key}` {rows[key]}" for key in _FIRST_KEYS)]
+    for title, node in sections:
         lines.append(f"\n## {title}\n")
         description = node.get("description")
         if title != "Top level" and description:
             lines.append(f"{description}\n")
-        lines += ["| key | type | default | meaning |", "|---|---|---|---|"]
-        required = node.get("required", [])
-        for name, field in node["properties"].items():
-            default = "required" if name in required else _default(field)
-            described = _resolved(document, field)
-            meaning = field.get("description", described.get("description", ""))
-            lines.append(
-                f"| `{name}` | {_escaped(_type(document, field))} | {_escaped(default)} "
-                f"| {_escaped(meaning)} |"
-            )
-    return "\n".join(lines) + "\n"
+        lines += [
+            *_TABLE,
+            *(f"| `{name}` {_row(document, node, name)}" for name in node["properties"]),
+        ]
+    return _HEADER + "\n".join(lines) + "\n"
+
+
+def _row(document: Mapping[str, Any], node: Mapping[str, Any], name: str) -> str:
+    """Return a key's line of the table, from the second column on."""
+    field = node["properties"][name]
+    default = "required" if name in node.get("required", []) else _default(field)
+    meaning = field.get("description", _resolved(document, field).get("description", ""))
+    return f"| {_escaped(_type(document, field))} | {_escaped(default)} | {_escaped(meaning)} |"
 
 
 def _sections(

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 
 TARGET = Path(__file__).parents[1] / "config" / "schema.json"
 

@@ -1,86 +1,47 @@
-"""Write constructs/hyperpod_cdk/service_limits.json from the pinned botocore service models.
+"""Write constructs/hyperpod_cdk/facts/service_limits.json from the pinned botocore service models.
 
-Run it after raising the boto3 pin: `python scripts/generate_service_limits.py`. The package reads
-the file, not botocore, because importing botocore would double the time of a synth.
+Run it after raising the boto3 pin, or naming a new shape in the package:
+`python -m scripts.generate_service_limits`. The package reads the file, not botocore, because
+importing botocore would double the time of a synth.
 """
 
+import ast
 import json
+import re
 import sys
 from pathlib import Path
 
 import botocore
 import botocore.session
 
-TARGET = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "service_limits.json"
+TARGET = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "service_limits.json"
 
-# Only what the configuration checks; every name is a shape of that service's API model.
-SHAPES = {
-    "sagemaker": (
-        "AlarmName",
-        "AutoRollbackAlarms",
-        "ClusterAutoScalerType",
-        "ClusterConfigMode",
-        "ClusterDnsName",
-        "ClusterEbsVolumeSizeInGB",
-        "ClusterFSxLustreDeletionPolicy",
-        "ClusterFsxMountPath",
-        "ClusterInstanceCount",
-        "ClusterInstanceGroupName",
-        "ClusterInstanceGroupSpecifications",
-        "ClusterInstanceMemoryAllocationPercentage",
-        "ClusterInstanceStorageConfigs",
-        "ClusterInstanceType",
-        "ClusterInstanceTypes",
-        "ClusterInterfaceType",
-        "ClusterKubernetesLabelKey",
-        "ClusterKubernetesLabelValue",
-        "ClusterKubernetesLabels",
-        "ClusterKubernetesTaintEffect",
-        "ClusterKubernetesTaintKey",
-        "ClusterKubernetesTaintValue",
-        "ClusterKubernetesTaints",
-        "ClusterLifeCycleConfigFileName",
-        "ClusterMountName",
-        "ClusterName",
-        "ClusterNodeProvisioningMode",
-        "ClusterNodeRecovery",
-        "ClusterOnDrainTimeout",
-        "ClusterPatchingStrategy",
-        "ClusterRestrictedInstanceGroupSpecifications",
-        "ClusterThreadsPerCore",
-        "CronScheduleExpression",
-        "DeepHealthCheckType",
-        "DrainTimeoutInSecondsValue",
-        "FSxLustrePerUnitStorageThroughput",
-        "FSxLustreSizeInGiB",
-        "IdleWaitWindowInSecondsValue",
-        "ImageId",
-        "ImageReleaseVersion",
-        "NodeUnavailabilityType",
-        "NodeUnavailabilityValue",
-        "OnStartDeepHealthChecks",
-        "S3Uri",
-        "Subnets",
-        "TagKey",
-        "TagList",
-        "TagValue",
-        "VpcSecurityGroupIds",
-        "WaitTimeIntervalInSeconds",
-    ),
-    "fsx": ("DataCompressionType", "Namespace"),
-}
+SOURCE = TARGET.parents[1]
+"""The package, whose code names each shape that it reads: `sagemaker.ClusterName`."""
+
+_SHAPE_NAME = re.compile(r"(sagemaker|fsx)\.[A-Z]\w+")
 CONSTRAINTS = ("min", "max", "pattern", "enum")
+
+
+def shape_names() -> list[str]:
+    """Return every shape that the package's code names, `<service>.<Shape>`."""
+    constants = (
+        node.value
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    return sorted({text for text in constants if _SHAPE_NAME.fullmatch(text)})
 
 
 def render() -> str:
     """Return the file's text as the installed botocore gives it."""
     session = botocore.session.get_session()
     shapes = {}
-    for service, names in SHAPES.items():
-        model = session.get_service_model(service)
-        for name in names:
-            metadata = model.shape_for(name).metadata
-            shapes[f"{service}.{name}"] = {k: metadata[k] for k in CONSTRAINTS if k in metadata}
+    for shape in shape_names():
+        service, name = shape.split(".")
+        metadata = session.get_service_model(service).shape_for(name).metadata
+        shapes[shape] = {key: metadata[key] for key in CONSTRAINTS if key in metadata}
     regions = {
         region: partition
         for partition in session.get_available_partitions()

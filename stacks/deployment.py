@@ -4,10 +4,9 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
-from hyperpod_cdk.checks import Severity, deployment_of, findings
-from hyperpod_cdk.config import Config
-from hyperpod_cdk.config.faults import key_path, shown
-from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
+from hyperpod_cdk import Config
+from hyperpod_cdk.checks import deployment_findings
+from hyperpod_cdk.schema.errors import Severity
 from stacks.hyperpod_stack import HyperPodStack
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
@@ -26,13 +25,6 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
     Raises:
         HyperPodChartError: The chart has no image for the region, or lacks a component.
     """
-    # First: it is the only step that can still refuse the configuration.
-    values = hyperpod_dependency_values(
-        region=config.region or cdk.Aws.REGION,
-        components=config.hyperpod_components,
-        chart=chart,
-        overrides=config.helm.values,
-    )
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(
         app,
@@ -59,7 +51,6 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
             f"{config.name}-hyperpod",
             config=config,
             chart=chart,
-            values=values,
             platform=platform,
             env=environment,
             description="HyperPod on EKS: Helm dependencies, HyperPod cluster, add-ons",
@@ -73,14 +64,13 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
 
 
 def add_warnings(stack: cdk.Stack, *, config: Config) -> None:
-    """Show at synth what the checks warn of.
+    """Show at synth what the checks warn of; `HyperPodCluster` shows what concerns it alone.
 
     Args:
         stack: The stack to which the warnings are attached; its annotations also acknowledge them,
             by `hyperpod-cdk:<rule>`.
         config: What is deployed.
     """
-    for finding in findings(deployment_of(config)):
+    for finding in deployment_findings(config):
         if finding.severity is Severity.WARNING:
-            text = f"{key_path(finding.path)}: {shown(finding.value)} {finding.message}"
-            cdk.Annotations.of(stack).add_warning_v2(f"hyperpod-cdk:{finding.rule}", text)
+            cdk.Annotations.of(stack).add_warning_v2(f"hyperpod-cdk:{finding.rule}", str(finding))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 
 # `make charts` puts the official chart here under this name whatever its version.
 OFFICIAL_CHART = Path("build/charts/hyperpod-helm-chart.tgz")

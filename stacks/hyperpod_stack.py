@@ -1,6 +1,5 @@
 """What is created, changed and deleted often: the dependencies, the cluster, its add-ons."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +8,15 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.autoscaling_role import AutoScalingRole
-from hyperpod_cdk.config import ClusterConfig, Config
-from hyperpod_cdk.helm_release import HelmRelease
-from hyperpod_cdk.hyperpod_cluster import HyperPodCluster
-from hyperpod_cdk.instance_group import LifecycleConfig
-from hyperpod_cdk.priority_classes import PriorityClasses
-from stacks.cluster_settings import shared_environment, tiered_storage
-from stacks.cluster_waiting import cluster_waiting
-from stacks.execution_role_needs import volume_key_ids
-from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
+from hyperpod_cdk import (
+    AutoScalingRole,
+    ClusterConfig,
+    Config,
+    Eks,
+    HyperPodCluster,
+    HyperPodDependencies,
+    PriorityClasses,
+)
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
 
@@ -33,33 +31,21 @@ class HyperPodStack(cdk.Stack):
         *,
         config: Config,
         chart: Path,
-        values: Mapping[str, Any],
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, **kwargs)
-        dependencies = HelmRelease(
-            self,
-            "Dependencies",
-            cluster=platform.eks_cluster,
-            provisioner=platform.provisioner,
-            chart=chart,
-            release=config.helm.release,
-            namespace=config.helm.namespace,
-            values=values,
-            adopt_namespaces=config.helm.adopt_namespaces,
-            delete_user_objects=config.helm.delete_user_objects,
-            wait_for_ready=cdk.Duration.minutes(config.helm.wait_for_ready_minutes),
-        )
-        surroundings = Surroundings(
-            subnet_id_in=lambda zone: platform.network.hyperpod_subnet_in(zone).subnet_id,
-            security_group_id=platform.security_group.security_group_id,
-            lifecycle=LifecycleConfig(
-                source_s3_uri=platform.lifecycle_scripts.s3_uri,
-                on_create=platform.lifecycle_scripts.on_create,
-            ),
-        )
-        before_cluster: list[Construct] = [dependencies]
+        before_cluster: list[Construct] = [
+            HyperPodDependencies(
+                self,
+                "Dependencies",
+                cluster=platform.eks_cluster,
+                provisioner=platform.provisioner,
+                chart=chart,
+                helm=config.helm,
+                instance_types=config.cluster.instance_types,
+            )
+        ]
         if config.helm.priority_classes:
             before_cluster.append(
                 PriorityClasses(
@@ -67,33 +53,21 @@ class HyperPodStack(cdk.Stack):
                     "PriorityClasses",
                     cluster=platform.eks_cluster,
                     provisioner=platform.provisioner,
-                    classes=[item.priority_class() for item in config.helm.priority_classes],
+                    classes=config.helm.priority_classes,
                     namespace=config.helm.namespace,
                 )
             )
         cluster = HyperPodCluster(
             self,
             "Cluster",
-            cluster_name=config.cluster.name,
-            eks_cluster=platform.eks_cluster,
+            cluster=config.cluster,
+            orchestrator=Eks(cluster=platform.eks_cluster),
             provisioner=platform.provisioner,
             execution_role=platform.execution_role,
-            subnets=platform.network.hyperpod_subnets,
+            subnets=platform.network.node_subnets,
             security_group=platform.security_group,
-            instance_groups=[
-                instance_group(group, surroundings) for group in config.cluster.instance_groups
-            ],
-            restricted_instance_groups=[
-                restricted_instance_group(group, surroundings)
-                for group in config.cluster.restricted_instance_groups
-            ],
-            shared_environment=shared_environment(config.cluster.shared_environment),
-            node_recovery=config.cluster.node_recovery,
-            node_provisioning_mode=config.cluster.node_provisioning_mode,
-            tiered_storage=tiered_storage(config.cluster.tiered_storage),
-            auto_scaling=config.cluster.auto_scaling,
+            lifecycle_scripts=platform.lifecycle_scripts,
             cluster_role=self._cluster_role(config.cluster),
-            waiting=cluster_waiting(config.cluster),
             tags=config.tags,
             depends_on=before_cluster,
         )
@@ -119,8 +93,6 @@ class HyperPodStack(cdk.Stack):
             add_outputs(self, {"HyperPodClusterShortage": cluster.shortage})
 
     def _cluster_role(self, cluster: ClusterConfig) -> iam.IRole | None:
-        if cluster.role_arn is not None:
-            return iam.Role.from_role_arn(self, "ClusterRole", cluster.role_arn, mutable=False)
-        if cluster.auto_scaling is None:
+        if cluster.auto_scaling is None or cluster.role_arn is not None:
             return None
-        return AutoScalingRole(self, "AutoScalingRole", volume_key_ids=volume_key_ids(cluster)).role
+        return AutoScalingRole(self, "AutoScalingRole", volume_key_ids=cluster.volume_key_ids).role

@@ -3,19 +3,21 @@
 from typing import Any
 
 import aws_cdk as cdk
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from hyperpod_cdk.config import Config
-from hyperpod_cdk.eks_cluster import EksCluster, Endpoint, EndpointAccess
-from hyperpod_cdk.execution_role import ExecutionRole
-from hyperpod_cdk.lifecycle_bucket import LifecycleBucket
-from hyperpod_cdk.lifecycle_scripts import LifecycleScripts
-from hyperpod_cdk.network import HyperPodSubnet, Network
-from hyperpod_cdk.provisioner import Provisioner, VpcPlacement
-from hyperpod_cdk.provisioner_access import ProvisionerAccess
-from hyperpod_cdk.security_group import ClusterSecurityGroup
-from stacks.execution_role_needs import execution_role_needs
+from hyperpod_cdk import (
+    ClusterSecurityGroup,
+    Config,
+    Eks,
+    EksCluster,
+    ExecutionRole,
+    LifecycleBucket,
+    LifecycleScripts,
+    Network,
+    Provisioner,
+    ProvisionerAccess,
+    VpcPlacement,
+)
 from stacks.outputs import add_outputs
 
 
@@ -26,43 +28,23 @@ class PlatformStack(cdk.Stack):
         self, scope: Construct, construct_id: str, *, config: Config, **kwargs: Any
     ) -> None:
         super().__init__(scope, construct_id, **kwargs)
-        self.network = Network(
-            self,
-            "Network",
-            cidr=config.network.vpc_cidr,
-            public_subnet_cidrs=config.network.public_subnet_cidrs,
-            eks_subnet_cidrs=config.network.eks_subnet_cidrs,
-            availability_zone_ids=config.network.availability_zone_ids,
-            hyperpod_subnets=[
-                HyperPodSubnet(cidr=subnet.cidr, availability_zone_id=subnet.availability_zone_id)
-                for subnet in config.network.hyperpod_subnets
-            ],
-        )
+        self.network = Network(self, "Network", network=config.network)
         self.security_group = ClusterSecurityGroup(
             self, "ClusterSecurityGroup", vpc=self.network.vpc
         ).security_group
-        endpoint = Endpoint(
-            access=EndpointAccess(config.eks.endpoint_access),
-            public_access_cidrs=config.eks.public_access_cidrs,
-        )
-        eks = EksCluster(
+        self.eks_cluster = EksCluster(
             self,
             "Eks",
             cluster_name=f"{config.name}-eks",
-            version=config.eks.version,
+            eks=config.eks,
             vpc=self.network.vpc,
             subnets=self.network.eks_subnets,
             security_group=self.security_group,
-            endpoint=endpoint,
-            admins=config.eks.admins,
-            secrets_key=self._secrets_key(config.eks.secrets_kms_key_arn),
-            deletion_protection=config.eks.deletion_protection,
-        )
-        self.eks_cluster = eks.cluster
+        ).cluster
         self.provisioner = Provisioner(
             self,
             "Provisioner",
-            placement=None if endpoint.reachable_from_anywhere else self._in_network(),
+            placement=None if config.eks.is_reachable_from_anywhere else self._in_network(),
         )
         ProvisionerAccess(
             self, "ProvisionerAccess", cluster=self.eks_cluster, provisioner=self.provisioner
@@ -78,14 +60,13 @@ class PlatformStack(cdk.Stack):
         self.execution_role = ExecutionRole(
             self,
             "ExecutionRole",
-            cluster=self.eks_cluster,
-            subnets=self.network.hyperpod_subnets,
+            cluster=config.cluster,
+            orchestrator=Eks(cluster=self.eks_cluster),
+            subnets=self.network.node_subnets,
             security_group=self.security_group,
-            bucket=bucket,
-            script_keys=self.lifecycle_scripts.keys,
-            needs=execution_role_needs(config.cluster),
+            lifecycle_scripts=self.lifecycle_scripts,
         ).role
-        subnet_ids = [subnet.subnet_id for subnet in self.network.hyperpod_subnets]
+        subnet_ids = self.network.node_subnets.ids
         names = {
             "EKSClusterName": self.eks_cluster.cluster_name,
             "EKSClusterArn": self.eks_cluster.cluster_arn,
@@ -104,13 +85,10 @@ class PlatformStack(cdk.Stack):
             },
         )
 
-    def _secrets_key(self, arn: str | None) -> kms.IKey | None:
-        return None if arn is None else kms.Key.from_key_arn(self, "SecretsKey", arn)
-
     def _in_network(self) -> VpcPlacement:
         return VpcPlacement(
             vpc=self.network.vpc,
-            subnets=self.network.hyperpod_subnets,
+            subnets=self.network.node_subnets.subnets,
             security_group=self.security_group,
             internet_access=self.network.internet_access,
         )

@@ -5,10 +5,8 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk.assets import asset_directory
-from hyperpod_cdk.config import StorageConfig
-from hyperpod_cdk.helm_release import HelmRelease
-from hyperpod_cdk.lustre import DataCompression, DataRepository, Lustre
+from hyperpod_cdk import HelmRelease, Lustre, StorageConfig
+from hyperpod_cdk.synthesis.assets import asset_directory
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
 
@@ -29,21 +27,16 @@ class StorageStack(cdk.Stack):
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
-        delete_with_stack = storage.delete_with_stack
         super().__init__(
-            scope, construct_id, termination_protection=not delete_with_stack, **kwargs
+            scope, construct_id, termination_protection=not storage.delete_with_stack, **kwargs
         )
         lustre = Lustre(
             self,
             "Lustre",
             vpc=platform.network.vpc,
-            subnet=platform.network.hyperpod_subnet_in(storage.availability_zone_id),
+            subnet=platform.network.node_subnets.in_zone(storage.availability_zone_id),
             security_group=platform.security_group,
-            capacity_gib=storage.capacity_gib,
-            throughput_mbps_per_tib=storage.throughput_mbps_per_tib,
-            compression=DataCompression(storage.compression),
-            data_repository=_data_repository(storage),
-            delete_with_stack=delete_with_stack,
+            storage=storage,
         )
         file_system = lustre.file_system
         HelmRelease(
@@ -69,9 +62,3 @@ class StorageStack(cdk.Stack):
                 "FileSystemMountName": file_system.mount_name,
             },
         )
-
-
-def _data_repository(storage: StorageConfig) -> DataRepository | None:
-    if storage.data_repository_s3_uri is None:
-        return None
-    return DataRepository(s3_uri=storage.data_repository_s3_uri, path=storage.data_repository_path)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.config import Config, load_config
+from hyperpod_cdk import Config, load_config
 from tests.unit.assembly import Assembly, merged, synthesized
 
 Configure = Callable[[Mapping[str, Any]], Config]

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Where containerd keeps its configuration and its data on this node.
 
-# What Amazon Linux 2 copies over containerd's own file when the node joins the cluster.
+# Amazon Linux 2 copies this over containerd's own file when the node joins the cluster.
 readonly AL2_CONFIG=${ROOT:-}/etc/eks/containerd/containerd-config.toml
 
 # Print the command that systemd starts containerd with, drop-ins included.
@@ -10,8 +10,8 @@ containerd_command() {
   command=$(systemctl show containerd.service --property=ExecStart |
     sed -n 's/.*argv\[\]=\(.*\) ; ignore_errors=.*/\1/p')
   if [[ -z $command ]]; then
-    fail "systemd knows no containerd.service with a start command" \
-      "look at: systemctl cat containerd.service; the image must ship containerd"
+    fail "systemd has no containerd.service with a start command" \
+      "check: systemctl cat containerd.service; the image must ship containerd"
   fi
   printf '%s\n' "$command"
 }

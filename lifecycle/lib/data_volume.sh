@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Which big volume this node has.
+# Finding this node's data volume.
 
-# Print the mount point to use, or nothing when the node has only its root volume.
+# Print its mount point, or nothing if the node has only its root volume.
 data_volume() {
   local candidate
   for candidate in "$EBS_VOLUME" "$INSTANCE_STORE"; do

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Copying a directory to the big volume without ever losing it.
+# Copying a directory to the data volume without ever losing it.
 
 # Make directory $2 a copy of directory $1 (empty when there is no $1). $2 appears complete or not
 # at all. A $2 left by an earlier image of this node is deleted, after the copy succeeded: what
@@ -10,7 +10,7 @@ copy_directory() {
   mkdir -p -- "$target.new"
   if [[ -d $source ]]; then
     cp -a -- "$source/." "$target.new/" || fail "cannot copy $source to $target; nothing was deleted" \
-      "look at: free space (df -h $(dirname "$target")) and errors of the disk (dmesg)"
+      "check: free space (df -h $(dirname "$target")) and errors of the disk (dmesg)"
   fi
   if [[ -e $target ]]; then
     mv -- "$target" "$target.old"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Stopping systemd services for a while and starting again exactly those that ran.
+# Stopping systemd services temporarily, then starting those that were running.
 
 STOPPED=()
 

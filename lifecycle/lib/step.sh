@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What every step starts with: strict mode, settings, the libraries, and failures that explain themselves.
+# Every step starts with this: strict mode, settings, libraries, and self-explanatory failures.
 set -Eeuo pipefail
 
 LIFECYCLE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -25,7 +25,7 @@ say() {
   printf '%s\n' "$*"
 }
 
-# End the step: what is wrong, then what to look at or to do.
+# End the step with two messages: what is wrong, and what to check or do.
 fail() {
   printf 'ERROR %s\n' "$1" "$2" >&2
   exit 1

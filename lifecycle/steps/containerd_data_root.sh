@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Put containerd's images and layers onto the big volume.
+# Put containerd's images and layers onto the data volume.
 # shellcheck source-path=SCRIPTDIR source=../lib/step.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib/step.sh"
 
@@ -67,6 +67,6 @@ copy_directory "$current" "$target"
 command=$(containerd_command)
 if [[ $(containerd_root "$command") != "$target" ]]; then
   fail "containerd still keeps its data in $(containerd_root "$command"), not in $target" \
-    "look at: systemctl cat containerd.service, for a drop-in that overrides $DROP_IN"
+    "check: systemctl cat containerd.service, for a drop-in that overrides $DROP_IN"
 fi
 start_stopped_services

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Put kubelet's directory (pods' local volumes, plugins) onto the big volume.
-# A link rather than a bind mount: it survives a reboot with no unit of its own, and when the
+# Put kubelet's directory (pods' local volumes, plugins) onto the data volume.
+# A link rather than a bind mount: it survives a reboot without a systemd unit, and when the
 # volume is missing kubelet fails visibly instead of filling the root volume.
 # shellcheck source-path=SCRIPTDIR source=../lib/step.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib/step.sh"
@@ -27,7 +27,7 @@ if [[ -L $DIRECTORY ]]; then
   link=$(readlink "$DIRECTORY")
   if [[ $link != "$target" ]]; then
     fail "$DIRECTORY is a link to $link, expected $target" \
-      "look at: what in the image made this link; remove it there"
+      "check: what in the image made this link; remove it there"
   fi
   mkdir -p "$target"
   say "$DIRECTORY is a link to $target already"

@@ -15,9 +15,9 @@ done
 
 for module in "${MODULES[@]}"; do
   modprobe "$module" || fail "kernel module $module exists but does not load" \
-    "look at: dmesg; the Lustre client must be built for this kernel ($(uname -r))"
+    "check: dmesg; the Lustre client must be built for this kernel ($(uname -r))"
 done
-lctl network up || fail "LNet, the network of Lustre, does not come up" "look at: dmesg, lctl network up"
+lctl network up || fail "LNet, the network of Lustre, does not come up" "check: dmesg, lctl network up"
 
 mkdir -p "$(dirname "$AT_BOOT")"
 printf '%s\n' "${MODULES[@]}" >"$AT_BOOT"

@@ -49,5 +49,5 @@ systemctl daemon-reload
 if systemctl enable --now "$(basename "$UNIT")"; then
   say "Lustre uses EFA for file systems that have it enabled, TCP for the others"
 else
-  say "WARNING Lustre over EFA did not start, Lustre uses TCP; look at: journalctl -u $(basename "$UNIT" .service)"
+  say "WARNING Lustre over EFA did not start, Lustre uses TCP; check: journalctl -u $(basename "$UNIT" .service)"
 fi

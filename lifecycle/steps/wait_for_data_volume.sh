@@ -17,7 +17,7 @@ if [[ $volume != "$EBS_VOLUME" ]]; then
   # "disk pressure". A group without a volume is a choice, and has no such disk.
   if [[ -n $unmounted ]]; then
     fail "$EBS_VOLUME is not mounted after $VOLUME_WAIT_SECONDS s, yet this disk is attached: $unmounted" \
-      "look at: lsblk, dmesg, mount on the node; the next attempt of HyperPod gets a new volume"
+      "check: lsblk, dmesg, mount on the node; the next attempt of HyperPod gets a new volume"
   fi
 fi
 

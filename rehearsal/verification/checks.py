@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
@@ -32,7 +32,7 @@ def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
     release, namespace = config.helm.release, config.helm.namespace
     for command in installation_commands(config):
         yield Check(check=command, ok=tools.run(command)[0])
-    if config.hyperpod_components.mpi_operator:
+    if config.components.mpi_operator:
         yield _expect(
             tools,
             "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}",

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from rehearsal.layer_binaries import LayerBinaries
 
 _COMMAND_SECONDS = 30
@@ -43,7 +43,7 @@ class ClusterTools:
 
 def installation_commands(config: Config) -> list[str]:
     """Return a command for each installed component; each succeeds if the component is there."""
-    on = config.hyperpod_components.switches()
+    on = config.components.switches()
     commands = _by_component(release=config.helm.release, namespace=config.helm.namespace)
     crds = [
         *(("mpijobs",) if on["mpi_operator"] else ()),

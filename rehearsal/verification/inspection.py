@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from rehearsal.aws.clients import AwsClients
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.layer_binaries import layer_binaries

@@ -41,7 +41,7 @@ def collect_archives(
     workspace: Path,
     report: Callable[[str], None],
 ) -> list[Archive]:
-    """Find or download each dependency's archive; digests are not looked at here.
+    """Find or download each dependency's archive; this does not check digests.
 
     Args:
         dependencies: What is wanted.
@@ -75,20 +75,20 @@ def check_digests(archives: list[Archive], *, pin_file: Path) -> None:
         pinned, label = archive.dependency.sha256, archive.dependency.label
         if pinned == NOT_RECORDED:
             raise ChartError(
-                f"{label}: {pin_file} has no digest to check it against; look at the archive "
+                f"{label}: {pin_file} has no digest to check it against; inspect the archive "
                 f"(sha256 {archive.sha256}), then run `CHART_DIGESTS=record make charts` once to "
                 "write it into the pin file"
             )
         if pinned != archive.sha256:
             raise ChartError(
                 f"{label}: digest mismatch: {archive.file} has sha256 {archive.sha256}, {pin_file} "
-                f"pins {pinned}; someone changed the archive: find out who before you record "
+                f"pins {pinned}; someone changed the archive: find out why before you record "
                 "another digest"
             )
 
 
 def _find(dependency: Dependency, *, folder: Path) -> Path:
-    """The archive in the folder that says it is this chart; file names do not matter."""
+    """Return the archive of this chart in the folder, whatever its file name."""
     found = []
     for file in sorted(folder.glob("*.tgz")):
         chart = read_chart_archive(file)

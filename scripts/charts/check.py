@@ -1,4 +1,4 @@
-"""What is newer upstream, and what taking it would change."""
+"""Reports newer versions upstream, and what they would change."""
 
 import json
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def check(settings: Settings, *, helm: Helm, workspace: Path, output: Path, repo
 
 
 def _packaged_region(settings: Settings, *, output: Path) -> str:
-    """The region that the packaged chart's provenance was rendered for."""
+    """Return the region that the packaged chart's provenance was rendered for."""
     provenance = output / PROVENANCE_NAME
     if not provenance.is_file():
         raise ChartError(f"{provenance} does not exist: run `make charts` first")
@@ -86,7 +86,7 @@ def _report_versions(settings: Settings, *, helm: Helm, report: Report) -> None:
 
 
 def _candidate(settings: Settings, *, commit: str, workspace: Path) -> Settings:
-    """The settings with the newest commit and the versions that it requires."""
+    """Return the settings with the newest commit and the versions that it requires."""
     source = settings.pins.chart.model_copy(update={"git_commit": commit})
     chart = check_out_chart(source=source, workspace=workspace / "candidate")
     dependencies: list[Dependency] = []

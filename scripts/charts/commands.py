@@ -1,4 +1,4 @@
-"""Running git and helm: never interactive, never for ever, failures as one line."""
+"""Running git and helm: never interactive, with a time limit, failures as one line."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ def run(
 
 
 def _reason(output: str) -> str:
-    """The line of error output that says why: git's and helm's marked one, else the last."""
+    """Return the error line that says why: the one that git or helm marks, else the last."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     marked = [line for line in lines if line.lower().startswith(("error:", "fatal:"))]
     return (marked or lines[-1:] or [""])[0]

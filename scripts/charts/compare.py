@@ -1,4 +1,4 @@
-"""Comparing two rendered manifests."""
+"""Compares two rendered manifests."""
 
 import difflib
 from collections.abc import Iterable
@@ -43,8 +43,8 @@ def compare_manifests(now: str, then: str) -> Comparison:
 
 def _lines(kind: str, *, removed: Iterable[str], added: Iterable[str]) -> list[str]:
     return [
-        *(f"{kind} goes: {name}" for name in sorted(removed)),
-        *(f"{kind} comes: {name}" for name in sorted(added)),
+        *(f"{kind} removed: {name}" for name in sorted(removed)),
+        *(f"{kind} added: {name}" for name in sorted(added)),
     ]
 
 

@@ -1,5 +1,5 @@
-"""The one error that a user of the chart packaging sees."""
+"""The error of the chart packaging."""
 
 
 class ChartError(Exception):
-    """Packaging cannot go on; the message is one line: what, where, what to do."""
+    """Packaging failed; the message is one line: what, where, what to do."""

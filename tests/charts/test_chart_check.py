@@ -31,9 +31,9 @@ def test_objects_and_images_that_would_change(
     lines = outcome.output.splitlines()
     assert f"chart: pinned {pinned}, newest {newest}" in lines
     assert "object changes: DaemonSet aws-hyperpod/health-monitoring-agent" in lines
-    assert "object comes: ConfigMap kube-system/roles" in lines
-    assert "image goes: 111122223333.dkr/agent:1.0" in lines
-    assert "image comes: 111122223333.dkr/agent:2.0" in lines
+    assert "object added: ConfigMap kube-system/roles" in lines
+    assert "image removed: 111122223333.dkr/agent:1.0" in lines
+    assert "image added: 111122223333.dkr/agent:2.0" in lines
     diff = (output / "upstream.diff").read_text()
     assert "-      - image: 111122223333.dkr/agent:1.0" in diff
     assert "+      - image: 111122223333.dkr/agent:2.0" in diff

@@ -165,4 +165,4 @@ def test_a_chart_that_has_a_file_of_the_guards_name(
     (upstream.chart / "packaging.json").write_text("{}")
     upstream.commit()
     upstream.pins(pins)
-    assert "has a packaging.json of its own" in refused()
+    assert "already has a file packaging.json" in refused()

@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_cdk.hyperpod_dependencies import hyperpod_dependency_values
+from hyperpod_cdk.helm.dependencies import hyperpod_dependency_values
 from rehearsal.layer_binaries import layer_binaries
 from rehearsal.stage import STAND_IN
 from scripts.charts.manifest import parse_objects

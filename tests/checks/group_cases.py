@@ -8,7 +8,7 @@ from hyperpod_cdk.checks.inputs import Taint, Volume
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.threads_per_core import threads_per_core
 from hyperpod_cdk.checks.undescribed_types import undescribed_types
-from hyperpod_cdk.hyperpod_components import HyperPodComponents
+from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
 from tests.checks.deployments import (
     CPU,
     ERROR,

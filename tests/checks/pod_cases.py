@@ -4,7 +4,7 @@ from hyperpod_cdk.checks.inputs import Taint
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
-from hyperpod_cdk.hyperpod_components import HyperPodComponents
+from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
 from tests.checks.deployments import (
     CPU,
     ERROR,

@@ -6,7 +6,7 @@ import pytest
 
 from hyperpod_cdk.checks import RULES, findings
 from hyperpod_cdk.checks.rules import Rule
-from hyperpod_cdk.config.faults import key_path
+from hyperpod_cdk.schema.errors import key_path
 from tests.checks import (
     cluster_cases,
     group_cases,

@@ -11,16 +11,16 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from hyperpod_cdk.checks import Taint, Volume, deployment_of, findings
 from hyperpod_cdk.checks.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
-from hyperpod_cdk.config import (
+from hyperpod_cdk import (
     Config,
     ConfigError,
     InstanceGroupConfig,
     RestrictedInstanceGroupConfig,
     load_config,
 )
-from hyperpod_cdk.config.instance_storage import EbsVolumeConfig
-from hyperpod_cdk.config.kubernetes import TaintConfig
-from hyperpod_cdk.config.override_vpc import OverrideVpcConfig
+from hyperpod_cdk.hyperpod.instance_storage import EbsVolumeConfig
+from hyperpod_cdk.hyperpod.kubernetes import TaintConfig
+from hyperpod_cdk.hyperpod.override_vpc import OverrideVpcConfig
 from stacks.deployment import add_warnings
 from tests.checks.deployments import KEY, PLAN
 

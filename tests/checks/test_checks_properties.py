@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from hyperpod_cdk.checks import Deployment, Group, Taint, Volume, findings
 from hyperpod_cdk.checks.node_addresses import node_addresses
-from hyperpod_cdk.config.faults import key_path
-from hyperpod_cdk.instance_types import instance_facts, instance_types
+from hyperpod_cdk.schema.errors import key_path
+from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
 from tests.checks.deployments import BY_NAME, KEY, ONE_ZONE, PLAN, TWO_ZONES, subnets
 
 types = st.sampled_from(instance_types())

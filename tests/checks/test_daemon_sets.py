@@ -3,8 +3,8 @@
 import pytest
 
 from hyperpod_cdk.checks.daemon_sets import daemon_sets
-from hyperpod_cdk.hyperpod_components import HyperPodComponents
-from hyperpod_cdk.instance_types import instance_facts
+from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
+from hyperpod_cdk.facts.instance_types import instance_facts
 from tests.checks.deployments import CPU, GPU, TRAINIUM, deployment
 
 NO_PLUGINS = HyperPodComponents(nvidia_device_plugin=False, efa_device_plugin=False)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hyperpod_cdk.config import ConfigError, load_config
+from hyperpod_cdk import ConfigError, load_config
 
 DEFAULT = Path(__file__).parents[2] / "config" / "default.yaml"
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hyperpod_cdk.config import load_config
+from hyperpod_cdk import load_config
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
 ROLE = "arn:aws:iam::111122223333:role/Nodes"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hyperpod_cdk.config.availability_zones import zone_id_prefix
-from hyperpod_cdk.service_limits import regions
+from hyperpod_cdk.schema.availability_zones import zone_id_prefix
+from hyperpod_cdk.facts.service_limits import regions
 
 PREFIXES = {
     "af-south-1": "afs1",

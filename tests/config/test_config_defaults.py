@@ -7,7 +7,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from hyperpod_cdk.config import (
+from hyperpod_cdk import (
     ClusterConfig,
     ComponentsConfig,
     Config,

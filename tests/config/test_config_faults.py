@@ -169,7 +169,7 @@ def test_mistake_gives_one_line(
             f"{GROUP}.instance_type",
             "ml.p5.48xlrge",
             f"{GROUP}.instance_type: 'ml.p5.48xlrge' is not a HyperPod instance type; did you mean "
-            "ml.p5.48xlarge? (allowed: 209 types, see README)",
+            "ml.p5.48xlarge? (allowed: 209 types, see config/schema.json)",
         ),
     ],
 )

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperpod_cdk.config import Config, ConfigError, load_config
+from hyperpod_cdk import Config, ConfigError, load_config
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config" / "default.yaml").read_text())
 EVERY_FIELD = yaml.safe_load(Path(__file__).with_name("every_field.yaml").read_text())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.config import ConfigError, load_config
+from hyperpod_cdk import ConfigError, load_config
 
 Lines = Callable[[object], tuple[str, ...]]
 REST = "\ncluster: {instance_groups: [{name: g, instance_type: ml.m5.large, instance_count: 1}]}\n"

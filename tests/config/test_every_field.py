@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from hyperpod_cdk.config import load_config
+from hyperpod_cdk import load_config
 
 FOLDER = Path(__file__).parents[2] / "config"
 EVERY_FIELD = Path(__file__).with_name("every_field.yaml")

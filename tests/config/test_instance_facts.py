@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import instance_types as facts_module
-from hyperpod_cdk.instance_facts import InstanceFacts
-from hyperpod_cdk.instance_types import (
+from hyperpod_cdk.facts.instance_types import InstanceFacts
+from hyperpod_cdk.facts.instance_types import (
     default_threads_per_core,
     instance_facts,
     instance_types,
@@ -17,7 +17,7 @@ from hyperpod_cdk.instance_types import (
     regions_with,
     training_plan_types,
 )
-from hyperpod_cdk.service_limits import regions
+from hyperpod_cdk.facts.service_limits import regions
 from scripts import generate_instance_types
 
 UNDESCRIBED = "ml.p6e-gb200.36xlarge"
@@ -162,7 +162,7 @@ def test_type_of_another_service_is_refused(function: Callable[[str], object]) -
 
 def test_data_file_is_fresh() -> None:
     stale = (
-        "constructs/hyperpod_cdk/instance_types.json is not what the installed botocore, cfn-lint "
+        "constructs/hyperpod_cdk/facts/instance_types.json is not what the installed botocore, cfn-lint "
         "and moto give: run `python scripts/generate_instance_types.py`"
     )
     assert generate_instance_types.TARGET.read_text() == generate_instance_types.render(), stale

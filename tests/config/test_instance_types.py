@@ -2,7 +2,7 @@
 
 import pytest
 
-from hyperpod_cdk.instance_types import instance_types, is_accelerated
+from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
 
 ACCELERATED_FAMILIES = {
     *("g4dn", "g5", "g6", "g6e", "g7", "g7e", "gr6"),

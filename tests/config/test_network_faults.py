@@ -80,7 +80,7 @@ def test_count_is_a_fault_of_the_list(
         (("10.1.0.0/16", "10.0.0.0/16"), "[1].cidr: '10.0.0.0/16' cannot be added to this VPC"),
         (
             tuple(f"10.{n}.0.0/16" for n in range(2, 7)),
-            "[4].cidr: '10.6.0.0/16' is one secondary CIDR block too many: AWS allows 4",
+            "[4].cidr: '10.6.0.0/16' exceeds the number of secondary CIDR blocks: AWS allows 4",
         ),
     ],
 )

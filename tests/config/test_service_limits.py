@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from hyperpod_cdk.service_limits import regions, shape
+from hyperpod_cdk.facts.service_limits import regions, shape
 from scripts import generate_service_limits
 
 
 def test_data_file_is_fresh() -> None:
     stale = (
-        "constructs/hyperpod_cdk/service_limits.json is not what the installed botocore gives: "
+        "constructs/hyperpod_cdk/facts/service_limits.json is not what the installed botocore gives: "
         "run `python scripts/generate_service_limits.py`"
     )
     assert generate_service_limits.TARGET.read_text() == generate_service_limits.render(), stale

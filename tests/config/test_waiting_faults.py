@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hyperpod_cdk.config.waiting import WaitingConfig
+from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 
 
 @pytest.mark.parametrize(

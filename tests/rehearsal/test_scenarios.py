@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.config import load_config
+from hyperpod_cdk import load_config
 from rehearsal.environment import rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress

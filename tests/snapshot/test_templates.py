@@ -10,7 +10,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
-from hyperpod_cdk.config import load_config
+from hyperpod_cdk import load_config
 from tests.conftest import Assemble
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "config").glob("*.yaml"))

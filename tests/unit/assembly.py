@@ -8,7 +8,7 @@ from typing import Any
 
 import aws_cdk as cdk
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from stacks.deployment import add_stacks
 
 _CDK_JSON = Path(__file__).resolve().parents[2] / "cdk.json"

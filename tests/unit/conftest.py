@@ -9,7 +9,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.provisioner import Provisioner
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.unit.assembly import new_app
 from tests.unit.template_view import TemplateView
 

@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from hyperpod_cdk.network import HyperPodSubnet, Network
+from hyperpod_cdk.network.network import HyperPodSubnet, Network
 
 SUBNET = "AWS::EC2::Subnet"
 DEFAULTS: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from hyperpod_cdk.instance_types import instance_types
+from hyperpod_cdk.facts.instance_types import instance_types
 from tests.unit.assembly import merged
 from tests.unit.schema_values import Place, places, values
 

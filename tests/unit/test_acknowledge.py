@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_s3 as s3
 
-from hyperpod_cdk.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.assets import asset_directory
+from hyperpod_cdk.synthesis.assets import asset_directory
 
 
 @pytest.mark.parametrize("name", ["lambda", "lifecycle", "charts"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.config import Config, load_config
+from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
 from tests.unit.template_view import TemplateView
 

@@ -8,7 +8,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 
-from hyperpod_cdk.eks_cluster import EksCluster, Endpoint, EndpointAccess
+from hyperpod_cdk.eks.cluster import EksCluster, Endpoint, EndpointAccess
 from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 CLUSTER, ADDON, ENTRY = "AWS::EKS::Cluster", "AWS::EKS::Addon", "AWS::EKS::AccessEntry"

@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3 as s3
 
-from hyperpod_cdk.execution_role import ExecutionRole
+from hyperpod_cdk.hyperpod.execution_role import ExecutionRole
 from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.unit.template_view import TemplateView, listed
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.node_needs import NodeNeeds
+from hyperpod_cdk.hyperpod.node_needs import NodeNeeds
 from stacks.execution_role_needs import execution_role_needs, volume_key_ids
 from tests.conftest import Assemble, Configure
 from tests.unit.template_view import TemplateView, listed

@@ -8,8 +8,8 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_eks_v2 as eks
 
-from hyperpod_cdk.helm_release import HelmRelease
-from hyperpod_cdk.provisioner import Provisioner
+from hyperpod_cdk.helm.release import HelmRelease
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.unit.conftest import View
 
 RELEASE = "Custom::HelmRelease"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.hyperpod_components import HyperPodComponents
+from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
 
 CONSENT: dict[str, Any] = {"i_know_this_breaks_resiliency": True}
 PLUGINS = ("nvidia_device_plugin", "neuron_device_plugin", "efa_device_plugin")

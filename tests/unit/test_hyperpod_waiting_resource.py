@@ -6,10 +6,10 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from hyperpod_cdk.config.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
-from hyperpod_cdk.hyperpod_upkeep_access import upkeep_access
+from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
+from hyperpod_cdk.hyperpod.upkeep_access import upkeep_access
 from hyperpod_cdk.hyperpod_waiting import Waiting
-from hyperpod_cdk.request_size import (
+from hyperpod_cdk.synthesis.sizes import (
     MOST_REQUEST_BYTES,
     TooLargeError,
     refuse_large_request,

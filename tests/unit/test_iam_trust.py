@@ -2,7 +2,7 @@
 
 import pytest
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from tests.conftest import Assemble
 from tests.unit.template_view import TemplateView
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk import Config
 from tests.conftest import Assemble, Configure
 from tests.unit.template_view import TemplateView, listed
 

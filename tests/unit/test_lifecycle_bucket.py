@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Match, Template
 
-from hyperpod_cdk.lifecycle_bucket import LifecycleBucket
+from hyperpod_cdk.lifecycle_scripts.bucket import LifecycleBucket
 from tests.unit.conftest import View
 from tests.unit.template_view import TemplateView
 

@@ -7,8 +7,8 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_s3 as s3
 
-from hyperpod_cdk.lifecycle_scripts import LifecycleScripts
-from hyperpod_cdk.provisioner import Provisioner
+from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.unit.conftest import View
 from tests.unit.template_view import listed
 

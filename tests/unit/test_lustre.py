@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 
-from hyperpod_cdk.lustre import DataCompression, DataRepository, Lustre
+from hyperpod_cdk.storage.lustre import DataCompression, DataRepository, Lustre
 from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 FILE_SYSTEM, ASSOCIATION = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"

@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Match, Template
 
-from hyperpod_cdk.network import HyperPodSubnet
+from hyperpod_cdk.network.network import HyperPodSubnet
 from tests.unit.conftest import View
 from tests.unit.network_cases import BY_NAME, SUBNET, THREE_ZONES, network
 

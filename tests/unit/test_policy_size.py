@@ -6,8 +6,8 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.policy_size import refuse_large_policy
-from hyperpod_cdk.request_size import TooLargeError
+from hyperpod_cdk.synthesis.sizes import refuse_large_policy
+from hyperpod_cdk.synthesis.sizes import TooLargeError
 
 MOST = 10_240
 # {"Statement":[{"Action":"s3:GetObject","Effect":"Allow","Resource":""}],"Version":"2012-10-17"}

@@ -8,8 +8,8 @@ import pytest
 from aws_cdk import aws_eks_v2 as eks
 
 from hyperpod_cdk.priority_class import PriorityClass
-from hyperpod_cdk.priority_classes import PriorityClasses
-from hyperpod_cdk.provisioner import Provisioner
+from hyperpod_cdk.helm.priority_classes import PriorityClasses
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.conftest import Assemble, Configure
 from tests.unit.conftest import View
 from tests.unit.template_view import TemplateView

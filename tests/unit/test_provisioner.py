@@ -8,7 +8,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.provisioner import Provisioner, VpcPlacement
+from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from tests.unit.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.unit.template_view import TemplateView, listed
 

@@ -13,9 +13,9 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, event, given, seed, settings
 
-from hyperpod_cdk.config import Config, ConfigError, load_config
-from hyperpod_cdk.hyperpod_chart import HyperPodChartError
-from hyperpod_cdk.request_size import TooLargeError
+from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.synthesis.sizes import TooLargeError
 from tests.unit.assembly import synthesized
 from tests.unit.linter import findings
 from tests.unit.random_documents import documents

@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 
-from hyperpod_cdk.security_group import ClusterSecurityGroup
+from hyperpod_cdk.network.security_group import ClusterSecurityGroup
 from tests.unit.conftest import View
 from tests.unit.template_view import TemplateView
 

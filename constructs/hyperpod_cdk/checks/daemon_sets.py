@@ -1,7 +1,7 @@
 """The pods that every node runs before anything else."""
 
-from hyperpod_cdk.checks.inputs import Deployment
-from hyperpod_cdk.instance_facts import InstanceFacts
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.instance_types import InstanceFacts
 
 # DaemonSet of each EKS add-on that has one.
 ADD_ON_DAEMON_SETS = {
@@ -31,42 +31,42 @@ _UNLISTED = {
 _EFA_DAEMON_SETS = {"efa_device_plugin": "aws-efa-k8s-device-plugin"}
 
 
-def daemon_sets(facts: InstanceFacts, *, deployment: Deployment) -> tuple[str, ...]:
+def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
     """Name the DaemonSets with a pod on a node of this type.
 
     Args:
         facts: The type.
-        deployment: What tells whether the FSx CSI driver and the components are installed.
+        config: Tells whether the FSx CSI driver and the components are installed.
     """
-    unlisted = unlisted_daemon_sets(facts, deployment=deployment)
+    unlisted = unlisted_daemon_sets(facts, config=config)
     return (
         *ADD_ON_DAEMON_SETS.values(),
-        *(STORAGE_ADD_ON_DAEMON_SETS.values() if deployment.storage else ()),
-        *(name for name in _of_components(facts, deployment=deployment) if name not in unlisted),
+        *(STORAGE_ADD_ON_DAEMON_SETS.values() if config.storage is not None else ()),
+        *(name for name in _of_components(facts, config=config) if name not in unlisted),
     )
 
 
-def unlisted_daemon_sets(facts: InstanceFacts, *, deployment: Deployment) -> tuple[str, ...]:
+def unlisted_daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
     """Name the DaemonSets that are for such hardware, but that the chart does not run on it."""
     return tuple(
         name
-        for name in _of_components(facts, deployment=deployment)
+        for name in _of_components(facts, config=config)
         if facts.instance_type.startswith(_UNLISTED.get(name, ()))
     )
 
 
-def _of_components(facts: InstanceFacts, *, deployment: Deployment) -> tuple[str, ...]:
+def _of_components(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
     by_component = {
         **(_ACCELERATOR_DAEMON_SETS[facts.accelerator.kind] if facts.accelerator else {}),
         **(_EFA_DAEMON_SETS if facts.efa_interfaces else {}),
     }
-    on = deployment.components.switches()
+    on = config.components.switches()
     return tuple(name for component, name in by_component.items() if on[component])
 
 
-def room_for_pods(facts: InstanceFacts, *, deployment: Deployment) -> int:
-    """Return how many pods fit on a node besides those of DaemonSets; negative when not even they.
+def room_for_pods(facts: InstanceFacts, *, config: Config) -> int:
+    """Return how many pods fit on a node beside those of DaemonSets; negative if those do not.
 
     Pods on the host's network count too: the kubelet limits all pods of a node.
     """
-    return facts.max_pods - len(daemon_sets(facts, deployment=deployment))
+    return facts.max_pods - len(daemon_sets(facts, config=config))

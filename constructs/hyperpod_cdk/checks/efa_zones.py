@@ -2,33 +2,35 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.checks.finding import Finding, error, warning
-from hyperpod_cdk.checks.inputs import Deployment
+from hyperpod_cdk.checks.subnets import zones_for
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, error, warning
 
 
-def efa_zones(deployment: Deployment) -> Iterator[Finding]:
+def efa_zones(config: Config) -> Iterator[Finding]:
     """Find groups with EFA accelerators in no certain zone, or in another than their peers.
 
     EFA traffic crosses no zone: nodes spread over zones fail their connectivity checks and are
-    replaced for ever. Left alone, HyperPod puts a group into the zone that it picks.
+    replaced without end. Without a zone, HyperPod chooses one for the group.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
     """
     first: tuple[str, str] | None = None
-    for group in deployment.groups:
-        zones = deployment.zones_for(group)
+    for where, group in config.cluster.groups_with_paths():
         if not group.has_efa_accelerators:
             continue
-        if group.own_subnets > 1:
+        own = group.override_vpc
+        if own is not None and len(own.subnet_ids) > 1:
             yield warning(
-                group.at("override_vpc", "subnet_ids"),
-                f"{group.own_subnets} subnets",
+                (*where, "override_vpc", "subnet_ids"),
+                f"{len(own.subnet_ids)} subnets",
                 f"must be in one zone for {group.name}: EFA does not work between zones",
             )
+        zones = zones_for(group, config.network)
         if not zones:
             continue
-        path = group.at("availability_zone_id")
+        path = (*where, "availability_zone_id")
         if len(zones) > 1:
             found = error if group.instance_count > 1 else warning
             yield found(

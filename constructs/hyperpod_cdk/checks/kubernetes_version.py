@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.checks.finding import Finding, warning
-from hyperpod_cdk.checks.inputs import Deployment
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, warning
 
 # Minor versions of the kubectl layer's binaries: kubectl itself, which goes with one version on
 # either side, and the Kubernetes client in Helm, which goes with its own and the three before.
@@ -13,17 +13,17 @@ _OLDEST = max(KUBECTL_KUBERNETES_MINOR - 1, HELM_KUBERNETES_MINOR - 3)
 _NEWEST = min(KUBECTL_KUBERNETES_MINOR + 1, HELM_KUBERNETES_MINOR)
 
 
-def kubernetes_version(deployment: Deployment) -> Iterator[Finding]:
+def kubernetes_version(config: Config) -> Iterator[Finding]:
     """Find a version outside the skew of kubectl or Helm: how far a client may be from the server.
 
     https://kubernetes.io/releases/version-skew-policy/#kubectl
     https://helm.sh/docs/topics/version_skew/
     """
-    minor = int(deployment.kubernetes_version.split(".")[1])
+    minor = int(config.eks.version.split(".")[1])
     if not _OLDEST <= minor <= _NEWEST:
         yield warning(
             ("eks", "version"),
-            deployment.kubernetes_version,
+            config.eks.version,
             f"is outside 1.{_OLDEST} to 1.{_NEWEST}, the versions that the provisioner's kubectl "
             "and Helm support; a chart may install and still behave differently",
         )

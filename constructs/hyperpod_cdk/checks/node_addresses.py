@@ -2,22 +2,29 @@
 
 from collections.abc import Iterator, Sequence
 
-from hyperpod_cdk.checks.finding import Finding, Path, error, warning
-from hyperpod_cdk.checks.inputs import Deployment, Group, Subnet
-from hyperpod_cdk.instance_facts import InstanceFacts
+from hyperpod_cdk.checks.subnets import Subnet, subnets_for
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.instance_types import InstanceFacts
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.schema.errors import Finding, Path, error, warning
 
 _MOST_GROUPS_LISTED = 3
 
 
-def node_addresses(deployment: Deployment) -> Iterator[Finding]:
+def node_addresses(config: Config) -> Iterator[Finding]:
     """Find subnets that are too small for the groups which may only be there.
 
     A node takes all its addresses when it joins, whether it has pods or not, and a subnet cannot
-    be resized. Groups of types that nobody describes are not counted.
+    be resized. Groups of types that no source describes are not counted.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
-    choices = [(group, deployment.subnets_for(group)) for group in deployment.groups if group.facts]
+    choices = [
+        (group, subnets_for(group, config.network))
+        for group in config.cluster.all_groups
+        if group.facts
+    ]
     for subnets in dict.fromkeys(choice for _, choice in choices if choice):
         inside = set(subnets)
         groups = [group for group, choice in choices if choice and inside.issuperset(choice)]
@@ -33,24 +40,23 @@ def node_addresses(deployment: Deployment) -> Iterator[Finding]:
             )
 
 
-def addresses_per_node(group: Group) -> int:
+def addresses_per_node(group: NodeGroupConfig) -> int:
     """Return how many addresses of its subnet a node of the group takes, at most.
 
     An EFA-only interface has no address, so the further network cards take none.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-basics
     """
-    efa_only = group.network_interface_type == "efa-only"
-    return max((_addresses(facts, efa_only=efa_only) for facts in group.facts), default=0)
+    return max((_addresses(facts, group) for facts in group.facts), default=0)
 
 
-def _addresses(facts: InstanceFacts, *, efa_only: bool) -> int:
+def _addresses(facts: InstanceFacts, group: NodeGroupConfig) -> int:
+    efa_only = isinstance(group, InstanceGroupConfig) and group.network_interface_type == "efa-only"
     return facts.pod_addresses if efa_only else facts.addresses_per_node
 
 
-def _largest_type(group: Group) -> str:
-    efa_only = group.network_interface_type == "efa-only"
-    return max(group.facts, key=lambda facts: _addresses(facts, efa_only=efa_only)).instance_type
+def _largest_type(group: NodeGroupConfig) -> str:
+    return max(group.facts, key=lambda facts: _addresses(facts, group)).instance_type
 
 
 def _place(subnets: Sequence[Subnet]) -> tuple[Path, object]:
@@ -59,7 +65,7 @@ def _place(subnets: Sequence[Subnet]) -> tuple[Path, object]:
     return ("network", "hyperpod_subnets"), [subnet.cidr for subnet in subnets]
 
 
-def _too_small(groups: Sequence[Group], *, needed: int, free: int) -> str:
+def _too_small(groups: Sequence[NodeGroupConfig], *, needed: int, free: int) -> str:
     largest = sorted(groups, key=lambda g: -g.instance_count * addresses_per_node(g))
     shares = [
         f"{group.name} {group.instance_count} x {addresses_per_node(group)} "

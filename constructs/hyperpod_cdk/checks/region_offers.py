@@ -2,32 +2,32 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.checks.finding import Finding, warning
-from hyperpod_cdk.checks.inputs import Deployment
-from hyperpod_cdk.instance_types import (
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.instance_types import (
     instance_types,
     is_accelerated,
     regions_known,
     regions_with,
 )
+from hyperpod_cdk.schema.errors import Finding, warning
 
 
-def region_offers(deployment: Deployment) -> Iterator[Finding]:
+def region_offers(config: Config) -> Iterator[Finding]:
     """Find types that SageMaker's price list has elsewhere only.
 
     A warning at most: the list is derived, and says nothing of capacity, quotas and some types.
 
     https://aws.amazon.com/sagemaker/ai/pricing/
     """
-    region = deployment.region
+    region = config.region
     if region is None or region not in regions_known():
         return
-    for group in deployment.groups:
+    for where, group in config.cluster.groups_with_paths():
         for path, instance_type in group.types_with_paths():
             regions = _regions(instance_type)
             if regions and region not in regions:
                 yield warning(
-                    path,
+                    (*where, *path),
                     instance_type,
                     f"is not in SageMaker's price list of {region}; it is in "
                     f"{', '.join(sorted(regions))}",

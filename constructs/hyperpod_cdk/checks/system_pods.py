@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from hyperpod_cdk.checks.daemon_sets import room_for_pods
-from hyperpod_cdk.checks.finding import Finding, Path, error, warning
-from hyperpod_cdk.checks.inputs import Deployment, Group, Taint
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.schema.errors import Finding, Path, error, warning
 
 # Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' components.
 _DNS_PODS = {"CoreDNS": 2}
@@ -20,7 +21,7 @@ _REPELLING = ("NoSchedule", "NoExecute")
 _PATH: Path = ("cluster", "instance_groups")
 
 
-def system_pods(deployment: Deployment) -> Iterator[Finding]:
+def system_pods(config: Config) -> Iterator[Finding]:
     """Find clusters where CoreDNS and the operators have no node, or no lasting one.
 
     They carry no toleration for the taints of a group, nor for the one that HyperPod sets while a
@@ -28,16 +29,15 @@ def system_pods(deployment: Deployment) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
     """
-    names = ", ".join(_pods(deployment))
-    open_groups = [group for group in deployment.groups if _is_open(group)]
+    names = ", ".join(_pods(config))
+    open_groups = [group for group in config.cluster.instance_groups if not _repelling(group)]
     if not open_groups:
-        if deployment.groups:
-            yield from _no_group(deployment)
+        yield from _no_group(config)
         return
     running = [group for group in open_groups if group.instance_count]
     value = [group.name for group in running or open_groups]
     if not running:
-        if deployment.auto_scaling is None:
+        if config.cluster.auto_scaling is None:
             message = f"without taints have no nodes: {names} stay pending until one has"
             yield warning(_PATH, value, message)
         return
@@ -46,38 +46,37 @@ def system_pods(deployment: Deployment) -> Iterator[Finding]:
             _PATH,
             value,
             f"all start with deep health checks: {names} stay pending until these end, after "
-            "hours perhaps; add a small group without",
+            "possibly hours; add a small group without them",
         )
-    if all(group.spot for group in running):
+    if all(group.is_spot for group in running):
         message = f"are the only ones for {names}, and all Spot; add an On-Demand group"
         yield warning(_PATH, value, message)
-    yield from _room(deployment, running=running, value=value)
+    yield from _room(config, running=running, value=value)
 
 
-def _no_group(deployment: Deployment) -> Iterator[Finding]:
-    value = [group.name for group in deployment.groups]
-    ordinary = [group for group in deployment.groups if not group.restricted]
-    dns_has_a_node = any(not _repelling(group.taints, to_coredns=True) for group in ordinary)
-    found = warning if dns_has_a_node or not ordinary else error
-    without = [name for name in _pods(deployment) if not (dns_has_a_node and name in _DNS_PODS)]
+def _no_group(config: Config) -> Iterator[Finding]:
+    ordinary = config.cluster.instance_groups
+    dns_has_a_node = any(not _repelling(group, to_coredns=True) for group in ordinary)
+    found = warning if dns_has_a_node else error
+    without = [name for name in _pods(config) if not (dns_has_a_node and name in _DNS_PODS)]
     if without:
         yield found(
             _PATH,
-            value,
+            [group.name for group in config.cluster.all_groups],
             "must have one group without NoSchedule and NoExecute taints: no node takes "
             f"{', '.join(without)}, which do not tolerate them",
         )
 
 
 def _room(
-    deployment: Deployment, *, running: Sequence[Group], value: list[str]
+    config: Config, *, running: Sequence[InstanceGroupConfig], value: list[str]
 ) -> Iterator[Finding]:
     if any(not group.facts for group in running):
         return
-    needed = sum(_pods(deployment).values())
+    needed = sum(_pods(config).values())
     room = sum(
         group.instance_count
-        * max(0, min(room_for_pods(facts, deployment=deployment) for facts in group.facts))
+        * max(0, min(room_for_pods(facts, config=config) for facts in group.facts))
         for group in running
     )
     if room < needed:
@@ -85,22 +84,18 @@ def _room(
             _PATH,
             value,
             f"have room for {room} pods besides those of DaemonSets, and the cluster's own are "
-            f"{needed} ({', '.join(_pods(deployment))}); add a node or take larger ones",
+            f"{needed} ({', '.join(_pods(config))}); add a node or take larger ones",
         )
 
 
-def _pods(deployment: Deployment) -> dict[str, int]:
-    on = deployment.components.switches()
+def _pods(config: Config) -> dict[str, int]:
+    on = config.components.switches()
     pods = dict(_DNS_PODS)
     for component, of_it in _COMPONENT_PODS.items():
         pods |= of_it if on[component] else {}
-    return pods | (_STORAGE_PODS if deployment.storage else {})
+    return pods | (_STORAGE_PODS if config.storage is not None else {})
 
 
-def _is_open(group: Group) -> bool:
-    return not group.restricted and not _repelling(group.taints)
-
-
-def _repelling(taints: Sequence[Taint], *, to_coredns: bool = False) -> bool:
+def _repelling(group: InstanceGroupConfig, *, to_coredns: bool = False) -> bool:
     tolerated = _TOLERATED_BY_COREDNS if to_coredns else ()
-    return any(taint.effect in _REPELLING and taint.key not in tolerated for taint in taints)
+    return any(taint.effect in _REPELLING and taint.key not in tolerated for taint in group.taints)

@@ -3,28 +3,26 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.checks.daemon_sets import unlisted_daemon_sets
-from hyperpod_cdk.checks.finding import Finding, warning
-from hyperpod_cdk.checks.inputs import Deployment
-from hyperpod_cdk.instance_types import instance_facts
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.instance_types import instance_facts
+from hyperpod_cdk.schema.errors import Finding, warning
 
 
-def unlisted_types(deployment: Deployment) -> Iterator[Finding]:
-    """Find types whose accelerators no pod is offered, or whose faults nobody sees.
+def unlisted_types(config: Config) -> Iterator[Finding]:
+    """Find types whose accelerators no pod is offered, or whose findings nobody sees.
 
     The chart's device plugins and health-monitoring agent run on the types that it lists.
 
     https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart
     """
-    for group in deployment.groups:
-        if group.restricted:
-            continue
+    for where, group in config.cluster.instance_groups_with_paths():
         for path, instance_type in group.types_with_paths():
             facts = instance_facts(instance_type)
-            names = () if facts is None else unlisted_daemon_sets(facts, deployment=deployment)
+            names = () if facts is None else unlisted_daemon_sets(facts, config=config)
             if names:
                 yield warning(
-                    path,
+                    (*where, *path),
                     instance_type,
-                    f"is none of the types on which the chart runs {' and '.join(names)}: pods get "
+                    f"is not a type on which the chart runs {' and '.join(names)}: pods get "
                     "no accelerators of it without a device plugin of your own; take another",
                 )

@@ -1,6 +1,7 @@
 """The whole configuration of a deployment."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import (
@@ -12,26 +13,25 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.config.arns import arn_faults
-from hyperpod_cdk.config.availability_zones import (
-    NamedZone,
-    foreign_zone_faults,
-    region_faults,
-)
-from hyperpod_cdk.config.cluster import ClusterConfig
-from hyperpod_cdk.config.deployment_rules import deployment_faults
-from hyperpod_cdk.config.eks import EksConfig
-from hyperpod_cdk.config.faults import Fault, refuse
-from hyperpod_cdk.config.helm import HelmConfig
-from hyperpod_cdk.config.limits import Matching, nearest
-from hyperpod_cdk.config.network import NetworkConfig
-from hyperpod_cdk.config.section import Section
-from hyperpod_cdk.config.storage import StorageConfig
+from hyperpod_cdk.config.deployment_rules import deployment_findings
 from hyperpod_cdk.config.tags import Tags
-from hyperpod_cdk.config.text import text_faults
-from hyperpod_cdk.config.validation_faults import faults_of
-from hyperpod_cdk.hyperpod_components import HyperPodComponents
-from hyperpod_cdk.service_limits import regions
+from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.helm.components import ComponentsConfig
+from hyperpod_cdk.helm.section import HelmConfig
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.arns import arn_findings
+from hyperpod_cdk.schema.availability_zones import (
+    NamedZone,
+    foreign_zone_findings,
+    region_findings,
+)
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.limits import Matching, nearest
+from hyperpod_cdk.schema.section import Section, findings_of
+from hyperpod_cdk.schema.yaml_file import text_findings
+from hyperpod_cdk.storage.section import StorageConfig
 
 # The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
 _LONGEST_NAME = 20
@@ -80,21 +80,15 @@ class Config(Section):
     tags: Tags = Field(default_factory=dict)
     """Tags for every resource, at most 46. Default: none."""
 
-    @property
-    def hyperpod_components(self) -> HyperPodComponents:
-        """What of HyperPod's dependencies is installed for the instance groups."""
-        return self.helm.hyperpod_components(
-            instance_types=[
-                instance_type
-                for group in self.cluster.all_groups
-                for instance_type in group.possible_instance_types
-            ]
-        )
+    @cached_property
+    def components(self) -> ComponentsConfig:
+        """The components of the HyperPod dependencies, with every default filled in."""
+        return self.helm.components_to_install(instance_types=self.cluster.instance_types)
 
     @model_validator(mode="before")
     @classmethod
     def _check_text(cls, value: object) -> object:
-        refuse(text_faults(value))
+        refuse(text_findings(value))
         return value
 
     @field_validator("network", mode="wrap")
@@ -102,22 +96,22 @@ class Config(Section):
     def _check_zones(
         cls, value: object, handler: Callable[[object], NetworkConfig], info: ValidationInfo
     ) -> NetworkConfig:
-        # Wrapped, so that a fault elsewhere in the network does not hide a foreign zone.
-        faults = list(region_faults(_zones_of(value), region=info.data.get("region")))
+        # Wrapped, so that a finding elsewhere in the network does not hide a foreign zone.
+        findings = list(region_findings(_zones_of(value), region=info.data.get("region")))
         try:
             network = handler(value)
         except ValidationError as error:
-            foreign = {fault.path for fault in faults}
-            others = faults_of(error, model=NetworkConfig)
-            refuse([*faults, *(fault for fault in others if fault.path not in foreign)])
+            foreign = {finding.path for finding in findings}
+            others = findings_of(error, model=NetworkConfig)
+            refuse([*findings, *(finding for finding in others if finding.path not in foreign)])
             raise
-        refuse(faults)
+        refuse(findings)
         return network
 
     @field_validator("eks")
     @classmethod
     def _check_arns(cls, value: EksConfig, info: ValidationInfo) -> EksConfig:
-        refuse(_arn_faults(value, region=info.data.get("region")))
+        refuse(_arn_findings(value, region=info.data.get("region")))
         return value
 
     @field_validator("storage")
@@ -129,7 +123,7 @@ class Config(Section):
         if value is not None and value.availability_zone_id is not None and network is not None:
             why = ", for traffic between zones is billed"
             zones = network.hyperpod_zone_ids
-            refuse(foreign_zone_faults(value.availability_zone_id, zones=zones, why=why))
+            refuse(foreign_zone_findings(value.availability_zone_id, zones=zones, why=why))
         return value
 
     @field_validator("cluster", mode="before")
@@ -145,7 +139,7 @@ class Config(Section):
     def _check_cluster(cls, value: ClusterConfig, info: ValidationInfo) -> ClusterConfig:
         network: NetworkConfig | None = info.data.get("network")
         zones = None if network is None else network.hyperpod_zone_ids
-        refuse(deployment_faults(value, zones=zones, region=info.data.get("region")))
+        refuse(deployment_findings(value, zones=zones, region=info.data.get("region")))
         return value
 
 
@@ -165,9 +159,9 @@ def _zones_of(network: object) -> Iterator[NamedZone]:
             yield ("hyperpod_subnets", index, "availability_zone_id"), zone
 
 
-def _arn_faults(eks: EksConfig, *, region: str | None) -> Iterator[Fault]:
+def _arn_findings(eks: EksConfig, *, region: str | None) -> Iterator[Finding]:
     for index, arn in enumerate(eks.admins):
-        for fault in arn_faults(arn, region=region):
-            yield fault.under("admins", index)
-    for fault in arn_faults(eks.secrets_kms_key_arn, region=region):
-        yield fault.under("secrets_kms_key_arn")
+        for finding in arn_findings(arn, region=region):
+            yield finding.under("admins", index)
+    for finding in arn_findings(eks.secrets_kms_key_arn, region=region):
+        yield finding.under("secrets_kms_key_arn")

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from hyperpod_cdk.config.faults import Fault, refuse
-from hyperpod_cdk.config.limits import limit_faults
-from hyperpod_cdk.service_limits import shape
+from hyperpod_cdk.facts.service_limits import shape
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.limits import limit_findings
 
 _ALL_TAGS = 50
 # lambda/provisioner/hyperpod/marks.py and owner.py
@@ -16,26 +16,28 @@ _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
 
 
 def _check(value: dict[str, str]) -> dict[str, str]:
-    refuse(_tag_faults(value))
+    refuse(_tag_findings(value))
     return value
 
 
-def _tag_faults(tags: Mapping[str, str]) -> Iterator[Fault]:
+def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
     if len(tags) > _MOST_TAGS:
         message = (
             f"must be at most {_MOST_TAGS} tags: AWS takes {_ALL_TAGS} on a cluster, and the "
-            f"provisioner marks it with up to {_OWN_TAGS} of its own"
+            f"provisioner adds up to {_OWN_TAGS}"
         )
-        yield Fault(path=(), value=len(tags), message=message)
+        yield Finding(path=(), value=len(tags), message=message)
     for key, value in tags.items():
         if key.lower().startswith("aws:"):
             message = "must not start with aws:, which AWS keeps for its own tags"
-            yield Fault(path=(key,), value=key, message=message)
+            yield Finding(path=(key,), value=key, message=message)
         else:
-            for fault in limit_faults(key, limits=shape("sagemaker.TagKey"), noun="a tag key"):
-                yield fault.under(key)
-        for fault in limit_faults(value, limits=shape("sagemaker.TagValue"), noun="a tag value"):
-            yield fault.under(key)
+            for finding in limit_findings(key, limits=shape("sagemaker.TagKey"), noun="a tag key"):
+                yield finding.under(key)
+        for finding in limit_findings(
+            value, limits=shape("sagemaker.TagValue"), noun="a tag value"
+        ):
+            yield finding.under(key)
 
 
 Tags = Annotated[

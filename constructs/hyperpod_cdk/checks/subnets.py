@@ -1,0 +1,74 @@
+"""The subnets of a configuration, and those that a group's nodes may be in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.errors import Path
+
+# AWS keeps the first four addresses and the last one of every subnet.
+# https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
+_RESERVED_ADDRESSES = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subnet:
+    """A subnet.
+
+    Attributes:
+        path: Where its CIDR block is in the configuration.
+        cidr: The block.
+        zone: Its Availability Zone: an ID, or words for one that is found by name.
+        availability_zone_id: The zone's ID; None for a zone that is found by name.
+    """
+
+    path: Path
+    cidr: str
+    zone: str
+    availability_zone_id: str | None = None
+
+    @property
+    def free_addresses(self) -> int:
+        """Addresses that network interfaces can have while the subnet is empty."""
+        return IPv4Network(self.cidr).num_addresses - _RESERVED_ADDRESSES
+
+
+def eks_subnets(network: NetworkConfig) -> Iterator[Subnet]:
+    """Yield the subnets of the control plane's network interfaces."""
+    for index, cidr in enumerate(network.eks_subnet_cidrs):
+        path = ("network", "eks_subnet_cidrs", index)
+        yield Subnet(path=path, cidr=cidr, zone=f"zone {index + 1}")
+
+
+def subnets_for(group: NodeGroupConfig, network: NetworkConfig) -> tuple[Subnet, ...]:
+    """Return the subnets that a group's nodes may be in, as far as they are known.
+
+    With a zone it is the first subnet there, which the group's OverrideVpcConfig then names;
+    otherwise HyperPod picks one of all. Subnets that the group names itself are not known.
+    """
+    if group.override_vpc is not None:
+        return ()
+    subnets = tuple(_hyperpod_subnets(network))
+    zone = group.availability_zone_id
+    if zone is None:
+        return subnets
+    return tuple(subnet for subnet in subnets if subnet.availability_zone_id == zone)[:1]
+
+
+def zones_for(group: NodeGroupConfig, network: NetworkConfig) -> tuple[str, ...]:
+    """Return the zones that a group's nodes may be in, each once."""
+    return tuple(dict.fromkeys(subnet.zone for subnet in subnets_for(group, network)))
+
+
+def _hyperpod_subnets(network: NetworkConfig) -> Iterator[Subnet]:
+    count = len(network.availability_zone_ids or network.public_subnet_cidrs)
+    pairs = zip(network.hyperpod_subnets, network.hyperpod_zone_ids, strict=True)
+    for index, (subnet, zone) in enumerate(pairs):
+        yield Subnet(
+            path=("network", "hyperpod_subnets", index, "cidr"),
+            cidr=subnet.cidr,
+            zone=zone or f"the region's zone {index % count + 1} by name",
+            availability_zone_id=zone,
+        )

@@ -1,0 +1,151 @@
+"""The EKS control plane that orchestrates HyperPod."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, skip_checkov
+
+# Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
+_DAEMON_SET_ADDONS = {
+    "VpcCni": "vpc-cni",
+    "KubeProxy": "kube-proxy",
+    "PodIdentityAgent": "eks-pod-identity-agent",
+}
+
+
+class EksCluster(Construct):
+    """An EKS control plane without nodes, for HyperPod to add its own.
+
+    Authentication mode is `API`: HyperPod refuses `CONFIG_MAP`, and access entries need no
+    `aws-auth`. EKS installs no self-managed add-on; vpc-cni, kube-proxy and
+    eks-pod-identity-agent are managed add-ons. CoreDNS is not installed here: it needs nodes.
+    All five control plane log types are on.
+
+    Args:
+        cluster_name: EKS name, 1 to 100 characters.
+        eks: Version, endpoint, admins, encryption and protection of the control plane.
+        vpc: The VPC.
+        subnets: For the control plane's network interfaces, in two AZs at least.
+        security_group: Also carried by nodes, so both sides can talk.
+
+    Attributes:
+        cluster: The EKS cluster.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_name: str,
+        eks: EksConfig,
+        vpc: ec2.IVpc,
+        subnets: Sequence[ec2.ISubnet],
+        security_group: ec2.ISecurityGroup,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        secrets_key = (
+            kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
+            if eks.secrets_kms_key_arn is not None
+            else None
+        )
+        cluster = aws_eks_v2.Cluster(
+            self,
+            "Cluster",
+            cluster_name=cluster_name,
+            version=aws_eks_v2.KubernetesVersion.of(eks.version),
+            # By its id alone: the L2 would wait for all that the VPC construct holds, flow log and
+            # endpoint included, where the control plane needs no more than its subnets.
+            vpc=ec2.Vpc.from_vpc_attributes(
+                self,
+                "VpcById",
+                vpc_id=vpc.vpc_id,
+                availability_zones=vpc.availability_zones,
+            ),
+            vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
+            security_group=security_group,
+            endpoint_access=_endpoint_access(eks),
+            # Auto Mode, the default, would add EC2 nodes of its own beside HyperPod's.
+            default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
+            default_capacity=0,
+            bootstrap_self_managed_addons=False,
+            # The creator is CloudFormation's role; people get access by `admins`.
+            bootstrap_cluster_creator_admin_permissions=False,
+            cluster_logging=list(aws_eks_v2.ClusterLoggingTypes),
+            secrets_encryption_key=secrets_key,
+            output_config_command=False,
+        )
+        if secrets_key is None:
+            skip_checkov(
+                cluster,
+                resource_type="AWS::EKS::Cluster",
+                reasons={
+                    "CKV_AWS_58": (
+                        "EKS encrypts all API data with an AWS key; secrets_key adds your own."
+                    )
+                },
+            )
+        # An SSM parameter that only CDK's own kubectl constructs wait for.
+        cluster.node.try_remove_child("KubectlReadyBarrier")
+        if eks.deletion_protection:
+            # Not a property of the L2.
+            resource = cluster.node.find_child("Resource")
+            assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
+            resource.deletion_protection = True
+        # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
+        self.cluster = cast("aws_eks_v2.ICluster", cluster)
+        for construct_name, addon_name in _DAEMON_SET_ADDONS.items():
+            aws_eks_v2.Addon(self, construct_name, cluster=self.cluster, addon_name=addon_name)
+        for index, principal in enumerate(eks.admins):
+            self.grant_admin(f"Admin{index + 1}", principal_arn=principal)
+        acknowledge(
+            self.cluster,
+            {
+                managed_policy_finding("AmazonEKSClusterPolicy"): (
+                    "EKS documents this managed policy as the control plane's, and AWS keeps it."
+                ),
+                **(
+                    {
+                        "AwsSolutions-EKS1": (
+                            "The public endpoint is the configured default, open to IAM "
+                            "principals with an access entry; eks.endpoint_access and "
+                            "eks.public_access_cidrs close it."
+                        )
+                    }
+                    if eks.endpoint_access != "private"
+                    else {}
+                ),
+            },
+        )
+
+    def grant_admin(self, construct_id: str, *, principal_arn: str) -> aws_eks_v2.AccessEntry:
+        """Give an IAM principal cluster admin rights through an access entry."""
+        return aws_eks_v2.AccessEntry(
+            self,
+            construct_id,
+            cluster=self.cluster,
+            principal=principal_arn,
+            access_policies=[
+                aws_eks_v2.AccessPolicy.from_access_policy_name(
+                    "AmazonEKSClusterAdminPolicy",
+                    access_scope_type=aws_eks_v2.AccessScopeType.CLUSTER,
+                )
+            ],
+        )
+
+
+def _endpoint_access(eks: EksConfig) -> aws_eks_v2.EndpointAccess:
+    access = {
+        "private": aws_eks_v2.EndpointAccess.PRIVATE,
+        "public": aws_eks_v2.EndpointAccess.PUBLIC,
+        "public_and_private": aws_eks_v2.EndpointAccess.PUBLIC_AND_PRIVATE,
+    }[eks.endpoint_access]
+    if eks.endpoint_access == "private" or eks.is_reachable_from_anywhere:
+        return access
+    return access.only_from(*eks.public_access_cidrs)

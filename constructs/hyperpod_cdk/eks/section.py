@@ -1,0 +1,108 @@
+"""The `eks` section: the Kubernetes control plane."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from pydantic import ValidationInfo, field_validator
+
+from hyperpod_cdk.schema.arns import PrincipalArn
+from hyperpod_cdk.schema.cidrs import Cidr, is_private
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.section import Listed, Section
+
+# EKS offers newer ones earlier; HyperPod lists those it supports.
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
+HYPERPOD_KUBERNETES_VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
+ENDPOINT_ACCESS = ("public_and_private", "private", "public")
+ANYWHERE = "0.0.0.0/0"
+
+# Quota "Public endpoint access CIDR ranges per cluster".
+# https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
+_MOST_PUBLIC_ACCESS_CIDRS = 40
+
+KeyArn = Annotated[
+    str,
+    Matching(
+        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+",
+        rule="must be the ARN of a KMS key, such as "
+        "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+    ),
+]
+
+
+class EksConfig(Section):
+    """The Kubernetes control plane."""
+
+    version: Annotated[
+        str,
+        OneOf(values=HYPERPOD_KUBERNETES_VERSIONS, noun="a Kubernetes version HyperPod supports"),
+    ] = "1.34"
+    """Kubernetes version, in quotes. Outside 1.33 to 1.35, which the provisioner's kubectl and Helm
+    are for, there is a warning."""
+
+    endpoint_access: Annotated[
+        str, OneOf(values=ENDPOINT_ACCESS, noun="a way to reach the API server")
+    ] = "public_and_private"
+    """From where the Kubernetes API server is reached: public_and_private, private or public."""
+
+    public_access_cidrs: Listed[Cidr] = (ANYWHERE,)
+    """IPv4 CIDR blocks that may reach the public endpoint; without effect when endpoint_access is
+    private. Default: anywhere, with IAM deciding who gets in."""
+
+    admins: Listed[PrincipalArn] = ()
+    """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: nobody
+    but the deployment."""
+
+    secrets_kms_key_arn: KeyArn | None = None
+    """ARN of a symmetric KMS key of this region that encrypts Kubernetes secrets; it cannot be
+    changed later. Default: a key that AWS owns."""
+
+    deletion_protection: bool = False
+    """Whether EKS refuses to delete the cluster until this is false again. Default: false."""
+
+    @property
+    def is_reachable_from_anywhere(self) -> bool:
+        """Whether a client with an unknown address can connect to the API server."""
+        return self.endpoint_access != "private" and ANYWHERE in self.public_access_cidrs
+
+    @field_validator("public_access_cidrs")
+    @classmethod
+    def _check_public_access(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        refuse(_public_access_findings(value, endpoint_access=info.data.get("endpoint_access")))
+        return value
+
+    @field_validator("admins")
+    @classmethod
+    def _check_admins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        refuse(
+            Finding(path=(index,), value=arn, message="is listed twice; EKS takes a principal once")
+            for index, arn in enumerate(value)
+            if arn in value[:index]
+        )
+        return value
+
+
+def _public_access_findings(
+    cidrs: Sequence[str], *, endpoint_access: str | None
+) -> Iterator[Finding]:
+    if not 1 <= len(cidrs) <= _MOST_PUBLIC_ACCESS_CIDRS:
+        message = (
+            f"must list 1 to {_MOST_PUBLIC_ACCESS_CIDRS} blocks (with none, EKS opens the endpoint "
+            "to everyone); for no public access set endpoint_access: private"
+        )
+        yield Finding(value=list(cidrs), message=message)
+    elif endpoint_access == "public" and ANYWHERE not in cidrs:
+        message = (
+            "would lock the nodes out, whose traffic then comes from the NAT gateways; "
+            "set endpoint_access: public_and_private"
+        )
+        yield Finding(value=list(cidrs), message=message)
+    for index, cidr in enumerate(cidrs):
+        if is_private(cidr):
+            message = "is a private block, which EKS refuses here; private access needs no listing"
+            yield Finding(path=(index,), value=cidr, message=message)
+        elif cidr in cidrs[:index]:
+            yield Finding(
+                path=(index,), value=cidr, message="is listed twice; list each block once"
+            )

@@ -1,0 +1,1 @@
+"""What is known of instance types, service limits and versions."""

@@ -1,0 +1,191 @@
+"""The instance types HyperPod accepts, and what is known of each.
+
+The data file is written by `scripts/generate_instance_types.py` from public packages; none of them
+is needed here. Hardware is EC2's own description. Regions are derived from SageMaker's price list:
+good for a hint, not for a refusal.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from hyperpod_cdk.facts.service_limits import shape
+
+# EC2's naming convention puts the family first; these families carry GPUs or Trainium chips.
+# https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html
+_ACCELERATED = re.compile(r"ml\.(p|g|gr|trn)\d")
+# One network interface serves the pods of a HyperPod node, and of its addresses 50 at most.
+# Matches the published table of pods and addresses by instance type:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
+_MOST_POD_ADDRESSES = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Accelerator:
+    """The accelerators of an instance, all alike.
+
+    Attributes:
+        kind: GPU (NVIDIA), or Neuron (AWS Trainium).
+        name: Model, such as `H100` or `Trainium2`.
+        count: Devices of an instance.
+        memory_mib: Memory of one device in MiB.
+    """
+
+    kind: Literal["GPU", "Neuron"]
+    name: str
+    count: int
+    memory_mib: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceFacts:
+    """Hardware of one instance type, as EC2 describes it.
+
+    Attributes:
+        instance_type: Name with its `ml.` prefix.
+        vcpus: Virtual CPUs with the default threads per core.
+        memory_mib: Memory in MiB.
+        architecture: `x86_64` or `arm64`.
+        accelerator: Its GPUs or Trainium chips; None for none.
+        efa_interfaces: Most EFA interfaces; 0 for a type without EFA.
+        network_cards: Network cards.
+        ipv4_per_interface: IPv4 addresses of one network interface.
+        default_threads_per_core: 2 with simultaneous multithreading, else 1.
+        valid_threads_per_core: What may be asked for.
+        local_nvme_gb: Instance store in GB; 0 for none.
+        ebs_volumes: Most EBS volumes.
+    """
+
+    instance_type: str
+    vcpus: int
+    memory_mib: int
+    architecture: str
+    accelerator: Accelerator | None
+    efa_interfaces: int
+    network_cards: int
+    ipv4_per_interface: int
+    default_threads_per_core: int
+    valid_threads_per_core: tuple[int, ...]
+    local_nvme_gb: int
+    ebs_volumes: int
+
+    @property
+    def pod_addresses(self) -> int:
+        """IPv4 addresses of the interface that serves the pods, its own among them."""
+        return min(self.ipv4_per_interface, _MOST_POD_ADDRESSES)
+
+    @property
+    def max_pods(self) -> int:
+        """Most pods on a node, those of DaemonSets and the host's network among them."""
+        return self.pod_addresses - 1
+
+    @property
+    def addresses_per_node(self) -> int:
+        """IPv4 addresses of the subnet that one node takes: 81 for ml.p5.48xlarge.
+
+        Each further network card has an interface with an address of its own.
+        """
+        return self.pod_addresses + self.network_cards - 1
+
+
+def instance_types() -> tuple[str, ...]:
+    """Return every instance type of the HyperPod API, such as `ml.p5.48xlarge`."""
+    return shape("sagemaker.ClusterInstanceType").values
+
+
+@cache
+def instance_facts(instance_type: str) -> InstanceFacts | None:
+    """Return what is known of an instance type; None for one that no public source describes.
+
+    Args:
+        instance_type: A HyperPod instance type, with its `ml.` prefix.
+
+    Raises:
+        ValueError: HyperPod has no such instance type.
+    """
+    row = _row(instance_type)
+    if "vcpus" not in row:
+        return None
+    del row["region_set"]
+    device = {
+        name: row.pop(f"accelerator_{name}") for name in ("kind", "name", "count", "memory_mib")
+    }
+    row["valid_threads_per_core"] = tuple(row["valid_threads_per_core"])
+    return InstanceFacts(
+        instance_type=instance_type,
+        accelerator=Accelerator(**device) if device["kind"] else None,
+        **row,
+    )
+
+
+def is_accelerated(instance_type: str) -> bool:
+    """Tell whether the instance type has GPUs or AWS Trainium chips.
+
+    Args:
+        instance_type: A HyperPod instance type, with its `ml.` prefix.
+
+    Raises:
+        ValueError: HyperPod has no such instance type.
+    """
+    facts = instance_facts(instance_type)
+    if facts is None:
+        return _ACCELERATED.match(instance_type) is not None
+    return facts.accelerator is not None
+
+
+def default_threads_per_core(types: Iterable[str]) -> int | None:
+    """Return the threads per core that suit a group: 2 where all its types have multithreading.
+
+    Args:
+        types: Every HyperPod instance type that the group may have.
+
+    Returns:
+        A number valid for all of them; None when one is not described, and HyperPod must decide.
+
+    Raises:
+        ValueError: HyperPod has no such instance type.
+    """
+    known = [instance_facts(instance_type) for instance_type in types]
+    defaults = [facts.default_threads_per_core for facts in known if facts is not None]
+    return min(defaults) if len(defaults) == len(known) and defaults else None
+
+
+@cache
+def regions_with(instance_type: str) -> frozenset[str]:
+    """Return the regions where SageMaker's price list has the type; empty when it has it nowhere.
+
+    Raises:
+        ValueError: HyperPod has no such instance type.
+    """
+    index = _row(instance_type)["region_set"]
+    return frozenset() if index is None else frozenset(_data()["region_sets"][index])
+
+
+@cache
+def regions_known() -> frozenset[str]:
+    """Return the regions of which the price list says anything."""
+    return frozenset(region for regions in _data()["region_sets"] for region in regions)
+
+
+@cache
+def training_plan_types() -> frozenset[str]:
+    """Return the instance types that SageMaker training plans reserve."""
+    return frozenset(_data()["training_plan_types"])
+
+
+def _row(instance_type: str) -> dict[str, Any]:
+    if instance_type not in instance_types():
+        raise ValueError(f"{instance_type!r} is not a HyperPod instance type")
+    data = _data()
+    return dict(zip(data["columns"], data["types"][instance_type], strict=False))
+
+
+@cache
+def _data() -> dict[str, Any]:
+    text = files(__package__).joinpath("instance_types.json").read_text("utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data

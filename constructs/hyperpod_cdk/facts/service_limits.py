@@ -1,0 +1,74 @@
+"""Names, limits and patterns of the AWS APIs, from the botocore service models.
+
+The data file is written by `scripts/generate_service_limits.py`; botocore itself is not imported
+here, so reading a limit costs a synth a millisecond instead of a second.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pydantic_core import SchemaValidator, core_schema
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shape:
+    """What an API accepts for one value: a botocore shape.
+
+    Attributes:
+        minimum: Least number, or fewest characters or elements.
+        maximum: Greatest number, or most characters or elements.
+        pattern: Regular expression a text must match from start to end.
+        values: The allowed texts of an enumeration, in the model's order; empty for other shapes.
+    """
+
+    minimum: int | None = None
+    maximum: int | None = None
+    pattern: str | None = None
+    values: tuple[str, ...] = ()
+
+    def matches(self, text: str) -> bool:
+        """Tell whether `text` matches the pattern; any text does when there is none."""
+        return self.pattern is None or _matcher(self.pattern)(text)
+
+
+@cache
+def shape(name: str) -> Shape:
+    """Return the shape called `<service>.<Shape>`, such as `sagemaker.ClusterName`.
+
+    Raises:
+        KeyError: The data file has no such shape; run `python -m scripts.generate_service_limits`.
+    """
+    constraints = _data()["shapes"][name]
+    return Shape(
+        minimum=constraints.get("min"),
+        maximum=constraints.get("max"),
+        pattern=constraints.get("pattern"),
+        values=tuple(constraints.get("enum", ())),
+    )
+
+
+def regions() -> Mapping[str, str]:
+    """Return the partition of every region, such as `{"us-west-2": "aws"}`."""
+    partitions: Mapping[str, str] = _data()["regions"]
+    return partitions
+
+
+@cache
+def _data() -> dict[str, Any]:
+    text = files(__package__).joinpath("service_limits.json").read_text("utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+@cache
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    if r"\p{" in pattern:  # Unicode categories, which pydantic's regular expressions have
+        return SchemaValidator(core_schema.str_schema(pattern=f"^(?:{pattern})$")).isinstance_python
+    # The service's \d and \s are ASCII's alone.
+    matcher = re.compile(pattern, re.ASCII)
+    return lambda text: matcher.fullmatch(text) is not None

@@ -1,0 +1,1 @@
+"""Helm releases: the HyperPod dependencies and PriorityClasses."""

@@ -1,0 +1,116 @@
+"""The `helm.priority_classes` section: which pods are scheduled first."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
+
+from hyperpod_cdk.schema.dns_names import DNS_SUBDOMAIN
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.section import Api, Section
+
+# https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
+_HIGHEST_VALUE, _LOWEST_VALUE = 1_000_000_000, -(2**31)
+_PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
+# As long as a label's value, for Kueue's label kueue.x-k8s.io/priority-class.
+_LONGEST_NAME = 63
+
+
+def _reserved(name: str) -> str:
+    if name.startswith("system-"):
+        raise ValueError("must not start with system-, which Kubernetes keeps for its own classes")
+    if name.endswith("-priority"):
+        raise ValueError(
+            "must not end with -priority: HyperPod task governance gives its classes such names, "
+            "and jobs could not tell them apart"
+        )
+    return name
+
+
+def _value(value: int) -> int:
+    if not _LOWEST_VALUE <= value <= _HIGHEST_VALUE:
+        raise ValueError(f"must be {_LOWEST_VALUE} to {_HIGHEST_VALUE}, Kubernetes' limits")
+    return value
+
+
+class PriorityClassConfig(Section):
+    """A Kubernetes PriorityClass, which pods name in priorityClassName."""
+
+    name: Annotated[
+        str,
+        Matching(
+            pattern=DNS_SUBDOMAIN,
+            longest=_LONGEST_NAME,
+            rule=f"must be 1 to {_LONGEST_NAME} lower-case letters, digits, inner hyphens and dots",
+        ),
+        AfterValidator(_reserved),
+        Api("name"),
+    ]
+    """Name of the class, once in the list; neither system-... nor ...-priority, which belong to
+    Kubernetes and to HyperPod task governance."""
+
+    value: Annotated[
+        int,
+        AfterValidator(_value),
+        Field(json_schema_extra={"minimum": _LOWEST_VALUE, "maximum": _HIGHEST_VALUE}),
+        Api("value"),
+    ]
+    """Priority, -2147483648 to 1000000000; the greater goes first, and pods without a class have 0.
+    Kubernetes never changes it: for another value take another name."""
+
+    preemption_policy: Annotated[
+        str, OneOf(values=_PREEMPTION_POLICIES, noun="a policy"), Api("preemptionPolicy")
+    ] = "PreemptLowerPriority"
+    """PreemptLowerPriority: evicts pods of lower priority where there is no room. Never: waits.
+    Kubernetes never changes it."""
+
+    description: Annotated[str, Api("description")] = ""
+    """For whom the class is. Default: none."""
+
+    global_default: Annotated[bool, Api("globalDefault")] = False
+    """Whether pods that name no class get this one; true for one class at most. Default: false."""
+
+
+DEFAULT_PRIORITY_CLASSES: Final = (
+    PriorityClassConfig(
+        name="inference",
+        value=100_000,
+        description="Serves requests; takes the place of training and best-effort work",
+    ),
+    PriorityClassConfig(
+        name="training",
+        value=10_000,
+        description="Training; takes the place of best-effort work and of pods without a class",
+    ),
+    PriorityClassConfig(
+        name="best-effort",
+        value=-10,
+        preemption_policy="Never",
+        description="Runs where nothing else does; makes room for every other pod",
+    ),
+)
+
+
+def priority_class_findings(classes: Sequence[PriorityClassConfig]) -> Iterator[Finding]:
+    """Find what keeps classes from standing beside each other."""
+    first: dict[str, int] = {}
+    default: int | None = None
+    for index, item in enumerate(classes):
+        if item.name in first:
+            message = f"is already the name of [{first[item.name]}]; names must differ"
+            yield Finding(path=(index, "name"), value=item.name, message=message)
+        first.setdefault(item.name, index)
+        if item.global_default and default is not None:
+            message = f"must be false, for it is true for {classes[default].name}: only one can be"
+            yield Finding(path=(index, "global_default"), value=True, message=message)
+        if item.global_default and default is None:
+            default = index
+
+
+def check_priority_classes(
+    classes: tuple[PriorityClassConfig, ...] | None,
+) -> tuple[PriorityClassConfig, ...] | None:
+    """Return the classes; raise what keeps them from standing beside each other."""
+    refuse(priority_class_findings(classes or ()))
+    return classes

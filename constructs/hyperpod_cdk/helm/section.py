@@ -1,0 +1,179 @@
+"""The `helm` section: the release of HyperPod's dependencies in Kubernetes."""
+
+from collections.abc import Iterable, Iterator
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from hyperpod_cdk.helm.component_rules import chosen_switches, component_findings
+from hyperpod_cdk.helm.components import ComponentsConfig
+from hyperpod_cdk.helm.priority_class import (
+    DEFAULT_PRIORITY_CLASSES,
+    PriorityClassConfig,
+    check_priority_classes,
+)
+from hyperpod_cdk.schema.dns_names import DNS_LABEL, DNS_SUBDOMAIN
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Path as KeyPath
+from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.section import Listed, Section
+
+_LONGEST_NAMESPACE = 63
+# Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
+# https://helm.sh/docs/chart_template_guide/getting_started/
+_LONGEST_RELEASE = 53
+_NAME_RULE = (
+    "must be 1 to {longest} lower-case letters, digits and inner hyphens, as Kubernetes (RFC 1123) "
+    "wants {noun}"
+)
+# In minutes; CloudFormation gives a custom resource an hour, helm included.
+_LONGEST_WAIT = 45
+# A value nested deeper is a mistake, such as a YAML alias that contains itself.
+_DEEPEST_VALUE = 30
+
+ReleaseName = Annotated[
+    str,
+    Matching(
+        pattern=DNS_SUBDOMAIN,
+        longest=_LONGEST_RELEASE,
+        rule=_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release"),
+    ),
+]
+Namespace = Annotated[
+    str,
+    Matching(
+        pattern=DNS_LABEL,
+        longest=_LONGEST_NAMESPACE,
+        rule=_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace"),
+    ),
+]
+
+
+class HelmConfig(Section):
+    """The Helm release of HyperPod's dependencies."""
+
+    chart: str | None = None
+    """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
+    the configuration file. Default: the official chart, built by `make charts`."""
+
+    release: ReleaseName = "hyperpod-dependencies"
+    """Name of the Helm release."""
+
+    namespace: Namespace = "kube-system"
+    """Kubernetes namespace of the release."""
+
+    components: ComponentsConfig = ComponentsConfig()
+    """What is installed. Default: what HyperPod needs, both job operators, and the device plugins
+    for the hardware of the instance groups."""
+
+    i_know_this_breaks_resiliency: bool = False
+    """Consent to switching off components that HyperPod's resiliency needs; without it that is
+    refused."""
+
+    priority_classes: Annotated[
+        Listed[PriorityClassConfig] | None, AfterValidator(check_priority_classes)
+    ] = DEFAULT_PRIORITY_CLASSES
+    """PriorityClasses, installed as the release hyperpod-priority-classes; null for none. Default:
+    inference (100000), training (10000) and best-effort (-10)."""
+
+    values: dict[str, JsonValue] = Field(default_factory=dict)
+    """Values for the chart, merged last: over its own defaults and over what components set."""
+
+    adopt_namespaces: Listed[Namespace] = ("kubeflow", "aws-hyperpod", "mpi-operator")
+    """Namespaces that the release takes over when they exist and belong to no Helm release. It then
+    deletes them with itself, as it does those that it made."""
+
+    delete_user_objects: bool = False
+    """Consent to losing jobs, pods, workloads and volume claims of users when the release, and its
+    namespaces and CustomResourceDefinitions with it, is deleted; without it that is refused."""
+
+    wait_for_ready_minutes: int = Field(
+        default=10, json_schema_extra={"minimum": 0, "maximum": _LONGEST_WAIT}
+    )
+    """How long an update waits for the release's workloads when there are nodes, in minutes; then
+    it fails, naming them. 0: it does not wait."""
+
+    @field_validator("chart")
+    @classmethod
+    def _find_chart(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
+        folder = Path((info.context or {}).get("folder", ""))
+        chart = (folder / value).absolute()
+        if not _is_chart(chart):
+            raise ValueError(
+                "must be a .tgz chart archive or a directory with a Chart.yaml; "
+                f"{str(chart)!r} is neither"
+            )
+        return str(chart)
+
+    @field_validator("wait_for_ready_minutes")
+    @classmethod
+    def _check_wait(cls, value: int) -> int:
+        if not 0 <= value <= _LONGEST_WAIT:
+            raise ValueError(
+                f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour"
+            )
+        return value
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _check_values(cls, value: object) -> object:
+        if isinstance(value, dict):
+            refuse(_json_findings(value))
+        return value
+
+    @model_validator(mode="after")
+    def _check_components(self) -> Self:
+        consent = self.i_know_this_breaks_resiliency
+        refuse(component_findings(self.components, values=self.values, consent=consent))
+        return self
+
+    def components_to_install(self, *, instance_types: Iterable[str]) -> ComponentsConfig:
+        """Return what is installed for a cluster of these instance types, with no default left out.
+
+        Args:
+            instance_types: HyperPod instance types, such as `ml.p5.48xlarge`.
+
+        Raises:
+            ValueError: HyperPod has no such instance type.
+        """
+        chosen = chosen_switches(self.components, values=self.values)
+        return self.components.to_install(instance_types=instance_types, chosen=chosen)
+
+
+def _is_chart(path: Path) -> bool:
+    try:
+        return (path / "Chart.yaml").is_file() or (path.suffix == ".tgz" and path.is_file())
+    except OSError:  # a name too long, a folder that may not be read
+        return False
+
+
+def _json_findings(value: object, path: KeyPath = ()) -> Iterator[Finding]:
+    """Find what JSON, which carries the values to Helm, cannot hold."""
+    if len(path) > _DEEPEST_VALUE:
+        message = f"must not be nested deeper than {_DEEPEST_VALUE} levels"
+        yield Finding(path=path, value=value, message=message)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield from _json_findings(item, (*path, key))
+            else:
+                message = "must be text to be a key; write it in quotes"
+                yield Finding(path=path, value=key, message=message)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _json_findings(item, (*path, index))
+    elif isinstance(value, float) and not isfinite(value):
+        yield Finding(path=path, value=value, message="must be finite, as JSON knows no other")
+    elif not isinstance(value, str | int | float | None):
+        yield Finding(path=path, value=value, message="must be text, a number, true, false or null")

@@ -1,0 +1,1 @@
+"""The HyperPod cluster, its instance groups and roles."""

@@ -1,0 +1,170 @@
+"""Permissions to create, change and delete a HyperPod cluster."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
+from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
+
+_SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
+
+
+def any_hyperpod_cluster(scope: Construct) -> str:
+    """Return the ARN pattern of HyperPod clusters: theirs end in an id drawn at creation."""
+    return Stack.of(scope).format_arn(service="sagemaker", resource="cluster", resource_name="*")
+
+
+def hyperpod_access(
+    scope: Construct, cluster: ClusterConfig, *, execution_role_arns: Sequence[str]
+) -> list[iam.PolicyStatement]:
+    """Return the statements of the principal that manages a HyperPod cluster.
+
+    Only what this cluster takes: the roles, keys, training plans and AMIs that it names. Rights on
+    the EKS cluster are `ProvisionerAccess`'s.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+
+    Args:
+        scope: A construct of the policy's stack.
+        cluster: The cluster; its `role_arn` is that of the role with which HyperPod scales it.
+        execution_role_arns: ARNs of the nodes' roles.
+    """
+    return [
+        iam.PolicyStatement(
+            sid="ManageCluster",
+            actions=[
+                "sagemaker:AddTags",
+                "sagemaker:CreateCluster",
+                "sagemaker:DeleteCluster",
+                "sagemaker:DeleteTags",
+                "sagemaker:DescribeCluster",
+                "sagemaker:DescribeClusterEvent",
+                "sagemaker:ListClusterEvents",
+                "sagemaker:ListTags",
+                "sagemaker:UpdateCluster",
+                "sagemaker:UpdateClusterSoftware",
+            ],
+            resources=[any_hyperpod_cluster(scope)],
+        ),
+        iam.PolicyStatement(
+            sid="PassExecutionRole",
+            actions=["iam:PassRole"],
+            resources=list(execution_role_arns),
+            conditions={"StringEquals": {"iam:PassedToService": _SAGEMAKER}},
+        ),
+        iam.PolicyStatement(
+            sid="FirstUseOfHyperPod",
+            actions=["iam:CreateServiceLinkedRole"],
+            resources=[
+                Stack.of(scope).format_arn(
+                    service="iam",
+                    region="",
+                    resource="role",
+                    resource_name=(
+                        f"aws-service-role/{_HYPERPOD}/AWSServiceRoleForSageMakerHyperPod"
+                    ),
+                )
+            ],
+            conditions={"StringEquals": {"iam:AWSServiceName": _HYPERPOD}},
+        ),
+        *_pass_cluster_role(cluster),
+        *_use_training_plans(scope, cluster),
+        *_share_images(scope, cluster),
+        *volume_key_statements(scope, cluster.volume_key_ids),
+    ]
+
+
+def access_findings(scope: Construct, cluster: ClusterConfig) -> dict[str, str]:
+    """Return why each wildcard of `hyperpod_access` is accepted, by cdk-nag's finding."""
+    reasons = {
+        any_hyperpod_cluster(scope): (
+            "A HyperPod cluster's ARN ends in an id that the service draws at creation."
+        )
+    }
+    if cluster.training_plan_arns:
+        reasons[_any_reserved_capacity(scope)] = (
+            "A training plan draws on reserved capacity whose ids only the service knows."
+        )
+    if cluster.custom_image_ids:
+        reasons[_any_snapshot(scope)] = (
+            "HyperPod shares the AMI's snapshot with itself; its id is not in the configuration."
+        )
+        reasons["*"] = "Looking up images and snapshots: AWS takes no resource for it."
+    return {wildcard_finding(scope, resource): reason for resource, reason in reasons.items()}
+
+
+def _pass_cluster_role(cluster: ClusterConfig) -> list[iam.PolicyStatement]:
+    if cluster.role_arn is None:
+        return []
+    return [
+        iam.PolicyStatement(
+            sid="PassClusterRole",
+            actions=["iam:PassRole"],
+            resources=[cluster.role_arn],
+            # HyperPod's own principal assumes it; its call to pass it on is SageMaker's.
+            conditions={"StringEquals": {"iam:PassedToService": [_HYPERPOD, _SAGEMAKER]}},
+        )
+    ]
+
+
+def _use_training_plans(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicyStatement]:
+    plans = cluster.training_plan_arns
+    if not plans:
+        return []
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
+    return [
+        iam.PolicyStatement(
+            sid="UseTrainingPlans",
+            actions=[
+                "sagemaker:CreateCluster",
+                "sagemaker:DescribeTrainingPlan",
+                "sagemaker:UpdateCluster",
+            ],
+            resources=[*plans, _any_reserved_capacity(scope)],
+        )
+    ]
+
+
+def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicyStatement]:
+    images = cluster.custom_image_ids
+    if not images:
+        return []
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-cluster-management.html
+    return [
+        iam.PolicyStatement(
+            sid="FindImages",
+            actions=["ec2:DescribeImages", "ec2:DescribeSnapshots"],
+            resources=["*"],
+        ),
+        iam.PolicyStatement(
+            sid="ShareImages",
+            actions=["ec2:ModifyImageAttribute"],
+            resources=[_image_arn(scope, image) for image in images],
+        ),
+        iam.PolicyStatement(
+            sid="ShareSnapshots",
+            actions=["ec2:ModifySnapshotAttribute"],
+            resources=[_any_snapshot(scope)],
+        ),
+    ]
+
+
+def _any_reserved_capacity(scope: Construct) -> str:
+    return Stack.of(scope).format_arn(
+        service="sagemaker", resource="reserved-capacity", resource_name="*"
+    )
+
+
+def _image_arn(scope: Construct, image: str) -> str:
+    return Stack.of(scope).format_arn(
+        service="ec2", account="", resource="image", resource_name=image
+    )
+
+
+def _any_snapshot(scope: Construct) -> str:
+    return Stack.of(scope).format_arn(
+        service="ec2", account="", resource="snapshot", resource_name="*"
+    )

@@ -1,0 +1,148 @@
+"""The HyperPod cluster."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aws_cdk import Annotations, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.hyperpod.access import access_findings, hyperpod_access
+from hyperpod_cdk.hyperpod.checks import cluster_findings
+from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
+from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.hyperpod.upkeep_access import upkeep_access, upkeep_findings
+from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
+from hyperpod_cdk.network.network import NodeSubnets
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.schema.errors import ConfigError, Severity
+from hyperpod_cdk.schema.section import members
+from hyperpod_cdk.synthesis.acknowledge import acknowledge
+from hyperpod_cdk.synthesis.sizes import refuse_large_policy, refuse_large_request
+
+
+class HyperPodCluster(Construct):
+    """A SageMaker HyperPod cluster.
+
+    A custom resource and not `AWS::SageMaker::Cluster`: a failure then names the group, the cause
+    and the next step, and fields that CloudFormation has not learnt yet can be used.
+
+    Args:
+        cluster: Name, instance groups, recovery, scaling, and what a deployment waits for. Its
+            ARNs, IDs and URIs may be CDK tokens.
+        orchestrator: What runs the jobs, such as `Eks(cluster=...)`.
+        provisioner: Makes the calls.
+        execution_role: Role of the nodes of groups that name none.
+        subnets: Private subnets. HyperPod puts all groups that name no zone into one of them.
+        security_group: Of the nodes.
+        lifecycle_scripts: Scripts that nodes run when they are created, for groups that name none.
+            Default: the AMI's own setup alone.
+        cluster_role: Role that HyperPod assumes to scale the cluster, when the cluster's `role_arn`
+            names none. Default: none; `auto_scaling` needs one of the two.
+        tags: Tags of the cluster. Default: none.
+        depends_on: What must exist first: the Helm release above all. Default: nothing.
+
+    Attributes:
+        cluster_name: Name; resolves once the cluster is in service.
+        cluster_arn: ARN; it ends in a generated ID, not in the name.
+        shortage: What was missing when the deployment stopped waiting; `none` if nothing was.
+
+    Raises:
+        ConfigError: The hardware or the service refuses what the cluster asks for.
+        TooLargeError: The cluster or its role's policy is larger than AWS takes.
+        ValueError: `auto_scaling` without a role, or a group in a zone without a subnet.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: ClusterConfig,
+        orchestrator: Orchestrator,
+        provisioner: Provisioner,
+        execution_role: iam.IRole,
+        subnets: NodeSubnets,
+        security_group: ec2.ISecurityGroup,
+        lifecycle_scripts: LifecycleScripts | None = None,
+        cluster_role: iam.IRole | None = None,
+        tags: Mapping[str, str] | None = None,
+        depends_on: Sequence[IDependable] = (),
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._check(cluster)
+        if cluster.role_arn is None and cluster_role is not None:
+            cluster = cluster.model_copy(update={"role_arn": cluster_role.role_arn})
+        if cluster.auto_scaling is not None and cluster.role_arn is None:
+            raise ValueError(
+                f"{self.node.path}: auto_scaling {cluster.auto_scaling!r} needs a role; set "
+                "cluster.role_arn or pass cluster_role"
+            )
+        cluster = cluster.filled_in(
+            ClusterDefaults(
+                execution_role_arn=execution_role.role_arn,
+                security_group_id=security_group.security_group_id,
+                subnet_id_in=lambda zone: subnets.in_zone(zone).subnet_id,
+                lifecycle=_lifecycle(lifecycle_scripts),
+            )
+        )
+        request: dict[str, Any] = members(
+            {
+                **cluster.to_request(),
+                "Orchestrator": orchestrator.to_request(),
+                "VpcConfig": {
+                    "SecurityGroupIds": [security_group.security_group_id],
+                    "Subnets": subnets.ids,
+                },
+                "Tags": [
+                    {"Key": key, "Value": value} for key, value in sorted((tags or {}).items())
+                ],
+            }
+        )
+        consent = cluster.delete_task_governance
+        refuse_large_request(self, request)
+        roles = [str(group.execution_role_arn) for group in cluster.all_groups]
+        access = provisioner.grant(
+            self,
+            "Access",
+            statements=[
+                *hyperpod_access(self, cluster, execution_role_arns=list(dict.fromkeys(roles))),
+                *upkeep_access(self, delete_task_governance=consent),
+            ],
+        )
+        refuse_large_policy(
+            access, to_do="let instance groups share subnets, security groups and roles"
+        )
+        acknowledge(access, upkeep_findings(self, delete_task_governance=consent))
+        acknowledge(access, access_findings(self, cluster))
+        resource = provisioner.custom_resource(
+            self,
+            "Resource",
+            resource_type="Custom::HyperPodCluster",
+            properties={
+                "ClusterName": cluster.name,
+                "Request": Stack.of(self).to_json_string(request),
+                **cluster.to_properties(),
+            },
+            depends_on=[access, *depends_on],
+        )
+        self.cluster_name = resource.get_att_string("ClusterName")
+        self.cluster_arn = resource.get_att_string("ClusterArn")
+        self.shortage = resource.get_att_string("Shortage")
+
+    def _check(self, cluster: ClusterConfig) -> None:
+        found = list(cluster_findings(cluster))
+        errors = [finding for finding in found if finding.severity is Severity.ERROR]
+        if errors:
+            raise ConfigError(f"{self.node.path}: {finding}" for finding in errors)
+        for finding in found:
+            Annotations.of(self).add_warning_v2(f"hyperpod-cdk:{finding.rule}", str(finding))
+
+
+def _lifecycle(scripts: LifecycleScripts | None) -> LifecycleConfig | None:
+    if scripts is None:
+        return None
+    return LifecycleConfig(source_s3_uri=scripts.s3_uri, on_create=scripts.on_create)

@@ -1,0 +1,161 @@
+"""The IAM role of HyperPod nodes."""
+
+from aws_cdk import Aws, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_cdk.hyperpod.node_needs import need_findings, need_statements
+from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
+from hyperpod_cdk.network.network import NodeSubnets
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
+from hyperpod_cdk.synthesis.sizes import refuse_large_policy
+
+_MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
+
+
+class ExecutionRole(Construct):
+    """The role that HyperPod nodes run as.
+
+    The managed policy of HyperPod nodes, plus what the VPC CNI, image pulls and Pod Identity need
+    (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html).
+    Actions that change EC2 are limited to network interfaces and instances of this account and
+    region and to the given subnets and security group. SageMaker may assume it for this account
+    only.
+
+    Args:
+        cluster: Its groups without an execution role of their own use this one; what they name
+            (subnets, security groups, keys, scripts, alarms) is in its rights.
+        orchestrator: What runs the jobs of the nodes.
+        subnets: Where nodes' network interfaces may be made.
+        security_group: The group that they may carry.
+        lifecycle_scripts: Scripts that nodes read.
+
+    Attributes:
+        role: The role.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: ClusterConfig,
+        orchestrator: Orchestrator,
+        subnets: NodeSubnets,
+        security_group: ec2.ISecurityGroup,
+        lifecycle_scripts: LifecycleScripts,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        stack = Stack.of(self)
+        bucket = lifecycle_scripts.bucket
+        groups = [group for group in cluster.all_groups if group.execution_role_arn is None]
+        overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
+
+        def ec2_arn(resource: str, name: str) -> str:
+            return stack.format_arn(service="ec2", resource=resource, resource_name=name)
+
+        interfaces, instances = ec2_arn("network-interface", "*"), ec2_arn("instance", "*")
+        any_repository = f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"
+        subnet_ids = [*subnets.ids, *(name for vpc in overrides for name in vpc.subnet_ids)]
+        group_ids = [
+            security_group.security_group_id,
+            *(name for vpc in overrides for name in vpc.security_group_ids),
+        ]
+        own_subnets = [ec2_arn("subnet", name) for name in dict.fromkeys(subnet_ids)]
+        own_groups = [ec2_arn("security-group", name) for name in dict.fromkeys(group_ids)]
+        statements = [
+            iam.PolicyStatement(
+                sid="ManageNetworkInterfaces",
+                actions=[
+                    "ec2:AssignPrivateIpAddresses",
+                    "ec2:AttachNetworkInterface",
+                    "ec2:CreateNetworkInterface",
+                    "ec2:CreateNetworkInterfacePermission",
+                    "ec2:DeleteNetworkInterface",
+                    "ec2:DeleteNetworkInterfacePermission",
+                    "ec2:DetachNetworkInterface",
+                    "ec2:ModifyNetworkInterfaceAttribute",
+                    "ec2:UnassignPrivateIpAddresses",
+                ],
+                resources=[interfaces, instances, *own_groups, *own_subnets],
+            ),
+            iam.PolicyStatement(
+                sid="TagNetworkInterfaces", actions=["ec2:CreateTags"], resources=[interfaces]
+            ),
+            iam.PolicyStatement(
+                sid="DescribeNetwork",
+                actions=[
+                    "ec2:DescribeDhcpOptions",
+                    "ec2:DescribeInstances",
+                    "ec2:DescribeInstanceTypes",
+                    "ec2:DescribeNetworkInterfaces",
+                    "ec2:DescribeSecurityGroups",
+                    "ec2:DescribeSubnets",
+                    "ec2:DescribeTags",
+                    "ec2:DescribeVpcs",
+                    "ecr:GetAuthorizationToken",
+                ],
+                resources=["*"],
+            ),
+            iam.PolicyStatement(
+                sid="PullImages",
+                actions=[
+                    "ecr:BatchCheckLayerAvailability",
+                    "ecr:BatchGetImage",
+                    "ecr:GetDownloadUrlForLayer",
+                ],
+                resources=[any_repository],
+            ),
+            *orchestrator.node_statements(),
+            iam.PolicyStatement(
+                sid="ListScripts", actions=["s3:ListBucket"], resources=[bucket.bucket_arn]
+            ),
+            iam.PolicyStatement(
+                sid="ReadScripts",
+                actions=["s3:GetObject"],
+                resources=[bucket.arn_for_objects(key) for key in lifecycle_scripts.keys],
+            ),
+            *need_statements(self, groups),
+        ]
+        self.role = iam.Role(
+            self,
+            "Role",
+            description="HyperPod cluster nodes",
+            assumed_by=iam.ServicePrincipal(
+                "sagemaker.amazonaws.com",
+                # A confused deputy in another account cannot make SageMaker use this role.
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            ),
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
+        )
+        # One policy resource, so that a cluster can wait for it.
+        self.policy = iam.Policy(self, "Policy", roles=[self.role], statements=statements)
+        refuse_large_policy(
+            self.policy,
+            to_do="let instance groups share subnets, security groups, keys and script locations, "
+            "or give some an execution_role_arn of your own",
+        )
+        acknowledge(
+            self,
+            {
+                managed_policy_finding(_MANAGED_POLICY): (
+                    "HyperPod documents this managed policy as the nodes', and AWS keeps it."
+                ),
+                wildcard_finding(self, interfaces): (
+                    "The CNI makes and changes network interfaces whose ids are not known ahead."
+                ),
+                wildcard_finding(self, instances): (
+                    "Network interfaces are attached to nodes whose ids are not known ahead."
+                ),
+                wildcard_finding(self, "*"): (
+                    "These actions only read, or log in to ECR, and AWS takes no resource for them."
+                ),
+                wildcard_finding(self, any_repository): (
+                    "Images come from repositories of several AWS accounts and regions; pull only."
+                ),
+                **need_findings(self, groups),
+            },
+        )

@@ -1,0 +1,123 @@
+"""The `cluster.instance_groups` list."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict, Field
+
+from hyperpod_cdk.hyperpod.kubernetes import Labels, TaintConfig
+from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
+from hyperpod_cdk.hyperpod.node_group import (
+    ClusterDefaults,
+    InstanceCount,
+    NodeGroupConfig,
+    SeveralTypesConfig,
+)
+from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
+from hyperpod_cdk.schema.section import Api, Listed
+
+# Members of the API's ClusterCapacityRequirements.
+CAPACITIES = ("OnDemand", "Spot")
+DEFAULT_IMAGE = "default"
+"""The ImageId of HyperPod's own latest AMI."""
+
+
+ImageId = Annotated[str, ApiLimits(shape_name="sagemaker.ImageId", noun="an AMI (or `default`)")]
+ImageRelease = Annotated[
+    str,
+    ApiLimits(
+        shape_name="sagemaker.ImageReleaseVersion", noun="a HyperPod AMI release such as 1.2.3"
+    ),
+]
+InterfaceType = Annotated[
+    str, ApiLimits(shape_name="sagemaker.ClusterInterfaceType", noun="a type of network interface")
+]
+
+
+class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
+    """Equal nodes of the cluster."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [{"required": ["instance_type"]}, {"required": ["instance_types"]}]
+        }
+    )
+
+    min_instance_count: Annotated[InstanceCount | None, Api("MinInstanceCount")] = None
+    """Fewest instances with which the group starts; with fewer after three hours HyperPod takes
+    the group back. Needs continuous provisioning. Default: none."""
+
+    capacity: Annotated[str, OneOf(values=CAPACITIES, noun="a kind of capacity")] | None = None
+    """OnDemand, or Spot: cheaper, and taken away at two minutes' notice. Default: HyperPod's,
+    OnDemand."""
+
+    lifecycle: Annotated[LifecycleConfig | None, Api("LifeCycleConfig")] = LifecycleConfig()
+    """The script that nodes run when they are created; null for none but the AMI's own setup.
+    Default: the project's script."""
+
+    image_id: Annotated[ImageId | None, Api("ImageId")] = None
+    """AMI of your own, made from a HyperPod AMI in this account, or `default` for HyperPod's
+    latest. Default: HyperPod's latest."""
+
+    image_release_version: Annotated[ImageRelease | None, Api("ImageReleaseVersion")] = None
+    """Release of the HyperPod AMI, such as 1.2.3. Default: the latest."""
+
+    auto_patch: Annotated[AutoPatchConfig | None, Api("AutoPatchConfig")] = None
+    """Patch releases of the AMI, applied as they come. Default: none."""
+
+    labels: Annotated[Labels, Api("KubernetesConfig.Labels")] = Field(default_factory=dict)
+    """Kubernetes labels of the nodes, at most 50. Default: none."""
+
+    taints: Annotated[
+        Listed[TaintConfig],
+        ListLimits(shape_name="sagemaker.ClusterKubernetesTaints", noun="taints"),
+        Api("KubernetesConfig.Taints"),
+    ] = ()
+    """Kubernetes taints of the nodes, at most 50; pods of the Helm chart, device plugins among
+    them, then need tolerations. Default: none."""
+
+    network_interface_type: Annotated[
+        InterfaceType | None, Api("NetworkInterface.InterfaceType")
+    ] = None
+    """efa: further network cards carry EFA and IP. efa-only: only EFA, which saves IP addresses.
+    Default: HyperPod's."""
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether the group's nodes are Spot Instances."""
+        return self.capacity == "Spot"
+
+    @property
+    def rolls_back_on_alarms(self) -> bool:
+        """Whether CloudWatch alarms roll an update of the AMI back."""
+        patch = self.auto_patch
+        return super().rolls_back_on_alarms or (
+            patch is not None
+            and patch.deployment is not None
+            and bool(patch.deployment.rollback_alarms)
+        )
+
+    def filled_in(self, defaults: ClusterDefaults) -> Self:
+        """Return the group with what it takes from its cluster, the project's script included."""
+        group = super().filled_in(defaults)
+        if self.lifecycle is None or self.lifecycle.source_s3_uri is not None:
+            return group
+        return group.model_copy(update={"lifecycle": defaults.lifecycle})
+
+    def to_request(self) -> dict[str, Any]:
+        """Return a ClusterInstanceGroupSpecification."""
+        request = super().to_request()
+        if self.capacity is not None:
+            # A union: the member's name says which, and it is empty.
+            request["CapacityRequirements"] = {self.capacity: {}}
+        return request
+
+    def rule_findings(self) -> Iterator[Finding]:
+        """Find what the fields of the group contradict in each other."""
+        yield from super().rule_findings()
+        least = self.min_instance_count
+        if least is not None and least > self.instance_count:
+            message = f"must be at most instance_count ({self.instance_count})"
+            yield Finding(path=("min_instance_count",), value=least, message=message)

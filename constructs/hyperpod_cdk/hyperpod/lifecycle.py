@@ -1,0 +1,55 @@
+"""The scripts that an instance group's nodes run."""
+
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import model_validator
+
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.limits import ApiLimits, Matching
+from hyperpod_cdk.schema.section import Api, Section
+
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s*?$]*)?"
+
+ScriptsUri = Annotated[
+    str,
+    ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI"),
+    Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix"),
+]
+ScriptName = Annotated[
+    str, ApiLimits(shape_name="sagemaker.ClusterLifeCycleConfigFileName", noun="a script's name")
+]
+
+
+class LifecycleConfig(Section):
+    """Which script the nodes run, and when."""
+
+    source_s3_uri: Annotated[ScriptsUri | None, Api("SourceS3Uri")] = None
+    """Bucket and prefix of scripts of your own, which the nodes' role may then read:
+    s3://bucket/prefix. Default: the project's scripts."""
+
+    on_create: Annotated[ScriptName | None, Api("OnCreate")] = None
+    """Script under source_s3_uri that does all of a new node's setup. Default: the project's."""
+
+    on_init_complete: Annotated[ScriptName | None, Api("OnInitComplete")] = None
+    """Script under source_s3_uri that runs after the AMI's own setup, instead of on_create.
+    Default: none."""
+
+    @model_validator(mode="after")
+    def _check_scripts(self) -> Self:
+        refuse(self._findings())
+        return self
+
+    def _findings(self) -> Iterator[Finding]:
+        scripts = [name for name in (self.on_create, self.on_init_complete) if name is not None]
+        if len(scripts) > 1:
+            message = "must be left out beside on_create: a node runs one script or the other"
+            path = ("on_init_complete",)
+            yield Finding(path=path, value=self.on_init_complete, message=message)
+        elif self.source_s3_uri is not None and not scripts:
+            message = "is missing: name the script under source_s3_uri (or set on_init_complete)"
+            yield Finding(path=("on_create",), value=None, message=message)
+        elif self.source_s3_uri is None and scripts:
+            message = "is missing: say where the script is (or leave the script out too)"
+            yield Finding(path=("source_s3_uri",), value=None, message=message)

@@ -1,0 +1,348 @@
+"""What ordinary and restricted instance groups have in common.
+
+Of the bases of a section, the last one's keys come first; so the name and the types of a group are
+bases of their own.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import ValidationInfo, field_validator, model_validator
+
+from hyperpod_cdk.facts.instance_types import (
+    InstanceFacts,
+    default_threads_per_core,
+    instance_facts,
+    is_accelerated,
+)
+from hyperpod_cdk.facts.service_limits import shape
+from hyperpod_cdk.hyperpod.instance_storage import (
+    EbsVolumeConfig,
+    FsxLustreMountConfig,
+    FsxOpenZfsMountConfig,
+    VolumeSize,
+    volume_findings,
+)
+from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
+from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig
+from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn
+from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
+from hyperpod_cdk.schema.errors import Finding, Path, refuse
+from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
+from hyperpod_cdk.schema.section import Api, Listed, Section, members
+
+_STORAGE_SHAPE = "sagemaker.ClusterInstanceStorageConfigs"
+
+InstanceType = Annotated[
+    str, ApiLimits(shape_name="sagemaker.ClusterInstanceType", noun="a HyperPod instance type")
+]
+InstanceCount = Annotated[
+    int, ApiLimits(shape_name="sagemaker.ClusterInstanceCount", noun="an instance count")
+]
+ThreadsPerCore = Annotated[
+    int, ApiLimits(shape_name="sagemaker.ClusterThreadsPerCore", noun="threads per core")
+]
+DeepHealthCheck = Annotated[
+    str, ApiLimits(shape_name="sagemaker.DeepHealthCheckType", noun="a deep health check")
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterDefaults:
+    """What an instance group takes from its cluster where it says nothing else.
+
+    Attributes:
+        execution_role_arn: ARN of the nodes' IAM role.
+        security_group_id: ID of the nodes' security group.
+        subnet_id_in: Returns the ID of a subnet for nodes in an Availability Zone, given its ID.
+        lifecycle: The script that nodes run when they are created; None for none.
+    """
+
+    execution_role_arn: str
+    security_group_id: str
+    subnet_id_in: Callable[[str], str]
+    lifecycle: LifecycleConfig | None = None
+
+
+class OverrideVpcConfig(Section):
+    """Subnets and security groups of a group's nodes, in place of the cluster's."""
+
+    subnet_ids: Annotated[
+        Listed[SubnetId],
+        ListLimits(shape_name="sagemaker.Subnets", noun="subnets", may_be_empty=False),
+        Api("Subnets"),
+    ]
+    """IDs of private subnets of the VPC, 1 to 16."""
+
+    security_group_ids: Annotated[
+        Listed[SecurityGroupId],
+        ListLimits(shape_name="sagemaker.VpcSecurityGroupIds", noun="security groups"),
+        Api("SecurityGroupIds"),
+    ] = ()
+    """IDs of security groups, at most 5; EFA needs one that allows all traffic from and to itself.
+    Default: the cluster's."""
+
+
+class GroupConfig(Section, ABC):
+    """A group of equal nodes."""
+
+    name: Annotated[
+        str,
+        ApiLimits(
+            shape_name="sagemaker.ClusterInstanceGroupName",
+            noun="an instance group name (letters, digits, inner hyphens)",
+        ),
+        Api("InstanceGroupName"),
+    ]
+    """Name of the group, once in the cluster."""
+
+    @property
+    @abstractmethod
+    def possible_instance_types(self) -> tuple[str, ...]:
+        """Every type that an instance of the group may have."""
+
+    @property
+    def facts(self) -> tuple[InstanceFacts, ...]:
+        """What is known of these types; a type that no public source describes is left out."""
+        known = (instance_facts(name) for name in self.possible_instance_types)
+        return tuple(facts for facts in known if facts is not None)
+
+    @property
+    def has_efa_accelerators(self) -> bool:
+        """Whether an instance of the group may have accelerators that communicate over EFA."""
+        return any(facts.accelerator and facts.efa_interfaces for facts in self.facts)
+
+    @abstractmethod
+    def types_with_paths(self) -> Iterator[tuple[Path, str]]:
+        """Yield every type with its path in the group."""
+
+
+class OneTypeConfig(GroupConfig):
+    """A group of one instance type."""
+
+    instance_type: Annotated[InstanceType, Api("InstanceType")]
+    """Instance type with its ml. prefix. The account needs the quota `<type> for cluster usage`."""
+
+    @property
+    def possible_instance_types(self) -> tuple[str, ...]:
+        """Every type that an instance of the group may have."""
+        return (self.instance_type,)
+
+    def types_with_paths(self) -> Iterator[tuple[Path, str]]:
+        """Yield the type with its path in the group."""
+        yield ("instance_type",), self.instance_type
+
+
+class SeveralTypesConfig(GroupConfig):
+    """A group of one instance type, or of the first of several that has capacity."""
+
+    # Validated before instance_type, which is required without them.
+    instance_types: Annotated[
+        Listed[InstanceType],
+        ListLimits(shape_name="sagemaker.ClusterInstanceTypes", noun="instance types"),
+        Api("InstanceRequirements.InstanceTypes"),
+    ] = ()
+    """Instance types to try in this order, in place of instance_type, at most 20; needs continuous
+    provisioning. Default: instance_type alone."""
+
+    instance_type: Annotated[InstanceType | None, Api("InstanceType")] = None
+    """Instance type with its ml. prefix; required without instance_types. The account needs the
+    quota `<type> for cluster usage`."""
+
+    @property
+    def possible_instance_types(self) -> tuple[str, ...]:
+        """Every type that an instance of the group may have."""
+        return self.instance_types if self.instance_type is None else (self.instance_type,)
+
+    def types_with_paths(self) -> Iterator[tuple[Path, str]]:
+        """Yield every type with its path in the group."""
+        if self.instance_type is not None:
+            yield ("instance_type",), self.instance_type
+        for index, instance_type in enumerate(self.instance_types):
+            yield ("instance_types", index), instance_type
+
+    @field_validator("instance_type")
+    @classmethod
+    def _check_instance_type(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if "instance_types" in info.data:
+            refuse(_type_findings(value, alternatives=info.data["instance_types"]))
+        return value
+
+
+class NodeGroupConfig(GroupConfig):
+    """Equal nodes of the cluster."""
+
+    instance_count: Annotated[InstanceCount, Api("InstanceCount")]
+    """Number of instances; each is billed from the start of its lifecycle script."""
+
+    threads_per_core: Annotated[ThreadsPerCore | None, Api("ThreadsPerCore")] = None
+    """2 turns simultaneous multithreading on, for types that have it; 1 suits every type. Default:
+    2 where every type of the group has it, else 1."""
+
+    volume_size_gib: VolumeSize | None = 500
+    """Size in GiB of the EBS volume of each instance, mounted at /opt/sagemaker; null for none.
+    Default: 500, or none beside ebs_volumes."""
+
+    ebs_volumes: Annotated[
+        Listed[EbsVolumeConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="volumes")
+    ] = ()
+    """The EBS volumes of each instance in full, with their keys, in place of volume_size_gib: the
+    root volume, the second one, or both. Default: volume_size_gib."""
+
+    fsx_lustre_mounts: Annotated[
+        Listed[FsxLustreMountConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="mounts")
+    ] = ()
+    """FSx for Lustre file systems that HyperPod mounts on each instance, outside Kubernetes; the
+    deployment's own one needs no entry, since pods reach it through a claim. Default: none."""
+
+    fsx_openzfs_mounts: Annotated[
+        Listed[FsxOpenZfsMountConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="mounts")
+    ] = ()
+    """FSx for OpenZFS file systems that HyperPod mounts on each instance. Default: none."""
+
+    deep_health_checks: Annotated[
+        Listed[DeepHealthCheck],
+        ListLimits(shape_name="sagemaker.OnStartDeepHealthChecks", noun="deep health checks"),
+        Api("OnStartDeepHealthChecks"),
+    ] = ()
+    """Tests of the hardware before an instance joins, which take from minutes to hours:
+    InstanceStress, InstanceConnectivity, MultiNodeTrainingValidation. GPU and Trainium only.
+    Default: none."""
+
+    training_plan_arn: Annotated[TrainingPlanArn | None, Api("TrainingPlanArn")] = None
+    """ARN of the SageMaker training plan whose reserved instances to use; the group must be in the
+    plan's zone. Default: none."""
+
+    availability_zone_id: AvailabilityZoneId | None = None
+    """Zone of the group, by ID; one of the HyperPod subnets' zones. It cannot be changed later.
+    Default: HyperPod places all such groups in one of the HyperPod subnets."""
+
+    override_vpc: Annotated[OverrideVpcConfig | None, Api("OverrideVpcConfig")] = None
+    """Subnets and security groups of your own, in place of availability_zone_id. They cannot be
+    changed later. Default: none."""
+
+    scheduled_update: Annotated[ScheduledUpdateConfig | None, Api("ScheduledUpdateConfig")] = None
+    """Updates of the AMI at set times. Default: none."""
+
+    execution_role_arn: Annotated[RoleArn | None, Api("ExecutionRole")] = None
+    """ARN of an IAM role of your own for the nodes; HyperPod, the network, the scripts and image
+    pulls need its rights. Default: the deployment's role."""
+
+    @property
+    def volume_key_ids(self) -> tuple[str, ...]:
+        """ID or ARN of each KMS key that encrypts a volume."""
+        return tuple(
+            volume.kms_key_id for volume in self.ebs_volumes if volume.kms_key_id is not None
+        )
+
+    @property
+    def rolls_back_on_alarms(self) -> bool:
+        """Whether CloudWatch alarms roll an update of the AMI back."""
+        update = self.scheduled_update
+        return (
+            update is not None
+            and update.deployment is not None
+            and bool(update.deployment.rollback_alarms)
+        )
+
+    def filled_in(self, defaults: ClusterDefaults) -> Self:
+        """Return the group with what it takes from its cluster.
+
+        Args:
+            defaults: What it takes.
+
+        Raises:
+            ValueError: There is no subnet in the group's zone.
+        """
+        threads = self.threads_per_core
+        if threads is None:
+            threads = default_threads_per_core(self.possible_instance_types)
+        return self.model_copy(
+            update={
+                "execution_role_arn": self.execution_role_arn or defaults.execution_role_arn,
+                "override_vpc": self._placed(defaults),
+                "threads_per_core": threads,
+            }
+        )
+
+    def to_request(self) -> dict[str, Any]:
+        """Return the group as the API takes it, with its storage in one list."""
+        size = self.volume_size_gib
+        volumes = () if size is None else (EbsVolumeConfig(volume_size_gib=size),)
+        storage = [
+            *({"EbsVolumeConfig": item.to_request()} for item in (*volumes, *self.ebs_volumes)),
+            *({"FsxLustreConfig": item.to_request()} for item in self.fsx_lustre_mounts),
+            *({"FsxOpenZfsConfig": item.to_request()} for item in self.fsx_openzfs_mounts),
+        ]
+        return members({**super().to_request(), "InstanceStorageConfigs": storage})
+
+    def _placed(self, defaults: ClusterDefaults) -> OverrideVpcConfig | None:
+        own_group = (defaults.security_group_id,)
+        if self.availability_zone_id is not None:
+            subnet_id = defaults.subnet_id_in(self.availability_zone_id)
+            return OverrideVpcConfig(subnet_ids=(subnet_id,), security_group_ids=own_group)
+        if self.override_vpc is not None and not self.override_vpc.security_group_ids:
+            return self.override_vpc.model_copy(update={"security_group_ids": own_group})
+        return self.override_vpc
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_short_form(cls, value: object) -> object:
+        if isinstance(value, dict) and value.get("ebs_volumes"):
+            return {"volume_size_gib": None, **value}
+        return value
+
+    @model_validator(mode="after")
+    def _check_rules(self) -> Self:
+        refuse(self.rule_findings())
+        return self
+
+    def rule_findings(self) -> Iterator[Finding]:
+        """Find what the fields of the group contradict in each other."""
+        yield from self._storage_findings()
+        yield from _deep_health_check_findings(
+            self.deep_health_checks, types=self.possible_instance_types
+        )
+        if self.override_vpc is not None and self.availability_zone_id is not None:
+            message = "must be left out beside override_vpc, which places the group already"
+            path, value = ("availability_zone_id",), self.availability_zone_id
+            yield Finding(path=path, value=value, message=message)
+
+    def _storage_findings(self) -> Iterator[Finding]:
+        if self.ebs_volumes and self.volume_size_gib is not None:
+            message = "must be left out beside ebs_volumes, which lists every volume"
+            yield Finding(path=("volume_size_gib",), value=self.volume_size_gib, message=message)
+        for finding in volume_findings(self.ebs_volumes):
+            yield finding.under("ebs_volumes")
+        volumes = len(self.ebs_volumes) + (self.volume_size_gib is not None)
+        count = volumes + len(self.fsx_lustre_mounts) + len(self.fsx_openzfs_mounts)
+        most = shape(_STORAGE_SHAPE).maximum or 0
+        if count > most:
+            kind = "fsx_openzfs_mounts" if self.fsx_openzfs_mounts else "fsx_lustre_mounts"
+            value: Any = getattr(self, kind)
+            message = f"makes {count} volumes and mounts; an instance group takes {most} at most"
+            yield Finding(
+                path=(kind,),
+                value=[mount.model_dump(exclude_none=True) for mount in value],
+                message=message,
+            )
+
+
+def _deep_health_check_findings(
+    checks: Sequence[str], *, types: Sequence[str]
+) -> Iterator[Finding]:
+    plain = [instance_type for instance_type in types if not is_accelerated(instance_type)]
+    if checks and plain:
+        message = f"must be empty for {plain[0]}: they test GPU and Trainium types only"
+        yield Finding(path=("deep_health_checks",), value=list(checks), message=message)
+
+
+def _type_findings(value: str | None, *, alternatives: tuple[str, ...]) -> Iterator[Finding]:
+    if value is None and not alternatives:
+        message = "is missing and has no default (or list several in instance_types)"
+        yield Finding(value=None, message=message)
+    if value is not None and alternatives:
+        message = "must be left out beside instance_types, which lists every type"
+        yield Finding(value=value, message=message)

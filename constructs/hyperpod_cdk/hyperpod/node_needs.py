@@ -1,0 +1,74 @@
+"""What instance groups need of their execution role beyond what every node needs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
+from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
+
+
+def need_statements(
+    scope: Construct, groups: Sequence[NodeGroupConfig]
+) -> Iterator[iam.PolicyStatement]:
+    """Yield the rights for what the groups name, but for subnets and security groups."""
+    uris = _lifecycle_s3_uris(groups)
+    if uris:
+        buckets = (_bucket_arn(uri) for uri in uris)
+        yield iam.PolicyStatement(
+            sid="ListOtherScripts", actions=["s3:ListBucket"], resources=_once(buckets)
+        )
+        yield iam.PolicyStatement(
+            sid="ReadOtherScripts",
+            actions=["s3:GetObject"],
+            resources=_script_arns(uris),
+        )
+    if any(group.rolls_back_on_alarms for group in groups):
+        # On named alarms alone, CloudWatch would hide composite ones.
+        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
+        yield iam.PolicyStatement(
+            sid="ReadRollbackAlarms", actions=["cloudwatch:DescribeAlarms"], resources=["*"]
+        )
+    yield from volume_key_statements(
+        scope, _once(key for group in groups for key in group.volume_key_ids)
+    )
+
+
+def need_findings(scope: Construct, groups: Sequence[NodeGroupConfig]) -> dict[str, str]:
+    """Return why each wildcard of `need_statements` but `*` is accepted, by cdk-nag's finding."""
+    reason = (
+        "Scripts of the configured prefix, whose names are not in the configuration; read only."
+    )
+    return {
+        wildcard_finding(scope, resource): reason
+        for resource in _script_arns(_lifecycle_s3_uris(groups))
+    }
+
+
+def _lifecycle_s3_uris(groups: Sequence[NodeGroupConfig]) -> list[str]:
+    return _once(
+        group.lifecycle.source_s3_uri
+        for group in groups
+        if isinstance(group, InstanceGroupConfig)
+        and group.lifecycle is not None
+        and group.lifecycle.source_s3_uri is not None
+    )
+
+
+def _bucket_arn(s3_uri: str) -> str:
+    bucket, _, _ = s3_uri.removeprefix("s3://").partition("/")
+    return f"arn:{Aws.PARTITION}:s3:::{bucket}"
+
+
+def _script_arns(s3_uris: Iterable[str]) -> list[str]:
+    return _once(
+        f"arn:{Aws.PARTITION}:s3:::{uri.removeprefix('s3://').rstrip('/')}/*" for uri in s3_uris
+    )
+
+
+def _once(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))

@@ -1,0 +1,224 @@
+"""The `cluster` section: the HyperPod cluster and its instance groups."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict, ValidationInfo, field_validator
+
+from hyperpod_cdk.facts.service_limits import shape
+from hyperpod_cdk.hyperpod import group_lists as rules
+from hyperpod_cdk.hyperpod.instance_group import DEFAULT_IMAGE, InstanceGroupConfig
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig
+from hyperpod_cdk.hyperpod.restricted_instance_group import (
+    RestrictedInstanceGroupConfig,
+    SharedEnvironmentConfig,
+)
+from hyperpod_cdk.hyperpod.waiting import WaitingConfig
+from hyperpod_cdk.schema.arns import RoleArn
+from hyperpod_cdk.schema.errors import Finding, Path, refuse
+from hyperpod_cdk.schema.limits import ApiLimits
+from hyperpod_cdk.schema.section import Api, Listed, Section, members
+
+MemoryPercentage = Annotated[
+    int,
+    ApiLimits(
+        shape_name="sagemaker.ClusterInstanceMemoryAllocationPercentage",
+        noun="a percentage of memory",
+    ),
+]
+ProvisioningMode = Annotated[
+    str, ApiLimits(shape_name="sagemaker.ClusterNodeProvisioningMode", noun="a provisioning mode")
+]
+AutoScalerType = Annotated[
+    str, ApiLimits(shape_name="sagemaker.ClusterAutoScalerType", noun="an autoscaler")
+]
+
+
+class TieredStorageConfig(Section):
+    """Managed tiered checkpointing."""
+
+    mode: Annotated[
+        str, ApiLimits(shape_name="sagemaker.ClusterConfigMode", noun="a mode"), Api("Mode")
+    ]
+    """Enable or Disable."""
+
+    instance_memory_percentage: Annotated[
+        MemoryPercentage | None, Api("InstanceMemoryAllocationPercentage")
+    ] = None
+    """Percentage of each instance's memory for checkpoints, 0 to 100. Default: HyperPod's."""
+
+
+class ClusterConfig(WaitingConfig):
+    """The HyperPod cluster."""
+
+    # `Config` gives the name its default, for it derives from the deployment's own.
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema["required"].remove("name"))
+
+    name: Annotated[
+        str,
+        ApiLimits(
+            shape_name="sagemaker.ClusterName",
+            noun="a cluster name (letters, digits, inner hyphens)",
+        ),
+        Api("ClusterName"),
+    ]
+    """Name of the HyperPod cluster, once in the account and region. Default: `<name>-cluster`, from
+    the name of the deployment."""
+
+    node_recovery: Annotated[
+        str,
+        ApiLimits(shape_name="sagemaker.ClusterNodeRecovery", noun="a node recovery"),
+        Api("NodeRecovery"),
+    ] = "Automatic"
+    """Automatic: HyperPod reboots or replaces faulty nodes. None: it only labels them."""
+
+    node_provisioning_mode: Annotated[ProvisioningMode | None, Api("NodeProvisioningMode")] = (
+        "Continuous"
+    )
+    """Continuous: nodes join one by one as capacity is found, and missing ones are retried for
+    ever. null: all nodes or none. It is set when the cluster is created."""
+
+    auto_scaling: Annotated[AutoScalerType | None, Api("AutoScaling.AutoScalerType")] = None
+    """Karpenter: HyperPod adds and removes nodes as pods need them, with continuous provisioning
+    only. Default: none, the instance counts are as configured."""
+
+    role_arn: Annotated[RoleArn | None, Api("ClusterRole")] = None
+    """ARN of an IAM role of your own with which HyperPod scales the cluster; the service
+    hyperpod.sagemaker.amazonaws.com must be trusted to assume it. Default: one is made when
+    auto_scaling is set."""
+
+    tiered_storage: Annotated[TieredStorageConfig | None, Api("TieredStorageConfig")] = None
+    """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
+    off."""
+
+    instance_groups: Annotated[Listed[InstanceGroupConfig], Api("InstanceGroups")]
+    """The groups of nodes, 1 to 100."""
+
+    restricted_instance_groups: Annotated[
+        Listed[RestrictedInstanceGroupConfig], Api("RestrictedInstanceGroups")
+    ] = ()
+    """Groups in a restricted environment, for training such models as Amazon Nova, at most 100.
+    Default: none."""
+
+    shared_environment: Annotated[
+        SharedEnvironmentConfig | None,
+        Api("RestrictedInstanceGroupsConfig.SharedEnvironmentConfig"),
+    ] = None
+    """The environment that all restricted instance groups share. Default: none."""
+
+    @property
+    def all_groups(self) -> tuple[NodeGroupConfig, ...]:
+        """The instance groups, then the restricted ones."""
+        return (*self.instance_groups, *self.restricted_instance_groups)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether nodes are provisioned one by one, as capacity is found."""
+        return self.node_provisioning_mode == "Continuous"
+
+    @property
+    def instance_types(self) -> tuple[str, ...]:
+        """Every type that an instance of the cluster may have, each once."""
+        return _once(name for group in self.all_groups for name in group.possible_instance_types)
+
+    @property
+    def volume_key_ids(self) -> tuple[str, ...]:
+        """ID or ARN of each KMS key that encrypts a volume, each once."""
+        return _once(key for group in self.all_groups for key in group.volume_key_ids)
+
+    @property
+    def training_plan_arns(self) -> tuple[str, ...]:
+        """ARN of each training plan, each once."""
+        return _once(
+            group.training_plan_arn
+            for group in self.all_groups
+            if group.training_plan_arn is not None
+        )
+
+    @property
+    def custom_image_ids(self) -> tuple[str, ...]:
+        """ID of each AMI that is not HyperPod's own, each once."""
+        return _once(
+            group.image_id
+            for group in self.instance_groups
+            if group.image_id not in (None, DEFAULT_IMAGE)
+        )
+
+    def groups_with_paths(self) -> Iterator[tuple[Path, NodeGroupConfig]]:
+        """Yield every group with its path from the top of the configuration."""
+        yield from self.instance_groups_with_paths()
+        for index, group in enumerate(self.restricted_instance_groups):
+            yield ("cluster", "restricted_instance_groups", index), group
+
+    def instance_groups_with_paths(self) -> Iterator[tuple[Path, InstanceGroupConfig]]:
+        """Yield the groups of `instance_groups` with their paths from the top."""
+        for index, group in enumerate(self.instance_groups):
+            yield ("cluster", "instance_groups", index), group
+
+    def filled_in(self, defaults: ClusterDefaults) -> Self:
+        """Return the cluster with what its groups take from it.
+
+        Args:
+            defaults: What groups take that say nothing else.
+
+        Raises:
+            ValueError: There is no subnet in a group's zone.
+        """
+        lists = ("instance_groups", "restricted_instance_groups")
+        return self.model_copy(
+            update={
+                name: tuple(group.filled_in(defaults) for group in getattr(self, name))
+                for name in lists
+            }
+        )
+
+    def to_request(self) -> dict[str, Any]:
+        """Return the part of CreateCluster's input that is the cluster's own."""
+        mode = None if self.auto_scaling is None else "Enable"
+        return members({**super().to_request(), "AutoScaling.Mode": mode})
+
+    @field_validator("instance_groups", mode="wrap")
+    @classmethod
+    def _check_instance_groups(
+        cls, value: object, handler: Callable[[object], tuple[InstanceGroupConfig, ...]]
+    ) -> tuple[InstanceGroupConfig, ...]:
+        return rules.checked_groups(
+            value,
+            handler=handler,
+            model=InstanceGroupConfig,
+            key="instance_groups",
+            limits=shape("sagemaker.ClusterInstanceGroupSpecifications"),
+        )
+
+    @field_validator("restricted_instance_groups", mode="wrap")
+    @classmethod
+    def _check_restricted_instance_groups(
+        cls,
+        value: object,
+        handler: Callable[[object], tuple[RestrictedInstanceGroupConfig, ...]],
+        info: ValidationInfo,
+    ) -> tuple[RestrictedInstanceGroupConfig, ...]:
+        if not value:
+            return handler(value)
+        return rules.checked_groups(
+            value,
+            handler=handler,
+            model=RestrictedInstanceGroupConfig,
+            key="restricted_instance_groups",
+            limits=shape("sagemaker.ClusterRestrictedInstanceGroupSpecifications"),
+            taken=[group.name for group in info.data.get("instance_groups", ())],
+        )
+
+    @field_validator("shared_environment")
+    @classmethod
+    def _check_shared_environment(
+        cls, value: SharedEnvironmentConfig | None, info: ValidationInfo
+    ) -> SharedEnvironmentConfig | None:
+        if value is not None and info.data.get("restricted_instance_groups") == ():
+            message = "must be left out: there are no restricted_instance_groups to share it"
+            refuse([Finding(value=value.model_dump(), message=message)])
+        return value
+
+
+def _once(values: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values if value is not None))

@@ -1,0 +1,121 @@
+"""How HyperPod updates the AMI of an instance group's nodes."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, model_validator
+
+from hyperpod_cdk.hyperpod.rolling_update import RollingUpdateConfig
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.limits import ApiLimits, Matching
+from hyperpod_cdk.schema.section import Api, Section
+
+_IDLE_STRATEGIES = ("WhenIdle", "WhenAllIdle")
+_DRAIN_STRATEGY = "DrainFirst"
+# https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
+_TIME = r"[0-9*,/-]+"
+_MONTH = r"[0-9A-Z*,/-]+"
+_DAY = r"[0-9A-Z*,/#-]+"
+
+
+def _point_in_time(value: str) -> str:
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ValueError("must be a date and time with its offset, such as 2027-01-31T03:00:00Z")
+    return value
+
+
+PointInTime = Annotated[str, AfterValidator(_point_in_time)]
+DrainTimeout = Annotated[
+    int,
+    ApiLimits(shape_name="sagemaker.DrainTimeoutInSecondsValue", noun="a drain timeout in seconds"),
+]
+OnDrainTimeout = Annotated[
+    str, ApiLimits(shape_name="sagemaker.ClusterOnDrainTimeout", noun="an action on timeout")
+]
+IdleWaitWindow = Annotated[
+    int,
+    ApiLimits(shape_name="sagemaker.IdleWaitWindowInSecondsValue", noun="an idle wait in seconds"),
+]
+
+
+class ScheduledUpdateConfig(Section):
+    """Updates of the AMI at set times."""
+
+    schedule_expression: Annotated[
+        str,
+        ApiLimits(shape_name="sagemaker.CronScheduleExpression", noun="a schedule expression"),
+        Matching(
+            pattern=rf"cron\({_TIME} {_TIME} (\? {_MONTH} {_DAY}|{_DAY} {_MONTH} \?) {_TIME}\)",
+            rule="must be a cron expression of six fields (minutes, hours, day of month, month, "
+            "day of week, year) with a ? for one of the days, such as cron(0 3 ? * SUN *)",
+        ),
+        Api("ScheduleExpression"),
+    ]
+    """When, in UTC: cron(0 3 ? * SUN *). One of day of month and day of week is ?."""
+
+    deployment: Annotated[RollingUpdateConfig | None, Api("DeploymentConfig")] = None
+    """How the update rolls over the instances. Default: HyperPod's way."""
+
+
+class DrainConfig(Section):
+    """How pods leave an instance before it is patched."""
+
+    timeout_seconds: Annotated[DrainTimeout | None, Api("DrainTimeoutInSeconds")] = None
+    """Seconds to wait for the pods to leave, 0 to 5400. Default: HyperPod's, 3600."""
+
+    on_timeout: Annotated[OnDrainTimeout | None, Api("OnDrainTimeout")] = None
+    """Skip: the instance is not patched. Force: its pods are deleted, whatever their disruption
+    budgets. Default: HyperPod's, Skip."""
+
+
+class AutoPatchConfig(Section):
+    """Patch releases of the AMI, applied as they come."""
+
+    strategy: Annotated[
+        str,
+        ApiLimits(shape_name="sagemaker.ClusterPatchingStrategy", noun="a patching strategy"),
+        Api("PatchingStrategy"),
+    ]
+    """WhenIdle: each instance once it is idle. WhenAllIdle: once all are. DrainFirst: pods are
+    made to leave."""
+
+    next_patch_date: Annotated[PointInTime | None, Api("PatchSchedule.NextPatchDate")] = None
+    """When the next patch is due, with the offset from UTC: 2027-01-31T03:00:00Z. Default:
+    HyperPod decides when it finds a patch."""
+
+    deployment: Annotated[RollingUpdateConfig | None, Api("DeploymentConfig")] = None
+    """How patching rolls over the instances. Default: HyperPod's way."""
+
+    idle_wait_window_seconds: Annotated[IdleWaitWindow | None, Api("IdleWaitWindowInSeconds")] = (
+        None
+    )
+    """Most seconds to wait for instances to become idle, 3600 to 2160000; WhenIdle and WhenAllIdle
+    only. Default: HyperPod's, 86400."""
+
+    drain: Annotated[DrainConfig | None, Api("DrainPolicy")] = None
+    """How pods leave an instance; DrainFirst only."""
+
+    @model_validator(mode="after")
+    def _check_strategy(self) -> Self:
+        refuse(self._findings())
+        return self
+
+    def _findings(self) -> Iterator[Finding]:
+        idle, drain = self.idle_wait_window_seconds, self.drain
+        if idle is not None and self.strategy not in _IDLE_STRATEGIES:
+            message = f"must be left out with {self.strategy}; it is for WhenIdle and WhenAllIdle"
+            yield Finding(path=("idle_wait_window_seconds",), value=idle, message=message)
+        batches = self.deployment is not None and self.deployment.maximum_batch_size
+        if self.strategy == _DRAIN_STRATEGY and not batches:
+            message = f"is missing: {_DRAIN_STRATEGY} needs it"
+            yield Finding(path=("deployment", "maximum_batch_size"), value=None, message=message)
+        if drain is not None and self.strategy != _DRAIN_STRATEGY:
+            message = f"must be left out with {self.strategy}; it is for {_DRAIN_STRATEGY}"
+            yield Finding(
+                path=("drain",), value=drain.model_dump(exclude_none=True), message=message
+            )

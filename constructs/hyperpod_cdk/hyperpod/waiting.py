@@ -1,0 +1,81 @@
+"""The keys of the `cluster` section about its deployment: how long, and what if it fails."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.section import Section
+
+WAIT_FOR = ("accepted", "in_service", "nodes")
+ON_SHORTAGE = ("fail", "continue")
+ON_CREATE_FAILURE = ("keep", "delete")
+# CloudFormation gives a custom resource an hour; the last answer needs some of it.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
+MOST_WAIT_MINUTES = 55
+
+
+def _minutes(value: int) -> int:
+    if not 1 <= value <= MOST_WAIT_MINUTES:
+        raise ValueError(
+            f"must be 1 to {MOST_WAIT_MINUTES} minutes: CloudFormation waits no longer than an hour"
+        )
+    return value
+
+
+class WaitingConfig(Section):
+    """What a deployment of the cluster waits for, and what happens to a failed cluster."""
+
+    wait_for: Annotated[str, OneOf(values=WAIT_FOR, noun="something to wait for")] = "in_service"
+    """When a deployment of the cluster is done. accepted: as soon as HyperPod took it on.
+    in_service: when the cluster is in service; with continuous provisioning, nodes come afterwards.
+    nodes: when every group has its instances, or its least number of them. Default: in_service."""
+
+    wait_minutes: Annotated[
+        int,
+        AfterValidator(_minutes),
+        Field(json_schema_extra={"minimum": 1, "maximum": MOST_WAIT_MINUTES}),
+    ] = 50
+    """How many minutes that may take, 1 to 55. Default: 50."""
+
+    on_shortage: Annotated[
+        str, OneOf(values=ON_SHORTAGE, noun="a way to deal with a late cluster")
+    ] = "continue"
+    """What a cluster does that is late: fail rolls the deployment back; continue lets it succeed
+    and reports what is missing, while HyperPod goes on trying. Default: continue."""
+
+    on_create_failure: Annotated[
+        str, OneOf(values=ON_CREATE_FAILURE, noun="a way to deal with a failed creation")
+    ] = "keep"
+    """What happens to a cluster whose creation failed: keep leaves it so that you can inspect it,
+    until the next deployment replaces it or the stack is deleted; delete removes it. Default:
+    keep."""
+
+    software_update: (
+        Annotated[
+            str,
+            Matching(
+                pattern=r"[A-Za-z0-9_.:/=+@ -]{1,64}",
+                rule='must be 1 to 64 letters, digits, spaces or _.:/=+@-, such as "2026-11"',
+                longest=64,
+            ),
+        ]
+        | None
+    ) = None
+    """A text of your own, such as a date in quotes. Changing it replaces the machine image of every
+    group that names none by HyperPod's latest, which takes nodes out of service. Default: none."""
+
+    delete_task_governance: bool = False
+    """Whether compute quotas and cluster policies are deleted with the cluster, which cannot be
+    deleted while there are any. Default: false, they are named and left to you."""
+
+    def to_properties(self) -> dict[str, str]:
+        """Return the custom resource's properties; all of them, so that a default may change."""
+        return {
+            "WaitFor": self.wait_for,
+            "WaitMinutes": str(self.wait_minutes),
+            "OnShortage": self.on_shortage,
+            "OnCreateFailure": self.on_create_failure,
+            "SoftwareUpdate": self.software_update or "",
+            "DeleteTaskGovernance": str(self.delete_task_governance).lower(),
+        }

@@ -1,0 +1,1 @@
+"""The bucket with the scripts that nodes run."""

@@ -1,0 +1,70 @@
+"""The bucket that nodes fetch their lifecycle scripts from."""
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, skip_checkov
+
+
+class LifecycleBucket(Construct):
+    """An S3 bucket for lifecycle scripts, with a second one for its access logs.
+
+    Encrypted, versioned, TLS only, no public access. Deleting the stack deletes the bucket only
+    while it is empty: CloudFormation never empties it, so a file of yours in it stops the
+    deletion. The log bucket is retained and its logs expire after 90 days.
+
+    Args:
+        bucket_name: Must start with `sagemaker-`: the managed policy of HyperPod nodes reads no
+            other bucket
+            (https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerClusterInstanceRolePolicy.html).
+
+    Attributes:
+        bucket: The bucket.
+
+    Raises:
+        ValueError: The name does not start with `sagemaker-`.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, bucket_name: str) -> None:
+        super().__init__(scope, construct_id)
+        if not bucket_name.startswith("sagemaker-"):
+            raise ValueError(f"bucket_name {bucket_name!r} must start with 'sagemaker-'")
+        access_logs = s3.Bucket(
+            self,
+            "AccessLogs",
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            versioned=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    expiration=Duration.days(90),
+                    noncurrent_version_expiration=Duration.days(1),
+                    abort_incomplete_multipart_upload_after=Duration.days(1),
+                )
+            ],
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+        acknowledge(
+            access_logs,
+            {"AwsSolutions-S1": "This bucket holds the access logs; logging it would never end."},
+        )
+        skip_checkov(
+            access_logs,
+            resource_type="AWS::S3::Bucket",
+            reasons={"CKV_AWS_18": "It holds the access logs; logging it would never end."},
+        )
+        self.bucket = s3.Bucket(
+            self,
+            "Bucket",
+            bucket_name=bucket_name,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            versioned=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            server_access_logs_bucket=access_logs,
+            server_access_logs_prefix="lifecycle-scripts/",
+            removal_policy=RemovalPolicy.DESTROY,
+        )

@@ -1,0 +1,1 @@
+"""The VPC, its subnets and the security group."""

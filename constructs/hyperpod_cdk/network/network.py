@@ -1,0 +1,157 @@
+"""The VPC: public, EKS and HyperPod subnets, one NAT gateway an Availability Zone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.network.subnets import PrivateSubnet, PublicSubnet, SubnetZone
+from hyperpod_cdk.schema.cidrs import is_inside
+from hyperpod_cdk.synthesis.acknowledge import skip_checkov
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeSubnets:
+    """Private subnets for HyperPod nodes.
+
+    Attributes:
+        subnets: The subnets, one at least.
+        zone_ids: The Availability Zone ID of each, such as `usw2-az2`; None where it is not known.
+            Default: none is known.
+    """
+
+    subnets: Sequence[ec2.ISubnet]
+    zone_ids: Sequence[str | None] = ()
+
+    @property
+    def ids(self) -> list[str]:
+        """The ID of each subnet."""
+        return [subnet.subnet_id for subnet in self.subnets]
+
+    def in_zone(self, availability_zone_id: str | None) -> ec2.ISubnet:
+        """Return the first subnet of an Availability Zone.
+
+        Args:
+            availability_zone_id: The zone's ID; None for the first subnet of all.
+
+        Raises:
+            ValueError: No subnet is known to be in that zone.
+        """
+        if availability_zone_id is None:
+            return self.subnets[0]
+        if availability_zone_id not in self.zone_ids:
+            raise ValueError(
+                f"no subnet for nodes is in {availability_zone_id!r}; they are in "
+                f"{list(self.zone_ids)}"
+            )
+        return self.subnets[self.zone_ids.index(availability_zone_id)]
+
+
+class Network(Construct):
+    """A VPC for an EKS control plane and HyperPod nodes.
+
+    Creates the VPC with a flow log, an internet gateway, a public subnet and a NAT gateway for
+    each Availability Zone, one EKS subnet for each, the HyperPod subnets, and an S3 gateway
+    endpoint on every private route table. Each private subnet routes through the NAT gateway of
+    its own AZ, so the loss of an AZ takes no other AZ's egress with it.
+
+    Args:
+        network: CIDR blocks and zones.
+
+    Attributes:
+        vpc: The VPC.
+        eks_subnets: Subnets for the EKS control plane.
+        node_subnets: Subnets for HyperPod nodes, in the order given.
+        internet_access: What must exist before anything in a private subnet can reach the internet.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, network: NetworkConfig) -> None:
+        super().__init__(scope, construct_id)
+        zones = _zones(network)
+        homes = [
+            next(i for i, zone in enumerate(zones) if zone.availability_zone_id == zone_id)
+            if zone_id is not None
+            else position % len(zones)
+            for position, zone_id in enumerate(network.hyperpod_zone_ids)
+        ]
+        self.vpc = ec2.Vpc(
+            self,
+            "Vpc",
+            ip_addresses=ec2.IpAddresses.cidr(network.vpc_cidr),
+            subnet_configuration=[],
+            # Nothing uses the default group; emptying it would take one more Lambda function with
+            # rights on security groups.
+            restrict_default_security_group=False,
+        )
+        self.vpc.add_flow_log(
+            "FlowLog",
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(
+                logs.LogGroup(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
+            ),
+        )
+        skip_checkov(
+            self,
+            resource_type="AWS::Logs::LogGroup",
+            reasons={"CKV_AWS_158": "Flow records hold addresses; CloudWatch Logs encrypts them."},
+        )
+        internet_gateway = ec2.CfnInternetGateway(self, "InternetGateway")
+        attachment = ec2.CfnVPCGatewayAttachment(
+            self,
+            "InternetGatewayAttachment",
+            vpc_id=self.vpc.vpc_id,
+            internet_gateway_id=internet_gateway.ref,
+        )
+        publics = [
+            PublicSubnet(
+                self,
+                f"Public{i + 1}",
+                vpc=self.vpc,
+                cidr=public_cidr,
+                zone=zone,
+                internet_gateway=internet_gateway,
+                attachment=attachment,
+            )
+            for i, (public_cidr, zone) in enumerate(
+                zip(network.public_subnet_cidrs, zones, strict=True)
+            )
+        ]
+        eks = [
+            PrivateSubnet(
+                self, f"Eks{i + 1}", vpc=self.vpc, cidr=eks_cidr, zone=public.zone, public=public
+            )
+            for i, (eks_cidr, public) in enumerate(
+                zip(network.eks_subnet_cidrs, publics, strict=True)
+            )
+        ]
+        hyperpod = [
+            PrivateSubnet(
+                self,
+                f"HyperPod{i + 1}",
+                vpc=self.vpc,
+                cidr=subnet.cidr,
+                zone=zones[home],
+                public=publics[home],
+                secondary_cidr=not is_inside(subnet.cidr, outer=network.vpc_cidr),
+                # Load balancers of pods belong beside the pods; the EKS subnets are too small.
+                tags={"kubernetes.io/role/internal-elb": "1"},
+            )
+            for i, (subnet, home) in enumerate(zip(network.hyperpod_subnets, homes, strict=True))
+        ]
+        self.eks_subnets = [private.subnet for private in eks]
+        self.node_subnets = NodeSubnets(
+            subnets=[private.subnet for private in hyperpod], zone_ids=network.hyperpod_zone_ids
+        )
+        self.internet_access = [private.default_route for private in hyperpod]
+        self.vpc.add_gateway_endpoint(
+            "S3Endpoint",
+            service=ec2.GatewayVpcEndpointAwsService.S3,
+            subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.node_subnets.subnets])],
+        )
+
+
+def _zones(network: NetworkConfig) -> list[SubnetZone]:
+    ids = network.availability_zone_ids or [None] * len(network.public_subnet_cidrs)
+    return [SubnetZone(index=index, availability_zone_id=zone) for index, zone in enumerate(ids)]

@@ -1,0 +1,103 @@
+"""Rules between the CIDR blocks and the availability zones of one network.
+
+Each takes the values it judges and the fields validated before them (`earlier`: a field that was
+itself refused is absent), and paths start at the judged field.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hyperpod_cdk.facts.service_limits import shape
+from hyperpod_cdk.schema import cidrs
+from hyperpod_cdk.schema.cidrs import NamedCidr
+from hyperpod_cdk.schema.errors import Finding
+
+# EKS refuses a cluster whose subnets are all in one zone; without zone IDs, CDK finds two zones.
+# https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+_FEWEST_ZONES = _ZONES_FOUND_BY_NAME = 2
+# Quota "IPv4 CIDR blocks per VPC": 5 with the primary one.
+# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
+_MOST_SECONDARY_CIDRS = 4
+# Lists with one subnet in each zone.
+_ZONAL_LISTS = ("public_subnet_cidrs", "eks_subnet_cidrs")
+
+Earlier = Mapping[str, Any]
+
+
+def zonal_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator[Finding]:
+    """Judge a list with one subnet in each zone: count, place in the VPC, overlaps."""
+    if len(value) < _FEWEST_ZONES:
+        message = f"must list at least {_FEWEST_ZONES} subnets: EKS needs two availability zones"
+        yield Finding(value=list(value), message=message)
+    else:
+        yield from _count_findings(value, earlier=earlier)
+    if "vpc_cidr" in earlier:
+        yield from cidrs.outside_findings(value, vpc_cidr=earlier["vpc_cidr"])
+    own: list[NamedCidr] = [((index,), cidr) for index, cidr in enumerate(value)]
+    yield from cidrs.overlap_findings(own, others=_zonal_cidrs(earlier))
+
+
+def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Iterator[Finding]:
+    """Judge the list of zones: one for each subnet, each once."""
+    if value is None:
+        if len(earlier.get("eks_subnet_cidrs", ())) > _ZONES_FOUND_BY_NAME:
+            message = f"must name the zones of more than {_ZONES_FOUND_BY_NAME} EKS subnets"
+            yield Finding(value=None, message=message)
+        return
+    yield from _count_findings(value, earlier=earlier)
+    for index, zone in enumerate(value):
+        if zone in value[:index]:
+            yield Finding(path=(index,), value=zone, message="is listed twice; name each zone once")
+
+
+def hyperpod_subnet_findings(
+    subnets: Sequence[tuple[str, str | None]], *, earlier: Earlier
+) -> Iterator[Finding]:
+    """Judge the HyperPod subnets, each a CIDR block and a zone ID: count, blocks, zones."""
+    most = shape("sagemaker.Subnets").maximum or 0
+    if not 1 <= len(subnets) <= most:
+        message = f"must list 1 to {most} subnets, what a HyperPod cluster takes"
+        yield Finding(value=[cidr for cidr, _ in subnets], message=message)
+    own: list[NamedCidr] = [((index, "cidr"), cidr) for index, (cidr, _) in enumerate(subnets)]
+    yield from cidrs.overlap_findings(own, others=_zonal_cidrs(earlier))
+    if "vpc_cidr" in earlier:
+        yield from _secondary_findings(own, vpc_cidr=earlier["vpc_cidr"])
+    if "availability_zone_ids" in earlier:
+        zones = earlier["availability_zone_ids"]
+        for index, (_, zone) in enumerate(subnets):
+            if zone is not None and zone not in (zones or ()):
+                path = (index, "availability_zone_id")
+                yield Finding(path=path, value=zone, message=_unserved(zones))
+
+
+def _secondary_findings(own: Sequence[NamedCidr], *, vpc_cidr: str) -> Iterator[Finding]:
+    secondary = [named for named in own if not cidrs.is_inside(named[1], outer=vpc_cidr)]
+    yield from cidrs.association_findings(vpc_cidr, secondary=secondary)
+    for path, cidr in secondary[_MOST_SECONDARY_CIDRS:]:
+        message = (
+            f"exceeds the number of secondary CIDR blocks: AWS allows {_MOST_SECONDARY_CIDRS} "
+            f"outside vpc_cidr {vpc_cidr} by default"
+        )
+        yield Finding(path=path, value=cidr, message=message)
+
+
+def _count_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator[Finding]:
+    for name in _ZONAL_LISTS:
+        if name in earlier and len(earlier[name]) != len(value):
+            message = f"must have as many entries as {name} ({len(earlier[name])}): one a zone"
+            yield Finding(value=list(value), message=message)
+            return
+
+
+def _zonal_cidrs(earlier: Earlier) -> list[NamedCidr]:
+    return [
+        ((name, index), cidr)
+        for name in _ZONAL_LISTS
+        for index, cidr in enumerate(earlier.get(name, ()))
+    ]
+
+
+def _unserved(zones: Sequence[str] | None) -> str:
+    if zones is None:
+        return "needs network.availability_zone_ids too, so that its zone has a NAT gateway"
+    return f"must be one of availability_zone_ids ({', '.join(zones)}), the zones with NAT gateways"

@@ -1,0 +1,75 @@
+"""The `network` section: VPC, subnets and availability zones."""
+
+from pydantic import ValidationInfo, field_validator
+
+from hyperpod_cdk.network import rules
+from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
+from hyperpod_cdk.schema.cidrs import AllocatableCidr
+from hyperpod_cdk.schema.errors import refuse
+from hyperpod_cdk.schema.section import Listed, Section
+
+
+class HyperPodSubnetConfig(Section):
+    """A private subnet for HyperPod nodes and their pods."""
+
+    cidr: AllocatableCidr
+    """IPv4 CIDR block, /16 to /28. Nodes and pods take their addresses here (a p5.48xlarge up to
+    81) and the block cannot be resized. Outside vpc_cidr, it is added to the VPC as a secondary
+    block."""
+
+    availability_zone_id: AvailabilityZoneId | None = None
+    """Zone of the nodes, by ID; one of network.availability_zone_ids, whose NAT gateway it uses.
+    Default: the zone at this subnet's position among the availability zones."""
+
+
+Cidrs = tuple[str, ...]
+Subnets = tuple[HyperPodSubnetConfig, ...]
+
+
+class NetworkConfig(Section):
+    """VPC, subnets and availability zones."""
+
+    vpc_cidr: AllocatableCidr = "10.192.0.0/16"
+    """Primary IPv4 CIDR block of the VPC, /16 to /28."""
+
+    public_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.10.0/24", "10.192.11.0/24")
+    """One public subnet for each availability zone, each with a NAT gateway; inside vpc_cidr."""
+
+    eks_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.7.0/28", "10.192.8.0/28")
+    """One private subnet for each availability zone, for the network interfaces of the EKS control
+    plane; inside vpc_cidr, in at least two zones."""
+
+    availability_zone_ids: Listed[AvailabilityZoneId] | None = None
+    """Zones of the public and EKS subnets, in order, by ID (usw2-az1), which means the same place
+    in every account. Default: the region's first two zones, by name."""
+
+    hyperpod_subnets: Listed[HyperPodSubnetConfig] = (HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
+    """Private subnets for the nodes. EFA traffic does not leave a zone."""
+
+    @property
+    def hyperpod_zone_ids(self) -> tuple[str | None, ...]:
+        """The zone of each HyperPod subnet; None where zones are found by name."""
+        zones = self.availability_zone_ids or (None,)
+        return tuple(
+            subnet.availability_zone_id or zones[index % len(zones)]
+            for index, subnet in enumerate(self.hyperpod_subnets)
+        )
+
+    @field_validator("public_subnet_cidrs", "eks_subnet_cidrs")
+    @classmethod
+    def _check_zonal_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
+        refuse(rules.zonal_subnet_findings(value, earlier=info.data))
+        return value
+
+    @field_validator("availability_zone_ids")
+    @classmethod
+    def _check_zones(cls, value: Cidrs | None, info: ValidationInfo) -> Cidrs | None:
+        refuse(rules.zone_findings(value, earlier=info.data))
+        return value
+
+    @field_validator("hyperpod_subnets")
+    @classmethod
+    def _check_hyperpod_subnets(cls, value: Subnets, info: ValidationInfo) -> Subnets:
+        subnets = [(subnet.cidr, subnet.availability_zone_id) for subnet in value]
+        refuse(rules.hyperpod_subnet_findings(subnets, earlier=info.data))
+        return value

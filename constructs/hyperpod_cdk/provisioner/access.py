@@ -1,0 +1,79 @@
+"""The provisioner's rights on an EKS cluster."""
+
+from aws_cdk import Stack
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_finding
+
+
+class ProvisionerAccess(Construct):
+    """Lets a provisioner install Helm releases on an EKS cluster and join HyperPod nodes to it.
+
+    Cluster admin through an access entry: charts make CRDs, cluster roles and namespaces. The
+    right to manage access entries of this cluster: HyperPod makes the nodes' entries with the
+    rights of whoever creates the HyperPod cluster.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+
+    Belongs in the EKS cluster's stack, so that it outlives every release and HyperPod cluster.
+
+    Args:
+        cluster: The EKS cluster.
+        provisioner: The provisioner.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        provisioner: Provisioner,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        entry = eks.AccessEntry(
+            self,
+            "ClusterAdmin",
+            cluster=cluster,
+            principal=provisioner.role.role_arn,
+            access_policies=[
+                eks.AccessPolicy.from_access_policy_name(
+                    "AmazonEKSClusterAdminPolicy", access_scope_type=eks.AccessScopeType.CLUSTER
+                )
+            ],
+        )
+        access_entries = Stack.of(self).format_arn(
+            service="eks", resource="access-entry", resource_name=f"{cluster.cluster_name}/*"
+        )
+        policy = provisioner.grant(
+            self,
+            "AccessEntries",
+            statements=[
+                iam.PolicyStatement(
+                    sid="UseCluster",
+                    actions=["eks:CreateAccessEntry", "eks:DescribeCluster"],
+                    resources=[cluster.cluster_arn],
+                ),
+                iam.PolicyStatement(
+                    sid="ManageAccessEntries",
+                    actions=[
+                        "eks:AssociateAccessPolicy",
+                        "eks:DeleteAccessEntry",
+                        "eks:DescribeAccessEntry",
+                    ],
+                    resources=[access_entries],
+                ),
+            ],
+        )
+        policy.node.add_dependency(entry)
+        acknowledge(
+            policy,
+            {
+                wildcard_finding(self, access_entries): (
+                    "An access entry's ARN ends in an id that EKS draws; only this cluster's "
+                    "entries match."
+                )
+            },
+        )

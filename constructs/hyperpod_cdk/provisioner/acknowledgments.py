@@ -1,0 +1,75 @@
+"""Findings on CDK's provider framework that its users cannot fix."""
+
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import custom_resources as cr
+from constructs import IConstruct
+
+from hyperpod_cdk.synthesis.acknowledge import (
+    acknowledge,
+    managed_policy_finding,
+    skip_checkov,
+    wildcard_finding,
+)
+
+_FRAMEWORK_FUNCTIONS = ("framework-onEvent", "framework-isComplete", "framework-onTimeout")
+
+
+def acknowledge_provider(
+    provider: cr.Provider, *, on_event: lambda_.Function, is_complete: lambda_.Function
+) -> None:
+    """Acknowledge the findings on `provider`'s own functions and state machine."""
+    framework = [provider.node.find_child(name) for name in _FRAMEWORK_FUNCTIONS]
+    invoked = [
+        on_event.function_arn,
+        is_complete.function_arn,
+        *(
+            function.function_arn
+            for function in framework
+            if isinstance(function, lambda_.Function)
+        ),
+    ]
+    acknowledge(
+        provider,
+        {
+            managed_policy_finding("service-role/AWSLambdaBasicExecutionRole"): (
+                "CDK's provider framework gives its functions this policy; it only writes logs."
+            ),
+            **{
+                wildcard_finding(provider, f"{arn}:*"): (
+                    "CDK's provider framework invokes the functions' versions, named by a wildcard."
+                )
+                for arn in invoked
+            },
+            wildcard_finding(provider, "*"): (
+                "Log delivery of the provider framework's waiter: AWS takes no resource for it."
+            ),
+            "AwsSolutions-SF2": (
+                "CDK's provider framework does not offer tracing of its waiter; its log has every "
+                "step."
+            ),
+        },
+    )
+
+
+def skip_provisioner_checks(provisioner: IConstruct) -> None:
+    """Have checkov skip what does not fit functions that only CloudFormation invokes."""
+    skip_checkov(
+        provisioner,
+        resource_type="AWS::Lambda::Function",
+        reasons={
+            "CKV_AWS_115": "CloudFormation alone invokes it; a reservation fails in new accounts.",
+            "CKV_AWS_116": "It is invoked synchronously, so a dead-letter queue would stay empty.",
+            "CKV_AWS_117": "It is placed in the VPC when the Kubernetes endpoint needs it.",
+            "CKV_AWS_173": "Its environment holds names of functions, no secret.",
+        },
+    )
+    skip_checkov(
+        provisioner,
+        resource_type="AWS::Logs::LogGroup",
+        reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
+    )
+    skip_checkov(
+        provisioner,
+        resource_type="AWS::IAM::Policy",
+        reasons={"CKV_AWS_111": "Log delivery of CDK's waiter: AWS takes no resource for it."},
+    )

@@ -1,0 +1,108 @@
+"""The provisioner's deployment package: its code and a pinned AWS SDK cut to what it calls."""
+
+import hashlib
+import runpy
+import shutil
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jsii
+from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
+from aws_cdk import aws_lambda as lambda_
+
+from hyperpod_cdk.synthesis.assets import asset_directory
+
+# boto3 and all that it imports; `six` is a module, the others are packages.
+_SDK_PACKAGES = ("boto3", "botocore", "s3transfer", "jmespath", "urllib3", "dateutil", "six")
+_SDK_DISTRIBUTIONS = (
+    "boto3", "botocore", "s3transfer", "jmespath", "urllib3", "python-dateutil", "six",
+)  # fmt: skip
+_NEVER_SHIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.pyi", "py.typed", "examples")
+
+
+def provisioner_code() -> lambda_.Code:
+    """Return the provisioner's code asset.
+
+    The SDK comes from this environment, so the model that validated the configuration is the one
+    that calls HyperPod; the Lambda runtime's own SDK lags it and refuses newer parameters. Only
+    the service models that the code names in `provisioner/aws/services.py` are shipped.
+    """
+    source = asset_directory("lambda")
+    return lambda_.Code.from_asset(
+        str(source),
+        asset_hash=_digest(source),
+        asset_hash_type=AssetHashType.CUSTOM,
+        bundling=BundlingOptions(
+            # Never pulled: the local bundling below always succeeds.
+            image=DockerImage.from_registry("public.ecr.aws/lambda/python"),
+            local=_CopyCodeAndSdk(),
+        ),
+    )
+
+
+@jsii.implements(ILocalBundling)
+class _CopyCodeAndSdk:
+    def try_bundle(self, output_dir: str, *_args: Any, **_options: Any) -> bool:
+        source, target = asset_directory("lambda"), Path(output_dir)
+        shutil.copytree(source / "provisioner", target / "provisioner", ignore=_NEVER_SHIPPED)
+        services = _services(source)
+        for name in _SDK_PACKAGES:
+            location = _location(name)
+            if location.is_file():
+                shutil.copyfile(location, target / location.name)
+            else:
+                _copy_package(location, target / name, services=services)
+        return True
+
+
+def _copy_package(location: Path, target: Path, *, services: Sequence[str]) -> None:
+    shutil.copytree(
+        location,
+        target,
+        ignore=lambda directory, names: {
+            *_NEVER_SHIPPED(directory, names),
+            *(["data"] if Path(directory) == location and location.name != "dateutil" else []),
+        },
+    )
+    if location.name == "botocore":
+        data = location / "data"
+        for path in sorted(data.iterdir()):
+            if path.is_file():
+                (target / "data").mkdir(exist_ok=True)
+                shutil.copyfile(path, target / "data" / path.name)
+            elif path.name in services:
+                shutil.copytree(path, target / "data" / path.name)
+
+
+def _location(name: str) -> Path:
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(
+            f"{name} is not installed, so the provisioner cannot be packaged; "
+            "run `pip install -r requirements.txt`"
+        )
+    origin = Path(spec.origin)
+    return origin.parent if origin.name == "__init__.py" else origin
+
+
+def _services(source: Path) -> tuple[str, ...]:
+    return tuple(runpy.run_path(str(source / "provisioner" / "aws" / "services.py"))["SERVICES"])
+
+
+def _digest(source: Path) -> str:
+    digest = hashlib.sha256()
+    for part in _digest_parts(source):
+        digest.update(part)
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def _digest_parts(source: Path) -> Iterator[bytes]:
+    for name in _SDK_DISTRIBUTIONS:
+        yield f"{name}=={version(name)}".encode()
+    for path in sorted((source / "provisioner").rglob("*.py")):
+        yield path.relative_to(source).as_posix().encode()
+        yield path.read_bytes()

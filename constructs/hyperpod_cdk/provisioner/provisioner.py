@@ -1,0 +1,199 @@
+"""The Lambda function that serves the custom resources."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aws_cdk import CustomResource, Duration, Size, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3_assets as s3_assets
+from aws_cdk import aws_stepfunctions as sfn
+from aws_cdk import custom_resources as cr
+from aws_cdk.lambda_layer_kubectl_v34 import KubectlV34Layer
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.facts.versions import PROVISIONER_ARCHITECTURE, PROVISIONER_RUNTIME
+from hyperpod_cdk.provisioner.acknowledgments import (
+    acknowledge_provider,
+    skip_provisioner_checks,
+)
+from hyperpod_cdk.provisioner.code import provisioner_code
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding
+
+# CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
+_LONGEST_WAIT = Duration.hours(1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VpcPlacement:
+    """Where in a VPC a function runs.
+
+    Attributes:
+        vpc: The VPC.
+        subnets: Private subnets with a route to the internet.
+        security_group: The function's security group.
+        internet_access: What must exist before it can call AWS.
+    """
+
+    vpc: ec2.IVpc
+    subnets: Sequence[ec2.ISubnet]
+    security_group: ec2.ISecurityGroup
+    internet_access: Sequence[IDependable]
+
+
+class Provisioner(Construct):
+    """Serves `Custom::HelmRelease`, `Custom::HyperPodCluster` and `Custom::LifecycleScripts`.
+
+    Two functions of one package and one role (start the work; ask whether it is done) behind CDK's
+    provider framework, which polls for up to an hour. helm comes from the CDK kubectl layer.
+
+    The role starts with no right but to write its own logs. Each resource adds what it needs, in
+    its own stack, for as long as it lives.
+
+    Args:
+        placement: Run inside a VPC. Needed when the Kubernetes API is not reachable from
+            everywhere. Default: outside the VPC, which needs no network interfaces.
+        poll_interval: Between two questions whether the work is done. Default: 30 seconds.
+
+    Attributes:
+        role: The functions' role.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        placement: VpcPlacement | None = None,
+        poll_interval: Duration | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.role = iam.Role(
+            self,
+            "Role",
+            description="Installs Helm releases and creates the HyperPod cluster",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+        )
+        code = provisioner_code()
+        layer = KubectlV34Layer(self, "KubectlLayer")
+
+        def function(function_id: str, handler: str, timeout: Duration) -> lambda_.Function:
+            log_group = logs.LogGroup(
+                self, f"{function_id}Logs", retention=logs.RetentionDays.THREE_MONTHS
+            )
+            log_group.grant_write(self.role)
+            return lambda_.Function(
+                self,
+                function_id,
+                description=f"HyperPod provisioner, {handler}",
+                code=code,
+                handler=f"provisioner.handler.{handler}",
+                runtime=PROVISIONER_RUNTIME,
+                architecture=PROVISIONER_ARCHITECTURE,
+                layers=[layer],
+                role=self.role,
+                timeout=timeout,
+                # Needs 165 MB at its peak with the official chart (tests/benchmark); the rest buys
+                # processor time, of which Lambda gives 0.6 of one with this much memory.
+                memory_size=1024,
+                ephemeral_storage_size=Size.mebibytes(512),
+                log_group=log_group,
+                vpc=placement.vpc if placement is not None else None,
+                vpc_subnets=(
+                    ec2.SubnetSelection(subnets=list(placement.subnets))
+                    if placement is not None
+                    else None
+                ),
+                security_groups=[placement.security_group] if placement is not None else None,
+            )
+
+        on_event = function("OnEvent", "on_event", Duration.minutes(14))
+        is_complete = function("IsComplete", "is_complete", Duration.minutes(2))
+        provider_logs = logs.LogGroup(
+            self, "ProviderLogs", retention=logs.RetentionDays.THREE_MONTHS
+        )
+        self._provider = cr.Provider(
+            self,
+            "Provider",
+            on_event_handler=on_event,
+            is_complete_handler=is_complete,
+            query_interval=poll_interval if poll_interval is not None else Duration.seconds(30),
+            total_timeout=_LONGEST_WAIT,
+            log_group=provider_logs,
+            # Steps without their input: it holds the ResponseURL, which is a credential.
+            waiter_state_machine_log_options=cr.LogOptions(
+                destination=provider_logs, level=sfn.LogLevel.ALL, include_execution_data=False
+            ),
+            disable_waiter_state_machine_logging=False,
+        )
+        if placement is not None:
+            _allow_network_interfaces(self.role)
+            self._provider.node.add_dependency(*placement.internet_access)
+        acknowledge_provider(self._provider, on_event=on_event, is_complete=is_complete)
+        skip_provisioner_checks(self)
+
+    def grant(
+        self, scope: Construct, construct_id: str, *, statements: Sequence[iam.PolicyStatement]
+    ) -> iam.Policy:
+        """Add rights to the role through a policy in `scope`'s stack, which lives as long as it."""
+        return iam.Policy(scope, construct_id, roles=[self.role], statements=list(statements))
+
+    def read_asset(self, asset: s3_assets.Asset) -> iam.PolicyStatement:
+        """Return the right to read exactly one asset."""
+        return iam.PolicyStatement(
+            sid="ReadAsset",
+            actions=["s3:GetObject"],
+            resources=[asset.bucket.arn_for_objects(asset.s3_object_key)],
+        )
+
+    def custom_resource(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        resource_type: str,
+        properties: Mapping[str, str],
+        depends_on: Sequence[IDependable],
+    ) -> CustomResource:
+        """Return a custom resource of `resource_type` in `scope`, served by this provisioner.
+
+        Args:
+            scope: Parent.
+            construct_id: Id.
+            resource_type: `Custom::…`.
+            properties: Strings only: CloudFormation makes every value a string.
+            depends_on: What must exist first and outlive it: its rights above all.
+        """
+        resource = CustomResource(
+            scope,
+            construct_id,
+            service_token=self._provider.service_token,
+            service_timeout=_LONGEST_WAIT,
+            resource_type=resource_type,
+            properties=dict(properties),
+        )
+        local = [item for item in depends_on if _in_stack(item, Stack.of(scope))]
+        resource.node.add_dependency(*local)
+        return resource
+
+
+def _in_stack(item: IDependable, stack: Stack) -> bool:
+    # Stacks already depend on each other; an edge between resources of two stacks adds nothing.
+    return not isinstance(item, Construct) or Stack.of(item) is stack
+
+
+def _allow_network_interfaces(role: iam.Role) -> None:
+    # The L2 adds AWSLambdaVPCAccessExecutionRole only to roles that it makes itself.
+    policy = "service-role/AWSLambdaVPCAccessExecutionRole"
+    role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name(policy))
+    acknowledge(
+        role,
+        {
+            managed_policy_finding(policy): (
+                "Lambda documents this managed policy for functions in a VPC, and AWS keeps it."
+            )
+        },
+    )

@@ -1,0 +1,1 @@
+"""How a section of the configuration is read, limited and refused."""

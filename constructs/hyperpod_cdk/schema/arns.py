@@ -1,0 +1,80 @@
+"""ARNs and ids of what a HyperPod cluster uses but this deployment does not make."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.limits import Matching
+
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+_IAM_NAME = r"[A-Za-z0-9_+=,.@-]+"
+_IAM_PATH = rf"({_IAM_NAME}/)*"
+# The API takes a role without its slash and a plan of any name; policies name both.
+RoleArn = Annotated[
+    str,
+    Matching(
+        pattern=rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:role/{_IAM_PATH}{_IAM_NAME}",
+        longest=2048,
+        rule="must be the ARN of an IAM role, such as arn:aws:iam::111122223333:role/Name",
+    ),
+]
+PrincipalArn = Annotated[
+    str,
+    Matching(
+        pattern=rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:(role|user)/{_IAM_PATH}{_IAM_NAME}",
+        rule="must be the ARN of an IAM role or user, such as "
+        "arn:aws:iam::111122223333:role/Admin (the role's ARN, not that of a session)",
+    ),
+]
+TrainingPlanArn = Annotated[
+    str,
+    Matching(
+        pattern=r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:[0-9]{12}:"
+        r"training-plan/[a-zA-Z0-9](-*[a-zA-Z0-9]){0,63}",
+        longest=2048,
+        rule="must be the ARN of a training plan, such as "
+        "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-plan",
+    ),
+]
+# An alias would pass the API's pattern, but no IAM policy can be limited to the key behind it.
+KmsKeyId = Annotated[
+    str,
+    Matching(
+        pattern=r"(arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/)?[0-9A-Za-z][0-9A-Za-z-]*",
+        longest=2048,
+        rule="must be the ID or the ARN of a KMS key (no alias), such as "
+        "1234abcd-12ab-34cd-56ef-1234567890ab",
+    ),
+]
+SubnetId = Annotated[
+    str,
+    Matching(
+        pattern=r"subnet-[0-9a-f]{8}([0-9a-f]{9})?",
+        rule="must be a subnet's ID such as subnet-0123456789abcdef0",
+    ),
+]
+SecurityGroupId = Annotated[
+    str,
+    Matching(
+        pattern=r"sg-[0-9a-f]{8}([0-9a-f]{9})?",
+        rule="must be a security group's ID such as sg-0123456789abcdef0",
+    ),
+]
+
+
+def arn_findings(value: str | None, *, region: str | None) -> Iterator[Finding]:
+    """Find an ARN of another partition or region than the deployment's.
+
+    Args:
+        value: The ARN; what is not an ARN is passed over.
+        region: The configured region; None leaves nothing to compare with.
+    """
+    if value is None or region is None or not value.startswith("arn:"):
+        return
+    _, partition, _, own_region, _ = value.split(":", 4)
+    if partition != regions()[region]:
+        message = f"must be of partition {regions()[region]}, which region {region} belongs to"
+        yield Finding(value=value, message=message)
+    elif own_region not in ("", region):  # IAM's ARNs have no region
+        yield Finding(value=value, message=f"must be of region {region}, where it is used")

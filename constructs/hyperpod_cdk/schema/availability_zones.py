@@ -1,0 +1,78 @@
+"""Availability zone IDs, which name the same place in every account."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+from hyperpod_cdk.schema.errors import Finding, Path
+from hyperpod_cdk.schema.limits import Matching
+
+_REGION = re.compile(
+    r"(?P<area>[a-z]{2})(?P<gov>-gov)?-(?P<north_south>north|south)?(?P<side>east|west|central)?"
+    r"-(?P<number>[0-9]+)"
+)
+
+_ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?"
+
+NamedZone = tuple[Path, str]
+
+
+AvailabilityZoneId = Annotated[
+    str,
+    Matching(
+        pattern=_ZONE_ID,
+        rule="must be an availability zone ID such as usw2-az1, not a name such as us-west-2a; "
+        "`aws ec2 describe-availability-zones` lists the IDs",
+    ),
+]
+"""An availability zone ID, such as usw2-az1."""
+
+
+def zone_id_prefix(region: str) -> str | None:
+    """Return what the region's zone IDs start with: `usw2` for `us-west-2`.
+
+    The isolated and sovereign partitions publish no list to check the rule against: None for them.
+    """
+    match = _REGION.fullmatch(region)
+    if match is None:
+        return None
+    words = [match["gov"], match["north_south"], match["side"]]
+    initials = "".join(word.lstrip("-")[0] for word in words if word)
+    return f"{match['area']}{initials}{match['number']}"
+
+
+def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -> Iterator[Finding]:
+    """Find a zone that no HyperPod subnet is in.
+
+    Args:
+        zone: The zone ID.
+        zones: Zone IDs of the HyperPod subnets; None in place of one that is known by name only.
+        why: Why it has to be one of them, or what else to do; ends the message.
+    """
+    known = set(zones)
+    if zone not in known:
+        named = ", ".join(sorted(one for one in known if one))
+        allowed = f"must be a HyperPod subnet's zone ({named}){why}"
+        message = allowed if named else "needs network.availability_zone_ids too; or leave it out"
+        yield Finding(path=("availability_zone_id",), value=zone, message=message)
+
+
+def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterator[Finding]:
+    """Find zone IDs of another region than the configured one, or than the first zone's.
+
+    Args:
+        zones: Zone IDs with their paths; malformed ones are passed over.
+        region: The configured region; None leaves the zones to agree with each other.
+    """
+    expected = zone_id_prefix(region) if region else None
+    reason = f"region {region} has IDs such as {expected}-az1"
+    for path, zone in zones:
+        match = re.fullmatch(_ZONE_ID, zone)
+        if match is None:  # the field's own pattern reports it
+            continue
+        prefix = match[1]
+        if expected is None:
+            expected, reason = prefix, f"the first zone, {zone}, is elsewhere"
+        elif prefix != expected:
+            message = f"must be a zone of the deployment's region: {reason}"
+            yield Finding(path=path, value=zone, message=message)

@@ -1,0 +1,112 @@
+"""IPv4 CIDR blocks: their types and the rules between them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import IPv4Network
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from hyperpod_cdk.schema.errors import Finding, Path, key_path
+
+# https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
+_SHORTEST_PREFIX, _LONGEST_PREFIX = 16, 28
+_PRIVATE_RANGES = tuple(
+    IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+)
+# No address in these can be given to an instance.
+_UNUSABLE_RANGES = tuple(
+    IPv4Network(block) for block in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3")
+)
+
+NamedCidr = tuple[Path, str]
+
+
+def _cidr(value: str) -> str:
+    address, slash, prefix = value.partition("/")
+    if not (slash and prefix.isascii() and prefix.isdigit()):
+        raise ValueError("must be an IPv4 CIDR block such as 10.0.0.0/16")
+    try:
+        network = IPv4Network(value, strict=False)
+    except ValueError as error:
+        raise ValueError(f"must be an IPv4 CIDR block such as 10.0.0.0/16 ({error})") from error
+    if str(network.network_address) != address:
+        raise ValueError(f"has bits set after its /{prefix} prefix; did you mean {network}?")
+    return value
+
+
+def _allocatable_cidr(value: str) -> str:
+    network = IPv4Network(_cidr(value))
+    if not _SHORTEST_PREFIX <= network.prefixlen <= _LONGEST_PREFIX:
+        raise ValueError("must have a prefix of /16 to /28, the sizes of VPCs and subnets in AWS")
+    for unusable in _UNUSABLE_RANGES:
+        if network.overlaps(unusable):
+            raise ValueError(f"lies in {unusable}, whose addresses no instance can have")
+    return value
+
+
+Cidr = Annotated[str, AfterValidator(_cidr)]
+"""An IPv4 CIDR block of any size."""
+
+AllocatableCidr = Annotated[str, AfterValidator(_allocatable_cidr)]
+"""An IPv4 CIDR block that a VPC or a subnet can have: /16 to /28, no reserved addresses."""
+
+
+def is_private(cidr: str) -> bool:
+    """Tell whether the block lies in a private range of RFC 1918."""
+    return _private_range(IPv4Network(cidr)) is not None
+
+
+def is_inside(cidr: str, *, outer: str) -> bool:
+    """Tell whether the block lies wholly in the outer one."""
+    return IPv4Network(cidr).subnet_of(IPv4Network(outer))
+
+
+def outside_findings(cidrs: Sequence[str], *, vpc_cidr: str) -> Iterator[Finding]:
+    """Find subnets that are not inside the VPC's primary CIDR block."""
+    for index, cidr in enumerate(cidrs):
+        if not is_inside(cidr, outer=vpc_cidr):
+            yield Finding(path=(index,), value=cidr, message=f"must lie inside vpc_cidr {vpc_cidr}")
+
+
+def overlap_findings(own: Sequence[NamedCidr], *, others: Sequence[NamedCidr]) -> Iterator[Finding]:
+    """Find blocks that share addresses with one of `others` or of their own list."""
+    named = [(f"{key_path(path)} {cidr}", cidr) for path, cidr in others]
+    for path, cidr in own:
+        network = IPv4Network(cidr)
+        taken = [name for name, other in named if network.overlaps(IPv4Network(other))]
+        if taken:
+            message = f"overlaps {', '.join(taken)}; subnets cannot share addresses"
+            yield Finding(path=path, value=cidr, message=message)
+        named.append((f"{cidr} of the same list", cidr))
+
+
+def association_findings(vpc_cidr: str, *, secondary: Iterable[NamedCidr]) -> Iterator[Finding]:
+    """Find blocks that AWS refuses to add to a VPC with these others.
+
+    https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html#add-cidr-block-restrictions
+    """
+    associated = [IPv4Network(vpc_cidr)]
+    for path, cidr in secondary:
+        network = IPv4Network(cidr)
+        if network.overlaps(associated[0]):
+            message = f"must lie inside vpc_cidr {vpc_cidr} or share no address with it"
+            yield Finding(path=path, value=cidr, message=message)
+        elif refusal := _refusal(network, associated=associated):
+            yield Finding(path=path, value=cidr, message=f"cannot be added to this VPC: {refusal}")
+        associated.append(network)
+
+
+def _refusal(network: IPv4Network, *, associated: Sequence[IPv4Network]) -> str | None:
+    primary, own = _private_range(associated[0]), _private_range(network)
+    if own is not None and own != primary:
+        return f"AWS adds private blocks only from the range of vpc_cidr ({primary or 'public'})"
+    if network.subnet_of(IPv4Network("198.19.0.0/16")):
+        return "AWS reserves 198.19.0.0/16"
+    low = any(other.subnet_of(IPv4Network("10.0.0.0/15")) for other in associated)
+    if low and network.subnet_of(IPv4Network("10.0.0.0/16")):
+        return "AWS refuses 10.0.0.0/16 beside another block of 10.0.0.0/15"
+    return None
+
+
+def _private_range(network: IPv4Network) -> IPv4Network | None:
+    return next((block for block in _PRIVATE_RANGES if network.subnet_of(block)), None)

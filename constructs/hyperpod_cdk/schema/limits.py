@@ -1,0 +1,226 @@
+"""Annotations that limit a field to what AWS accepts, and say so when refusing.
+
+A CDK token, such as the ARN of a role that another stack makes, stands for a text that is not known
+yet: patterns and lengths let it pass, enumerations do not.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf
+from typing import Any, TypeVar
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from hyperpod_cdk.facts.service_limits import Shape, shape
+from hyperpod_cdk.schema.errors import Finding, refuse
+
+# A longer list than this says less than its length does.
+_MOST_VALUES_LISTED = 12
+
+# https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
+_TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
+
+Value = TypeVar("Value", str, int)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiLimits:
+    """Limits a text or a whole number to a shape of the AWS service models.
+
+    Attributes:
+        shape_name: The shape, `<service>.<Shape>`; read when a value is checked, not on import.
+        noun: What the value is, with its article: "a HyperPod instance type".
+    """
+
+    shape_name: str
+    noun: str
+
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the limits after the type."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same limits in JSON Schema's words."""
+        limits = shape(self.shape_name)
+        json_schema = handler(schema)
+        length = "Length" if json_schema["type"] == "string" else "imum"
+        json_schema |= {
+            key: value
+            for key, value in (
+                (f"min{length}", limits.minimum),
+                (f"max{length}", limits.maximum),
+                ("pattern", limits.pattern and f"^(?:{limits.pattern})$"),
+                ("enum", list(limits.values)),
+            )
+            if value not in (None, [])
+        }
+        return json_schema
+
+    def _check(self, value: Value) -> Value:
+        refuse(limit_findings(value, limits=shape(self.shape_name), noun=self.noun))
+        return value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OneOf:
+    """Limits a text or a whole number to listed values that no service model holds.
+
+    Attributes:
+        values: The allowed values.
+        noun: What the value is, with its article: "a Kubernetes version of HyperPod".
+    """
+
+    values: tuple[str, ...] | tuple[int, ...]
+    noun: str
+
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the value after the type."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same values in JSON Schema's words."""
+        return handler(schema) | {"enum": list(self.values)}
+
+    def _check(self, value: Value) -> Value:
+        if value not in self.values:
+            refuse([_unknown(value, known=[str(known) for known in self.values], noun=self.noun)])
+        return value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matching:
+    """Limits a text to a pattern that no service model holds.
+
+    Attributes:
+        pattern: Regular expression for the text from start to end, in what Python and JSON Schema
+            have in common.
+        rule: What is allowed; reads on from the value: "must be an S3 URI such as s3://bucket".
+        longest: Most characters.
+    """
+
+    pattern: str
+    rule: str
+    longest: int | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the text after the type."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same pattern in JSON Schema's words."""
+        json_schema = handler(schema) | {"pattern": f"^(?:{self.pattern})$"}
+        return json_schema if self.longest is None else json_schema | {"maxLength": self.longest}
+
+    def _check(self, value: str) -> str:
+        if is_token(value):
+            return value
+        too_long = self.longest is not None and len(value) > self.longest
+        if too_long or not re.fullmatch(self.pattern, value):
+            refuse([Finding(value=value, message=self.rule)])
+        return value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListLimits:
+    """Limits a list to the length of a shape of the AWS service models, each entry once.
+
+    Attributes:
+        shape_name: The shape, `<service>.<Shape>`; read when a list is checked, not on import.
+        noun: What the entries are, in the plural: "instance types".
+        may_be_empty: Whether no entry stands for leaving the list out. Default: true.
+    """
+
+    shape_name: str
+    noun: str
+    may_be_empty: bool = True
+
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the list after its entries."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same limits in JSON Schema's words."""
+        length = {"minItems": self._least, "maxItems": shape(self.shape_name).maximum}
+        return handler(schema) | length | {"uniqueItems": True}
+
+    @property
+    def _least(self) -> int:
+        return 0 if self.may_be_empty else shape(self.shape_name).minimum or 0
+
+    def _check(self, value: tuple[object, ...]) -> tuple[object, ...]:
+        refuse(self._findings(value))
+        return value
+
+    def _findings(self, value: tuple[object, ...]) -> Iterator[Finding]:
+        most = shape(self.shape_name).maximum or 0
+        if not self._least <= len(value) <= most:
+            message = f"must list {self._least} to {most} {self.noun}, the API's limits"
+            yield Finding(value=list(value), message=message)
+        for index, item in enumerate(value):
+            if item in value[:index]:
+                yield Finding(path=(index,), value=item, message="is listed twice; list each once")
+
+
+def is_token(value: object) -> bool:
+    """Tell whether a text is, or holds, a CDK token."""
+    return isinstance(value, str) and _TOKEN.search(value) is not None
+
+
+def limit_findings(value: str | int, *, limits: Shape, noun: str) -> list[Finding]:
+    """Find what makes a value of the right type unacceptable to the API."""
+    if limits.values:
+        return [] if value in limits.values else [_unknown(value, known=limits.values, noun=noun)]
+    if is_token(value):
+        return []
+    size, unit = (len(value), " characters") if isinstance(value, str) else (value, "")
+    if not _least(limits) <= size <= _most(limits):
+        open_ended = limits.maximum is None
+        allowed = (
+            f"{_least(limits)} or more" if open_ended else f"{_least(limits)} to {_most(limits)}"
+        )
+        allowed += unit
+        return [Finding(value=value, message=f"must be {allowed}, the API's limits for {noun}")]
+    if isinstance(value, str) and not limits.matches(value):
+        message = f"must match {limits.pattern}, the API's pattern for {noun}"
+        return [Finding(value=value, message=message)]
+    return []
+
+
+def nearest(value: object, *, known: Iterable[str]) -> str:
+    """Write "; did you mean X?" for a close known name, else nothing."""
+    found = get_close_matches(str(value), list(known), n=1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def _unknown(value: str | int, *, known: Sequence[str], noun: str) -> Finding:
+    few = len(known) <= _MOST_VALUES_LISTED
+    allowed = ", ".join(known) if few else f"{len(known)} types, see config/schema.json"
+    hint = nearest(value, known=known)
+    return Finding(value=value, message=f"is not {noun}{hint} (allowed: {allowed})")
+
+
+def _least(limits: Shape) -> int:
+    return 0 if limits.minimum is None else limits.minimum
+
+
+def _most(limits: Shape) -> float:
+    return inf if limits.maximum is None else limits.maximum

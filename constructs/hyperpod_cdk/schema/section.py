@@ -1,0 +1,184 @@
+"""A section of the configuration: the YAML, a construct's props, and the API's request in one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Strict, ValidationError
+from pydantic_core import ErrorDetails
+
+from hyperpod_cdk.schema.errors import ConfigError, Finding, RefusedError
+from hyperpod_cdk.schema.limits import nearest
+
+Item = TypeVar("Item")
+
+# A YAML list arrives as a Python list; held as a tuple, it stays as frozen as its section. The
+# items keep their strict types.
+Listed = Annotated[tuple[Item, ...], Strict(False)]
+
+_TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "a mapping of keys to values",
+    "model_type": "a mapping of keys to values",
+}
+# pydantic appends this to the place of a mapping's refused key.
+_KEY = "[key]"
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """Marks a field with the member of the API's request, or the value of a chart, that it becomes.
+
+    Attributes:
+        member: Name of the member, such as `ImageId`; dots lead into members of members:
+            `KubernetesConfig.Labels`.
+    """
+
+    member: str
+
+
+class Section(BaseModel):
+    """A frozen mapping with a fixed set of keys and no silent conversions.
+
+    Raises:
+        ConfigError: A value is refused; one line for each.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        # A default can contradict a value that was given: subnets outside another vpc_cidr.
+        validate_default=True,
+        use_attribute_docstrings=True,
+    )
+
+    def __init__(self, /, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            name = type(self).__name__
+            raise ConfigError(
+                f"{name}.{finding}" if finding.path else f"{name}: {finding}"
+                for finding in findings_of(error, model=type(self))
+            ) from None
+
+    # pydantic validates a section within another one by itself, and reports both at once.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def to_request(self) -> dict[str, Any]:
+        """Return the section as the API takes it: the members that its fields are marked with."""
+        return members(
+            {
+                mark.member: getattr(self, name)
+                for name, field in type(self).model_fields.items()
+                for mark in field.metadata
+                if isinstance(mark, Api)
+            }
+        )
+
+
+def members(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return members of a request, by name, so that their order never changes a template.
+
+    Args:
+        values: Values by member; dots in a name lead into members of members. None, an empty list
+            and an empty mapping stand for a member that is left out.
+    """
+    request: dict[str, Any] = {}
+    for path in sorted(values):
+        value = _api_value(values[path])
+        if value in (None, [], {}):
+            continue
+        *parents, last = path.split(".")
+        inner = request
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[last] = value
+    return request
+
+
+def _api_value(value: object) -> object:
+    if isinstance(value, Section):
+        return value.to_request()
+    if isinstance(value, list | tuple):
+        return [_api_value(item) for item in value]
+    if isinstance(value, Mapping):
+        return dict(sorted(value.items()))
+    return value
+
+
+def findings_of(error: ValidationError, *, model: type[Section]) -> list[Finding]:
+    """Return what pydantic found, in words for a reader of YAML.
+
+    Args:
+        error: The error of validating `model`, or a list of them.
+        model: The section whose keys the error's places start with.
+    """
+    return [
+        finding
+        for details in error.errors(include_url=False)
+        for finding in _findings(details, model=model)
+    ]
+
+
+def _findings(details: ErrorDetails, *, model: type[Section]) -> list[Finding]:
+    place, value = details["loc"], details["input"]
+    cause = details.get("ctx", {}).get("error")
+    if isinstance(cause, RefusedError):
+        return [finding.under(*place) for finding in cause.findings]
+    if isinstance(cause, ValueError):
+        return [Finding(path=place, value=value, message=str(cause))]
+    if details["type"] == "missing":
+        return [Finding(path=place, value=None, message="is missing and has no default")]
+    if details["type"] == "extra_forbidden":
+        message = _unknown_key(str(place[-1]), section=_section_at(place[:-1], model=model))
+        return [Finding(path=place, value=place[-1], message=message)]
+    if details["type"] == "invalid_key" or place[-1:] == (_KEY,):
+        path = tuple(step for step in place[:-1] if step != value)
+        message = "is not text, as every key must be; write it in quotes"
+        return [Finding(path=path, value=value, message=message)]
+    return [Finding(path=place, value=value, message=_wrong_type(details, model=model))]
+
+
+def _wrong_type(details: ErrorDetails, *, model: type[Section]) -> str:
+    expected, value = _TYPES.get(details["type"]), details["input"]
+    if expected is None:
+        return f"is refused: {details['msg']}"
+    if value is None:
+        has_default = _has_default(details["loc"], model=model)
+        return f"must be {expected}" + ("; leave the key out to take its default" * has_default)
+    if expected == "text" and isinstance(value, bool | int | float):
+        return f"must be {expected}; write it in quotes"
+    return f"must be {expected}"
+
+
+def _has_default(place: tuple[str | int, ...], *, model: type[Section]) -> bool:
+    if not place:  # a whole section
+        return not any(field.is_required() for field in model.model_fields.values())
+    field = _section_at(place[:-1], model=model).model_fields.get(str(place[-1]))
+    return field is not None and not field.is_required()
+
+
+def _unknown_key(key: str, *, section: type[Section]) -> str:
+    keys = list(section.model_fields)
+    return f"is not a key here{nearest(key, known=keys)} (keys: {', '.join(keys)})"
+
+
+def _section_at(place: tuple[str | int, ...], *, model: type[Section]) -> type[Section]:
+    """Follow the keys down the models; list positions stay in the same section."""
+    for step in place:
+        if isinstance(step, str) and step in model.model_fields:
+            model = _section_in(model.model_fields[step].annotation) or model
+    return model
+
+
+def _section_in(annotation: object) -> type[Section] | None:
+    """Find the section in `X`, `X | None` or `tuple[X, ...]`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation if issubclass(annotation, Section) else None
+    found = (_section_in(argument) for argument in get_args(annotation))
+    return next((section for section in found if section is not None), None)

@@ -1,0 +1,142 @@
+"""Reading a YAML file strictly: nothing dropped, nothing guessed, every error with its place."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+from yaml.constructor import ConstructorError
+from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.reader import Reader, ReaderError
+
+from hyperpod_cdk.schema.errors import ConfigError, Finding, shown
+from hyperpod_cdk.schema.errors import Path as KeyPath
+from hyperpod_cdk.schema.limits import is_token
+
+# Sets have no order, and dates, binaries and pairs no place in a configuration.
+_REFUSED_TAGS = ("timestamp", "binary", "set", "omap", "pairs")
+_MERGE_TAG = "tag:yaml.org,2002:merge"
+_LARGEST_INTEGER_BITS = 64
+# An alias can put a mapping into itself; what is nested deeper is refused where it stands.
+_DEEPEST = 40
+
+
+def read_yaml(path: Path) -> object:
+    """Return the one document of a YAML file.
+
+    Raises:
+        ConfigError: The file cannot be read, is not UTF-8 or not YAML, or repeats a key.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}; give the path of a YAML configuration file"
+        raise ConfigError([f"{path}: {reason}"]) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError([f"{path}: line {line}: the file must be UTF-8 text"]) from error
+    try:
+        loader = _Loader(text)
+        document = loader.get_single_data()
+    except yaml.MarkedYAMLError as error:
+        raise ConfigError([f"{path}: {_place(error)}{_problem(error)}"]) from error
+    except ReaderError as error:
+        line = text[: error.position].count("\n") + 1
+        reason = "YAML syntax error: a control character"
+        raise ConfigError([f"{path}: line {line}: {reason}"]) from error
+    except RecursionError as error:
+        raise ConfigError([f"{path}: nested too deeply to be a configuration"]) from error
+    if loader.repeated:
+        raise ConfigError(f"{path}: {line}" for line in loader.repeated)
+    return document
+
+
+def text_findings(value: object) -> Iterator[Finding]:
+    """Find the texts with control characters, which no template can be read with.
+
+    CloudFormation reads a template, JSON included, as YAML, which has no control characters but
+    tabs and line breaks (https://yaml.org/spec/1.2.2/#51-character-set).
+    """
+    for path, text in _texts(value, ()):
+        if found := Reader.NON_PRINTABLE.search(text):
+            name = f"U+{ord(found.group()):04X}"
+            message = f"must not hold the control character {name}, which no template can hold"
+            yield Finding(path=path, value=text, message=message)
+
+
+def token_findings(value: object) -> Iterator[Finding]:
+    """Find CDK tokens: they stand for a value of the app that made them, not of a file."""
+    for path, text in _texts(value, ()):
+        if is_token(text):
+            message = "must not hold a CDK token; write the value itself"
+            yield Finding(path=path, value=text, message=message)
+
+
+def _texts(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    if len(path) > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(key, path)
+            if isinstance(key, str):
+                yield from _texts(item, (*path, key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))
+    elif isinstance(value, str):
+        yield path, value
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's safe loader that refuses what it would drop or turn into odd types."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.repeated: list[str] = []
+
+    def construct_object(self, node: Node, deep: bool = False) -> object:
+        try:
+            value: object = super().construct_object(node, deep)
+            if isinstance(value, str):
+                value.encode()
+        except (ValueError, KeyError) as error:
+            problem = f"{shown(node.value)} is not a value of its type"
+            raise ConstructorError(None, None, problem, node.start_mark) from error
+        if isinstance(value, int) and value.bit_length() > _LARGEST_INTEGER_BITS:
+            raise ConstructorError(None, None, "the number is too large", node.start_mark)
+        return value
+
+    def flatten_mapping(self, node: MappingNode) -> None:
+        # Called once for each mapping, before merge keys (<<) bring in keys that may be overridden.
+        first: dict[str, int] = {}
+        for key, _ in node.value:
+            if not isinstance(key, ScalarNode) or key.tag == _MERGE_TAG:
+                continue
+            line = key.start_mark.line + 1
+            if key.value in first:
+                self.repeated.append(
+                    f"line {line}, column {key.start_mark.column + 1}: {shown(key.value)} is "
+                    f"already set on line {first[key.value]} of the same mapping; keep one"
+                )
+            first.setdefault(key.value, line)
+        super().flatten_mapping(node)
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.yaml_constructors = {
+    tag: constructor
+    for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
+    if tag is None or tag.rpartition(":")[2] not in _REFUSED_TAGS
+}
+
+
+def _place(error: yaml.MarkedYAMLError) -> str:
+    mark = error.problem_mark or error.context_mark
+    return f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+
+
+def _problem(error: yaml.MarkedYAMLError) -> str:
+    words = " ".join(f"{error.context or ''} {error.problem or ''}".split())
+    return f"YAML syntax error: {words}"

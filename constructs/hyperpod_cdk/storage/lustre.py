@@ -1,0 +1,80 @@
+"""FSx for Lustre, the shared file system of the nodes."""
+
+from aws_cdk import RemovalPolicy
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
+from constructs import Construct
+
+from hyperpod_cdk.facts.versions import LUSTRE_VERSION
+from hyperpod_cdk.storage.section import StorageConfig
+
+
+class Lustre(Construct):
+    """An FSx for Lustre file system, kept when its stack is deleted.
+
+    Deployment type PERSISTENT_2 on SSD.
+
+    Args:
+        vpc: The VPC.
+        subnet: Put it in the AZ of the nodes: another one costs transfer and latency.
+        security_group: Must let TCP 988 and 1018-1023 through from the nodes.
+        storage: Size, throughput, compression, linked S3 location, and whether deleting the stack
+            deletes it.
+
+    Attributes:
+        file_system: The file system.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnet: ec2.ISubnet,
+        security_group: ec2.ISecurityGroup,
+        storage: StorageConfig,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        removal_policy = (
+            RemovalPolicy.DESTROY if storage.delete_with_stack else RemovalPolicy.RETAIN
+        )
+        self.file_system = fsx.LustreFileSystem(
+            self,
+            "FileSystem",
+            vpc=vpc,
+            vpc_subnet=subnet,
+            # Imported: the L2 would add a rule for 988-1023 to the group, in another stack.
+            security_group=ec2.SecurityGroup.from_security_group_id(
+                self, "SecurityGroup", security_group.security_group_id, mutable=False
+            ),
+            storage_capacity_gib=storage.capacity_gib,
+            file_system_type_version=LUSTRE_VERSION,
+            lustre_configuration=fsx.LustreConfiguration(
+                deployment_type=fsx.LustreDeploymentType.PERSISTENT_2,
+                per_unit_storage_throughput=storage.throughput_mbps_per_tib,
+                data_compression_type=fsx.LustreDataCompressionType(storage.compression),
+                copy_tags_to_backups=True,
+            ),
+            removal_policy=removal_policy,
+        )
+        if storage.data_repository_s3_uri is not None:
+            events = ["NEW", "CHANGED", "DELETED"]
+            # No L2.
+            association = fsx.CfnDataRepositoryAssociation(
+                self,
+                "DataRepository",
+                file_system_id=self.file_system.file_system_id,
+                file_system_path=storage.data_repository_path,
+                data_repository_path=storage.data_repository_s3_uri,
+                batch_import_meta_data_on_create=True,
+                s3=fsx.CfnDataRepositoryAssociation.S3Property(
+                    auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(
+                        events=events
+                    ),
+                    auto_export_policy=fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(
+                        events=events
+                    ),
+                ),
+            )
+            association.apply_removal_policy(removal_policy)

@@ -1,0 +1,1 @@
+"""What every construct uses while it is synthesized."""

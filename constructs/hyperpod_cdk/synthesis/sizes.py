@@ -1,0 +1,88 @@
+"""Sizes that AWS limits and that only a synthesized template shows."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+# Input of a Step Functions execution, which the provider framework's waiter starts with the event.
+# https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
+_MOST_EVENT_BYTES = 262_144
+# ARNs, ids, the signed response URL, the other properties.
+_REST_BYTES = 8_192
+MOST_REQUEST_BYTES = (_MOST_EVENT_BYTES - _REST_BYTES) // 2
+"""Of one request as a JSON text within JSON; an update carries the old and the new one."""
+
+# All inline policies of a role together, without white space.
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+_MOST_POLICY_CHARACTERS = 10_240
+_PSEUDO_PARAMETERS = {
+    "AWS::AccountId": "1" * 12,
+    "AWS::Partition": "aws",
+    "AWS::Region": "us-west-2",
+}
+# What a reference becomes has at least this length: subnet-0123456789abcdef0, or the ARN of a role.
+_ID = "i" * 24
+_ARN = "a" * 40
+
+
+class TooLargeError(Exception):
+    """What a configuration makes is larger than AWS takes; one line says what and what to do."""
+
+
+def request_bytes(scope: Construct, request: Any) -> int:  # noqa: ANN401 - any JSON value
+    """Return the size of a request in an event; a reference counts as long as it is written."""
+    text = json.dumps(Stack.of(scope).resolve(request), separators=(",", ":"))
+    return len(json.dumps(text).encode())
+
+
+def refuse_large_request(scope: Construct, request: Any) -> None:  # noqa: ANN401
+    """Refuse a request that would not reach the provisioner.
+
+    Raises:
+        TooLargeError: It is too large.
+    """
+    size = request_bytes(scope, request)
+    if size > MOST_REQUEST_BYTES:
+        raise TooLargeError(
+            f"{scope.node.path}: the request for the HyperPod cluster has {size:,} bytes, but at "
+            f"most {MOST_REQUEST_BYTES:,} reach the provisioner: use fewer groups, labels or taints"
+        )
+
+
+def refuse_large_policy(policy: iam.Policy, *, to_do: str) -> None:
+    """Refuse a policy that IAM would, estimated from below: references are not known yet.
+
+    Args:
+        policy: The policy.
+        to_do: What makes it smaller; reads on from "too large: ".
+
+    Raises:
+        TooLargeError: It is too large.
+    """
+    document = Stack.of(policy).resolve(policy.document.to_json())
+    size = len(json.dumps(_written(document), separators=(",", ":")))
+    if size > _MOST_POLICY_CHARACTERS:
+        raise TooLargeError(
+            f"{policy.node.path}: the role's policy has {size:,} characters or more, but IAM takes "
+            f"{_MOST_POLICY_CHARACTERS:,}: {to_do}"
+        )
+
+
+def _written(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Write a part of a policy as CloudFormation will, near enough to count its characters."""
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    if "Fn::Join" in value:
+        separator, parts = value["Fn::Join"]
+        return separator.join(str(_written(part)) for part in parts)
+    if "Ref" in value:
+        return _PSEUDO_PARAMETERS.get(value["Ref"], _ID)
+    if any(key.startswith("Fn::") for key in value):
+        return _ARN if "Arn" in json.dumps(value) else _ID
+    return {key: _written(item) for key, item in value.items()}

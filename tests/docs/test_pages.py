@@ -1,0 +1,92 @@
+"""README.md and docs/: what they name exists."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hyperpod_cdk.config import ConfigError, load_config
+from scripts.generate_config_reference import render
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = sorted([_REPOSITORY / "README.md", *(_REPOSITORY / "docs").rglob("*.md")])
+_LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
+_COMMAND = re.compile(r"(?:^|`)make ([a-z][a-z-]*)", re.MULTILINE)
+_KEY = re.compile(r"`((?:network|eks|storage|helm|cluster)\.[a-z_.\[\]]+)`")
+_TREE_ENTRY = re.compile(r"^([\w./]+)  +\S", re.MULTILINE)
+
+
+@pytest.fixture(scope="session")
+def readme() -> str:
+    """Return the text of README.md."""
+    return (_REPOSITORY / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = [link for link in _LINK.findall(page.read_text("utf-8")) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_are_targets_of_make(page: Path) -> None:
+    makefile = (_REPOSITORY / "Makefile").read_text("utf-8")
+    named = set(_COMMAND.findall(page.read_text("utf-8")))
+    assert {name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)} == set()
+
+
+def test_keys_are_keys_of_the_configuration(readme: str) -> None:
+    keys = set(_keys_of(render()))
+    named = set(_KEY.findall(readme))
+    assert named
+    assert named - keys == set()
+
+
+def test_the_tree_names_what_exists(readme: str) -> None:
+    tree = readme.split("## Repository")[1].split("```")[1]
+    entries = _TREE_ENTRY.findall(tree)
+    assert "stacks/" in entries
+    assert [entry for entry in entries if not (_REPOSITORY / entry).exists()] == []
+
+
+def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
+    shown = re.search(r"^config/mine\.yaml: (\S+: '(\S+)' .+)$", readme, re.MULTILINE)
+    assert shown is not None
+    document = yaml.safe_load((_REPOSITORY / "config" / "default.yaml").read_text("utf-8"))
+    document["cluster"]["instance_groups"][0]["instance_type"] = shown[2]
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump(document), "utf-8")
+
+    with pytest.raises(ConfigError) as refusal:
+        load_config(file)
+    assert str(refusal.value).startswith(f"{file}: {shown[1]}")
+
+
+def test_prices_are_of_the_default_configuration(readme: str) -> None:
+    config = load_config(_REPOSITORY / "config" / "default.yaml")
+    assert config.storage is not None
+    lines = [
+        *(
+            f"`{group.name}`, {group.instance_count} {group.instance_type} "
+            for group in config.cluster.instance_groups
+        ),
+        f"FSx for Lustre, {config.storage.capacity_gib} GiB at "
+        f"{config.storage.throughput_mbps_per_tib} MB/s/TiB ",
+    ]
+    assert [line for line in lines if f"| {line}|" not in readme] == []
+
+
+def test_every_shipped_configuration_is_named(readme: str) -> None:
+    files = (_REPOSITORY / "config").glob("*.yaml")
+    assert [file.name for file in files if f"config/{file.name}" not in readme] == []
+
+
+def _keys_of(page: str) -> Iterator[str]:
+    section = ""
+    for line in page.splitlines():
+        if line.startswith("## "):
+            section = line.removeprefix("## ").strip("`")
+        elif line.startswith("| `") and "." not in line.split("`")[1]:
+            yield f"{section}.{line.split('`')[1]}"
