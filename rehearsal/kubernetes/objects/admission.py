@@ -123,7 +123,7 @@ def admitted(
         if status is not None:
             complete["status"] = status
     causes = [*name_causes(complete, resource), *validator.causes(complete, resource)]
-    # The rules of a kind read fields whose types the schema has to vouch for first.
+    # The rules of a kind read fields whose types the schema has checked.
     causes = causes or kind_causes(complete, before=before, resource=resource)
     if causes:
         raise invalid(kind=resource.kind, group=resource.group, name=name_of(item), causes=causes)
