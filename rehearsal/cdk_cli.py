@@ -2,21 +2,31 @@
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import process
-from rehearsal.local_aws import ACCOUNT, NODE_DIRECTORY
+from rehearsal.aws.local_aws import ACCOUNT, NODE_DIRECTORY
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
 _LAST_LINES = 30
 
 
+# How the CLI ends when the app has refused the configuration, and what CDK prints before that.
+_APP_REFUSED = "Subprocess exited with error 2"
+_CHATTER = "Bundling asset "
+
+
 class CdkError(Exception):
     """A CDK command failed; the text is its last lines."""
+
+
+class AppRefusedError(CdkError):
+    """The app refused the configuration; the text is its message, one line a fault."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,8 +47,8 @@ class CdkCli:
 
     def synth(self, *, config: Path) -> None:
         """Synthesize a configuration; every later command reads the result."""
-        app = f"{sys.executable} -m rehearsal.app"
-        context = ["-c", f"config={config}", "-c", f"chart={self.chart}"]
+        app = shlex.join([sys.executable, "-m", "rehearsal.synthesize", str(self.chart)])
+        context = ["-c", f"config={config}"]
         self._run("synth", ["--quiet", "--app", app, "--output", str(self._assembly), *context])
 
     def bootstrap(self, *, region: str) -> None:
@@ -75,6 +85,8 @@ class CdkCli:
                 on_line(plain)
 
         executable = self.repository / "node_modules" / ".bin" / "cdk"
+        if not executable.exists():
+            raise CdkError(f"{executable}: the CDK CLI is not installed; run `make setup`.")
         code = process.run(
             [executable, command, "--no-notices", "--no-color", "--ci", *arguments],
             environment={**_inherited(), **self.environment},
@@ -82,6 +94,9 @@ class CdkCli:
             log=self.work_directory / f"cdk-{command}.log",
             on_line=keep,
         )
+        if code != 0 and lines and lines[-1].endswith(_APP_REFUSED):
+            messages = [line for line in lines[:-1] if line and not line.startswith(_CHATTER)]
+            raise AppRefusedError("\n".join(messages))
         if code != 0:
             last = "\n".join(line for line in lines[-_LAST_LINES:] if line.strip())
             raise CdkError(f"cdk {command} failed (exit code {code}):\n{last}")

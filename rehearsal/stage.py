@@ -11,21 +11,49 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from rehearsal.cdk_cli import CdkCli, CdkError
-from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import RehearsalEnvironment
-from rehearsal.inspection import cluster_tools
 from rehearsal.progress import Progress
 from rehearsal.report import StackReport
-from rehearsal.stack_view import (
+from rehearsal.verification.commands import ClusterTools
+from rehearsal.verification.inspection import (
     allow_termination,
+    cluster_tools,
     failure_reasons,
     stack_names,
     stack_outputs,
     stack_reports,
 )
-from rehearsal.verification import ClusterTools
+from stacks.helm_chart import OFFICIAL_CHART, helm_chart
 
+STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 _REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChartChoice:
+    """A chart and why it was chosen.
+
+    Attributes:
+        path: Packaged chart or chart directory.
+        description: For the rehearsal's output.
+    """
+
+    path: Path
+    description: str
+
+
+def choose_chart(config: Config) -> ChartChoice:
+    """Return the chart that a deployment would install, else the stand-in.
+
+    The stand-in renders the official chart's objects by name, so that a rehearsal needs no
+    network; it is never deployed anywhere else.
+    """
+    if config.helm.chart is None and not OFFICIAL_CHART.is_file():
+        return ChartChoice(
+            path=STAND_IN, description="the stand-in chart (`make charts` has not been run)"
+        )
+    path = helm_chart(config)
+    return ChartChoice(path=path, description=str(path))
 
 
 @dataclass(kw_only=True, slots=True)

@@ -10,8 +10,8 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk.helm.dependencies import dependency_values
-from rehearsal.chart_choice import STAND_IN
 from rehearsal.layer_binaries import layer_binaries
+from rehearsal.stage import STAND_IN
 from scripts.charts.manifest import parse_objects
 from stacks.helm_chart import OFFICIAL_CHART
 from tests.charts.component_cases import (

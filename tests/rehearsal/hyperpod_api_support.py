@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rehearsal.hyperpod import ApiError, Caller, HyperPodService, Subnet
-from rehearsal.hyperpod.model_validation import violations_of
-from rehearsal.hyperpod.service_model import output_shape
+from rehearsal.hyperpod.validation.service_model import output_shape, violations_of
 
 NAME = "ml-cluster"
 ROLE = "arn:aws:iam::000000000000:role/ml-execution-role"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from rehearsal.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
 from tests.rehearsal.local_aws_support import Template, client, deploy, eks_cluster, network, role
 
 REGION = "us-west-2"

@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from rehearsal.local_aws import LocalAws
+from rehearsal.aws.local_aws import LocalAws
 
 Template = dict[str, Any]
 DEADLINE_SECONDS = 30

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from rehearsal.hyperpod import Faults
 from tests.rehearsal.hyperpod_api_support import (
     NAME,
     Subject,
     group,
     subject,
 )
-
-from rehearsal.hyperpod import Faults
 
 CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 NOBODY = "i-00000000000000000"

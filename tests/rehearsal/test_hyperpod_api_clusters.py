@@ -6,14 +6,14 @@ import re
 from typing import Any
 
 import pytest
+
+from rehearsal.hyperpod import Caller, Timings
 from tests.rehearsal.hyperpod_api_support import (
     NAME,
     Subject,
     group,
     subject,
 )
-
-from rehearsal.hyperpod import Caller, Timings
 
 TIMINGS = Timings(
     create=10, update=5, delete=4, software_update=3, node_launch=2, lifecycle_script=1, node_stop=1

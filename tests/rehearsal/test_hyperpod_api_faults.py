@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from rehearsal.hyperpod import Faults, Timings
 from tests.rehearsal.hyperpod_api_support import (
     NAME,
     KnownSubnets,
@@ -12,8 +14,6 @@ from tests.rehearsal.hyperpod_api_support import (
     group,
     subject,
 )
-
-from rehearsal.hyperpod import Faults, Timings
 
 CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 NONE = Faults()

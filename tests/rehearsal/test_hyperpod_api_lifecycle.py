@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from rehearsal.hyperpod import Timings
 from tests.rehearsal.hyperpod_api_support import (
     EKS_CLUSTER,
     NAME,
@@ -13,8 +15,6 @@ from tests.rehearsal.hyperpod_api_support import (
     group,
     subject,
 )
-
-from rehearsal.hyperpod import Timings
 
 TIMINGS = Timings(
     create=10, update=5, delete=4, software_update=3, node_launch=2, lifecycle_script=1, node_stop=1

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+
+from rehearsal.hyperpod import ApiError, Caller, ClusterView, NodeView, Timings
 from tests.rehearsal.hyperpod_api_support import (
     EKS_CLUSTER,
     NAME,
@@ -17,8 +19,6 @@ from tests.rehearsal.hyperpod_api_support import (
     group,
     subject,
 )
-
-from rehearsal.hyperpod import ApiError, Caller, ClusterView, NodeView, Timings
 
 CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 NOBODY = "i-00000000000000000"

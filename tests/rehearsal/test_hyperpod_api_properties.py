@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.rehearsal.hyperpod_api_support import NAME, group, subject
 
 NAMES = ["a", "b", "c", "d"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rehearsal.hyperpod import Faults
 from tests.rehearsal.hyperpod_api_support import (
     NAME,
     ROLE,
@@ -9,8 +10,6 @@ from tests.rehearsal.hyperpod_api_support import (
     group,
     subject,
 )
-
-from rehearsal.hyperpod import Faults
 
 
 def test_quota_counts_all_clusters() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from tests.rehearsal.hyperpod_api_support import EKS_CLUSTER, NAME, create_request, group, subject
 
 ROOT_VOLUME = {"RootVolume": True, "VolumeKmsKeyId": "alias/ml"}

@@ -15,9 +15,9 @@ import pytest
 from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from tests.rehearsal.hyperpod_api_support import NAME, create_request, group
 
 from rehearsal.hyperpod import Faults, HyperPodApi, HyperPodService, NodeView, Timings
+from tests.rehearsal.hyperpod_api_support import NAME, create_request, group
 
 QUICK = Timings(
     create=0.1, update=0.1, delete=0.1, node_launch=0.05, lifecycle_script=0.05, node_stop=0.05

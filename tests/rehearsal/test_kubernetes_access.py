@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from http.client import HTTPSConnection
 
 import pytest
+
+from rehearsal.kubernetes import Fault, unreachable
 from tests.rehearsal.kubernetes_api_support import (
     ADMIN,
     AUDITOR,
@@ -17,8 +19,6 @@ from tests.rehearsal.kubernetes_api_support import (
     config_map,
     running_cluster,
 )
-
-from rehearsal.kubernetes import Fault, unreachable
 
 
 @pytest.fixture(scope="module")

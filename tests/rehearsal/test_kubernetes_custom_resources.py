@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.rehearsal.kubernetes_api_support import Cluster, definition, gadget, running_cluster
 
 

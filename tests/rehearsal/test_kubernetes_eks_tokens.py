@@ -12,9 +12,9 @@ import pytest
 from botocore.credentials import Credentials
 from botocore.signers import RequestSigner
 
-from rehearsal.aws_clients import aws_session
+from rehearsal.aws.clients import aws_session
+from rehearsal.aws.local_aws import ACCOUNT, LocalAws
 from rehearsal.kubernetes import Authenticate, Principal, Reads, eks_tokens
-from rehearsal.local_aws import ACCOUNT, LocalAws
 
 CLUSTER = "research"
 REGION = "us-west-2"

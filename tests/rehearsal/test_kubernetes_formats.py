@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from rehearsal.kubernetes import ApiError
-from rehearsal.kubernetes.protobuf import decode
-from rehearsal.kubernetes.quantities import quantity
-from rehearsal.kubernetes.resources import Resource, ResourceCatalog
-from rehearsal.kubernetes.schemas import BuiltInSchemas
-from rehearsal.kubernetes.selectors import field_predicate, label_predicate
-from rehearsal.kubernetes.store import Store
-from rehearsal.kubernetes.table import wants_table
-from rehearsal.kubernetes.table_columns import at
-from rehearsal.kubernetes.watch import WatchOptions, watch
+from rehearsal.kubernetes.controllers.volumes import quantity
+from rehearsal.kubernetes.objects.resources import Resource, ResourceCatalog
+from rehearsal.kubernetes.objects.schemas import BuiltInSchemas
+from rehearsal.kubernetes.objects.selectors import field_predicate, label_predicate
+from rehearsal.kubernetes.objects.store import Store
+from rehearsal.kubernetes.server.protobuf import decode
+from rehearsal.kubernetes.server.tables import at, wants_table
+from rehearsal.kubernetes.server.watch import WatchOptions, watch
 
 
 def labelled(**labels: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from rehearsal.kubernetes import Fault
 from tests.rehearsal.kubernetes_api_support import (
     NOBODY,
     Cluster,
@@ -14,8 +16,6 @@ from tests.rehearsal.kubernetes_api_support import (
     deployment,
     running_cluster,
 )
-
-from rehearsal.kubernetes import Fault
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from threading import Timer
 
 import pytest
+
 from tests.rehearsal.kubernetes_api_support import (
     Cluster,
     config_map,

@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 
 from rehearsal.kubernetes import ApiError
-from rehearsal.kubernetes.field_paths import field_paths, from_fields, readable, to_fields
-from rehearsal.kubernetes.managed_fields import after_update
-from rehearsal.kubernetes.merge_patch import json_patched, merge_patched
-from rehearsal.kubernetes.schemas import BuiltInSchemas
-from rehearsal.kubernetes.server_side_apply import applied
-from rehearsal.kubernetes.strategic_merge import strategic_patched
+from rehearsal.kubernetes.apply.field_paths import field_paths, from_fields, readable, to_fields
+from rehearsal.kubernetes.apply.managed_fields import after_update
+from rehearsal.kubernetes.apply.patches import json_patched, merge_patched, strategic_patched
+from rehearsal.kubernetes.apply.server_side_apply import applied
+from rehearsal.kubernetes.objects.schemas import BuiltInSchemas
 
 SCHEMAS = BuiltInSchemas(kubernetes_version="1.34")
 POD = SCHEMAS.of(group="", version="v1", kind="Pod")

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from rehearsal.kubernetes import ApiError, KubernetesApi, static_tokens
 from tests.rehearsal.kubernetes_api_support import (
     Cluster,
     config_map,
@@ -13,8 +15,6 @@ from tests.rehearsal.kubernetes_api_support import (
     gadget,
     running_cluster,
 )
-
-from rehearsal.kubernetes import ApiError, KubernetesApi, static_tokens
 
 
 @pytest.fixture(scope="module")

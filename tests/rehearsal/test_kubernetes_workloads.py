@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from tests.rehearsal.kubernetes_api_support import config_map, daemon_set, deployment
 
 from rehearsal.kubernetes import ApiError, KubernetesApi, static_tokens
+from tests.rehearsal.kubernetes_api_support import config_map, daemon_set, deployment
 
 GPU = "ml.g5.12xlarge"
 CPU = "ml.m5.2xlarge"

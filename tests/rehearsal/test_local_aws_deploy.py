@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.local_aws import ACCOUNT, NODE_DIRECTORY, REPOSITORY, LocalAws
+from rehearsal.aws.local_aws import ACCOUNT, NODE_DIRECTORY, REPOSITORY, LocalAws
 from tests.rehearsal.local_aws_support import client
 
 APP = REPOSITORY / "tests" / "rehearsal" / "cdk_app_platform.py"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from rehearsal.aws.fsx_rules import file_system_problem
-from rehearsal.local_aws import ACCOUNT, LocalAws
+from rehearsal.aws.fsx.rules import file_system_problem
+from rehearsal.aws.local_aws import ACCOUNT, LocalAws
 from tests.rehearsal.local_aws_support import (
     StackFailedError,
     Template,

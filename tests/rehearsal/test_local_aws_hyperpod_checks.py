@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from botocore.exceptions import ClientError
 
-from rehearsal.local_aws import LocalAws
+from rehearsal.aws.local_aws import LocalAws
 from tests.rehearsal import local_aws_hyperpod_support
 from tests.rehearsal.local_aws_hyperpod_support import BUCKET, EKS, Site
 from tests.rehearsal.local_aws_support import client

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from rehearsal.local_aws import ACCOUNT
+from rehearsal.aws.local_aws import ACCOUNT
 from tests.rehearsal import local_aws_hyperpod_support
 from tests.rehearsal.local_aws_hyperpod_support import CLUSTER_ARN, EKS, REGION, Site
 from tests.rehearsal.local_aws_support import Template, client

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rehearsal.aws.internals import REQUIRED_NAMES
-from rehearsal.local_aws import REPOSITORY
+from rehearsal.aws.local_aws import REPOSITORY
 
-SOURCES = sorted((REPOSITORY / "rehearsal" / "ministack").glob("*.py"))
+SOURCES = sorted((REPOSITORY / "rehearsal" / "aws").rglob("*.py"))
 
 
 def private_names(source: Path) -> Iterator[str]:

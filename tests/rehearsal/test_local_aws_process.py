@@ -12,15 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal import local_aws
+from rehearsal.aws import local_aws
 from rehearsal.aws.internals import MINISTACK_VERSION
-from rehearsal.local_aws import INTERPRETER, REPOSITORY, LocalAws, LocalAwsError, LocalAwsSettings
+from rehearsal.aws.local_aws import (
+    INTERPRETER,
+    REPOSITORY,
+    LocalAws,
+    LocalAwsError,
+    LocalAwsSettings,
+)
 from tests.rehearsal.local_aws_support import client, deploy, role
 
 CODE = "import time\n\ndef handler(event, context):\n    return {'tmp': __file__}\n"
 STARTS_AND_HANGS = """
 import sys, time
-from rehearsal.local_aws import LocalAws
+from rehearsal.aws.local_aws import LocalAws
 aws = LocalAws()
 aws.start()
 print(aws.endpoint, flush=True)
@@ -158,7 +164,7 @@ def test_a_ministack_without_a_needed_name_is_refused() -> None:
     )
     assert run.returncode == 1
     assert re.fullmatch(
-        rf"rehearsal\.ministack: needs ministack {re.escape(MINISTACK_VERSION)}, found \S+, which "
+        rf"rehearsal\.aws: needs ministack {re.escape(MINISTACK_VERSION)}, found \S+, which "
         r"lacks ministack\.services\.eks\._no_such_name\. Reinstall with: .+\n",
         run.stderr,
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.local_aws import LocalAws
+from rehearsal.aws.local_aws import LocalAws
 from tests.rehearsal.local_aws_support import (
     StackFailedError,
     Template,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rehearsal.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
 from tests.rehearsal.local_aws_support import (
     Stack,
     Template,

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import load_config
-from rehearsal.chart_choice import choose_chart
 from rehearsal.environment import rehearsal_environment
+from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.scenarios import SCENARIOS, Scenario
-from rehearsal.stage import Stage
-from rehearsal.takedown import forgotten
+from rehearsal.stage import Stage, choose_chart
+from rehearsal.verification.inspection import left_behind
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _DEFAULT = _REPOSITORY / "config" / "default.yaml"
@@ -25,7 +25,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     assert config.region is not None
     with rehearsal_environment(
         region=config.region,
-        kubernetes_version=config.eks.version,
+        kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
         eks_cluster_name=f"{config.name}-eks",
         log_file=directory / "local-aws.log",
     ) as environment:
@@ -40,7 +40,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         made.bootstrap()
         yield made
         assert made.destroy() is None
-        assert forgotten(environment, stacks=made.stacks) == []
+        assert left_behind(environment, stacks=made.stacks) == []
 
 
 @pytest.mark.slow

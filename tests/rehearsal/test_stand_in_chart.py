@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from tests.rehearsal.kubernetes_api_support import CHART, Cluster, running_cluster
 
 RELEASE = "hyperpod-dependencies"
