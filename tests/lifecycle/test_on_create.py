@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.lifecycle.node import CONFIG_AL2, CONFIG_V3, CONFIG_V3_NVIDIA, Node
+from tests.support.node import CONFIG_AL2, CONFIG_V3, CONFIG_V3_NVIDIA, Node
 
 DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"
 

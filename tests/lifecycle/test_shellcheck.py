@@ -4,11 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.lifecycle.node import REPOSITORY, SCRIPTS
+from tests.support.node import REPOSITORY, SCRIPTS
 
 
 def test_shellcheck_has_no_findings() -> None:
-    scripts = [*SCRIPTS.rglob("*.sh"), Path(__file__).with_name("stub.sh")]
+    scripts = [*SCRIPTS.rglob("*.sh"), REPOSITORY / "tests" / "support" / "node_command.sh"]
     assert len(scripts) > 1
     done = subprocess.run(
         [Path(sys.executable).with_name("shellcheck"), "--external-sources", *sorted(scripts)],
