@@ -39,17 +39,15 @@ OPTIONS: list[Any] = [
 def app(tmp_path: Path) -> cdk.App:
     """Return an app that the rules are checked on."""
     app = new_app(tmp_path)
+    # The report is read below; CDK neither prints it nor raises.
+    app.node.set_context("@aws-cdk/core:failSynthOnValidationErrors", False)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     return app
 
 
 def findings(app: cdk.App) -> list[tuple[str, str]]:
     """Synthesize, and return the rule and the construct of each open finding."""
-    try:
-        app.synth()
-    except RuntimeError as error:
-        if "ValidationFailed" not in str(error):
-            raise
+    app.synth()
     report = json.loads((Path(app.outdir) / "validation-report.json").read_text("utf-8"))
     return [
         (violation["ruleName"], construct["constructPath"])

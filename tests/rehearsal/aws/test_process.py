@@ -158,7 +158,7 @@ def test_a_ministack_without_a_needed_name_is_refused() -> None:
     )
     assert run.returncode == 1
     assert re.fullmatch(
-        rf"rehearsal\.ministack: needs ministack {re.escape(MINISTACK_VERSION)}, found \S+, which "
+        rf"rehearsal\.aws: needs ministack {re.escape(MINISTACK_VERSION)}, found \S+, which "
         r"lacks ministack\.services\.eks\._no_such_name\. Reinstall with: .+\n",
         run.stderr,
     )
