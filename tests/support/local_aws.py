@@ -13,6 +13,8 @@ from rehearsal.local_aws import LocalAws
 
 Template = dict[str, Any]
 DEADLINE_SECONDS = 30
+# Where the EKS clusters of the shared local AWS say that their Kubernetes API is.
+KUBERNETES_ENDPOINT, KUBERNETES_CA = "https://localhost:16443", "Q0E="
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,20 +1,11 @@
 """What HyperPod finds wrong with a request by looking at IAM, S3, EKS and EC2."""
 
-from collections.abc import Iterator
-
 import pytest
 from botocore.exceptions import ClientError
 
 from rehearsal.local_aws import LocalAws
-from tests.support import hyperpod_site
 from tests.support.hyperpod_site import BUCKET, EKS, Site
 from tests.support.local_aws import client
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with hyperpod_site.site() as running:
-        yield running
 
 
 @pytest.mark.parametrize("name", ["LambdaRole", "ForeignRole"])
@@ -65,6 +56,6 @@ def test_wrong_credentials_are_refused(site: Site) -> None:
         stranger.list_clusters()
 
 
-def test_without_a_hyperpod_api_the_error_says_so() -> None:
-    with LocalAws() as alone, pytest.raises(ClientError, match="REHEARSAL_HYPERPOD_API is not set"):
-        client(alone, "sagemaker").list_clusters()
+def test_without_a_hyperpod_api_the_error_says_so(aws: LocalAws) -> None:
+    with pytest.raises(ClientError, match="REHEARSAL_HYPERPOD_API is not set"):
+        client(aws, "sagemaker").list_clusters()

@@ -1,7 +1,6 @@
 """A caller needs every permission that HyperPod uses on its behalf, and no other."""
 
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any
@@ -10,21 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from rehearsal.local_aws import ACCOUNT
-from tests.support import hyperpod_site
 from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
 from tests.support.local_aws import Template, client
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Site]:
-    with hyperpod_site.site() as started:
-        yield started
-
-
-@pytest.fixture
-def site(running: Site) -> Site:
-    running.hyperpod.clusters.clear()
-    return running
 
 
 def grants(names: dict[str, str]) -> dict[str, Template]:

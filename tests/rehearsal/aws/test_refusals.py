@@ -1,6 +1,5 @@
 """What AWS refuses at deployment, the local AWS refuses too: such a template must not pass here."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,12 +14,6 @@ from tests.support.local_aws import (
     role,
     subnet,
 )
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[LocalAws]:
-    with LocalAws() as running:
-        yield running
 
 
 def resource(type_name: str, **properties: Any) -> Template:

@@ -1,11 +1,11 @@
 """The resource types the local AWS adds, and the EC2, EKS and FSx APIs, tell the same story."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from rehearsal.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from rehearsal.local_aws import ACCOUNT, LocalAws
 from tests.support.local_aws import (
+    KUBERNETES_CA,
+    KUBERNETES_ENDPOINT,
     Stack,
     Template,
     client,
@@ -16,16 +16,8 @@ from tests.support.local_aws import (
     role,
 )
 
-ENDPOINT, AUTHORITY = "https://localhost:16443", "Q0E="
 ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[LocalAws]:
-    settings = LocalAwsSettings(kubernetes_endpoint=ENDPOINT, kubernetes_ca=AUTHORITY)
-    with LocalAws(settings) as running:
-        yield running
 
 
 def resources(*, policy: str = ADMIN_POLICY, cni_version: str = "v1.20.0") -> Template:
@@ -166,8 +158,8 @@ def test_eks_cluster_points_at_the_rehearsals_kubernetes(
 ) -> None:
     cluster = client(aws, "eks").describe_cluster(name=outputs["Cluster"])["cluster"]
     assert cluster["status"] == "ACTIVE"
-    assert cluster["endpoint"] == outputs["Endpoint"] == ENDPOINT
-    assert cluster["certificateAuthority"]["data"] == AUTHORITY
+    assert cluster["endpoint"] == outputs["Endpoint"] == KUBERNETES_ENDPOINT
+    assert cluster["certificateAuthority"]["data"] == KUBERNETES_CA
     assert cluster["accessConfig"]["authenticationMode"] == "API"
     assert cluster["resourcesVpcConfig"]["vpcId"] == outputs["Vpc"]
     groups = client(aws, "ec2").describe_security_groups(GroupIds=[outputs["ClusterGroup"]])
@@ -212,8 +204,10 @@ def test_update_in_place_then_delete(aws: LocalAws, stack: Stack) -> None:
 
     delete(aws, stack)
     ec2 = client(aws, "ec2")
-    assert eks.list_clusters()["clusters"] == []
-    assert ec2.describe_addresses()["Addresses"] == []
-    assert ec2.describe_flow_logs()["FlowLogs"] == []
-    states = [nat["State"] for nat in ec2.describe_nat_gateways()["NatGateways"]]
-    assert states == ["deleted"]
+    addresses = ec2.describe_addresses()["Addresses"]
+    logs = ec2.describe_flow_logs()["FlowLogs"]
+    [nat] = ec2.describe_nat_gateways(NatGatewayIds=[stack.outputs["Nat"]])["NatGateways"]
+    assert cluster not in eks.list_clusters()["clusters"]
+    assert stack.outputs["Allocation"] not in [address["AllocationId"] for address in addresses]
+    assert stack.outputs["FlowLog"] not in [log["FlowLogId"] for log in logs]
+    assert nat["State"] == "deleted"
