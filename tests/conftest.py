@@ -1,7 +1,7 @@
 """What tests of the app share: the repository, configurations, synthesized deployments."""
 
 import signal
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the files that take longest, so that all workers end at about the same time."""
-    seconds: Counter[Path] = Counter()
+    seconds: defaultdict[Path, float] = defaultdict(float)
     for item in items:
         mark = item.get_closest_marker("slow")
         own = _SECONDS if mark is None else mark.kwargs.get("seconds", _SLOW_SECONDS)
