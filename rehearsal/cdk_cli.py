@@ -36,12 +36,14 @@ class CdkCli:
     Attributes:
         repository: Root of this repository.
         environment: Where AWS is, and credentials for it.
-        work_directory: Gets the cloud assembly and the logs.
+        assembly: Directory of the cloud assembly that the commands write or read.
+        work_directory: Gets the logs.
         chart: Chart of the HyperPod dependencies.
     """
 
     repository: Path
     environment: Mapping[str, str]
+    assembly: Path
     work_directory: Path
     chart: Path
 
@@ -49,25 +51,21 @@ class CdkCli:
         """Synthesize a configuration; every later command reads the result."""
         app = shlex.join([sys.executable, "-m", "rehearsal.synthesize", str(self.chart)])
         context = ["-c", f"config={config}"]
-        self._run("synth", ["--quiet", "--app", app, "--output", str(self._assembly), *context])
+        self._run("synth", ["--quiet", "--app", app, "--output", str(self.assembly), *context])
 
     def bootstrap(self, *, region: str) -> None:
         """Create the bucket that assets go to."""
-        self._run("bootstrap", [f"aws://{ACCOUNT}/{region}", "--app", str(self._assembly)])
+        self._run("bootstrap", [f"aws://{ACCOUNT}/{region}", "--app", str(self.assembly)])
 
     def deploy(self, *, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow."""
         arguments = ["--all", "--concurrency", "3", "--require-approval", "never"]
-        self._run("deploy", ["--app", str(self._assembly), *arguments], on_line=on_line)
+        self._run("deploy", ["--app", str(self.assembly), *arguments], on_line=on_line)
 
     def destroy(self, *stacks: str) -> None:
         """Destroy the stacks named, and what depends on them; all when none is named."""
         arguments = [*(stacks or ["--all"]), "--force", "--concurrency", "3"]
-        self._run("destroy", ["--app", str(self._assembly), *arguments])
-
-    @property
-    def _assembly(self) -> Path:
-        return self.work_directory / "cdk.out"
+        self._run("destroy", ["--app", str(self.assembly), *arguments])
 
     def _run(
         self,

@@ -76,7 +76,7 @@ class Stage:
     work_directory: Path
     progress: Progress
     _current: Path = field(init=False)
-    _synthesized: Path | None = field(init=False, default=None)
+    _synthesized: dict[Path, Path] = field(init=False, default_factory=dict)
     _changes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -168,13 +168,20 @@ class Stage:
         return CdkCli(
             repository=_REPOSITORY,
             environment=self.environment.aws.environment(),
+            assembly=self._assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,
         )
 
+    @property
+    def _assembly(self) -> Path:
+        """Cloud assembly of the configuration in force; a change leaves the original's alone."""
+        original = self._current == self.config_path
+        return self.work_directory / ("cdk.out" if original else "cdk.out-changed")
+
     def _synth(self) -> None:
-        if self._synthesized == self._current:
+        if self._synthesized.get(self._assembly) == self._current:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
             self._cli.synth(config=self._current)
-        self._synthesized = self._current
+        self._synthesized[self._assembly] = self._current

@@ -14,7 +14,8 @@ from rehearsal.layer_binaries import layer_binaries
 from rehearsal.stage import STAND_IN
 from scripts.charts.manifest import parse_objects
 from stacks.helm_chart import OFFICIAL_CHART
-from tests.charts.component_cases import (
+from tests.conftest import Configure
+from tests.support.component_cases import (
     CASES,
     NAMESPACE,
     OBJECTS,
@@ -22,7 +23,6 @@ from tests.charts.component_cases import (
     RELEASE,
     VALUES_CASES,
 )
-from tests.conftest import Configure
 
 _OFFICIAL = Path(__file__).resolve().parents[2] / OFFICIAL_CHART
 # `make charts` needs the network: where it has not been run, the stand-in speaks for both.

@@ -28,6 +28,7 @@ def test_paths_that_lead_outside_are_refused(path: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [(b"no zip", "is not a zip archive"), (zipped({"a": b""}), r"holds no Chart\.yaml")],
+    ids=["no-zip", "no-chart"],
 )
 def test_other_faults_are_named(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(ProvisioningError, match=f"s3://b/k {message}"):

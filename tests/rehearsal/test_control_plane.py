@@ -16,8 +16,8 @@ from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.hyperpod import Caller
 from rehearsal.kubernetes import Fault
 from rehearsal.verification.inspection import cluster_tools, left_behind
-from tests.rehearsal.hyperpod_api_support import create_request, group
-from tests.rehearsal.local_aws_support import deploy, eks_cluster, network, role
+from tests.support.hyperpod_api import create_request, group
+from tests.support.local_aws import deploy, eks_cluster, network, role
 
 _LONGEST_SECONDS = 30.0
 

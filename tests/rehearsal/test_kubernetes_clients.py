@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.rehearsal.kubernetes_api_support import (
+from tests.support.kubernetes_api import (
     Cluster,
     config_map,
     daemon_set,

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
 from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
 
 CONSENT: dict[str, Any] = {"i_know_this_breaks_resiliency": True}

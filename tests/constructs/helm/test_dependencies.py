@@ -8,9 +8,9 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
 
 from hyperpod_cdk.helm.chart import HyperPodChartError
-from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
 from hyperpod_cdk.helm.dependencies import hyperpod_dependency_values
 from scripts.charts.packing import pack
 

@@ -6,8 +6,8 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_eks_v2 as eks
-
 from hyperpod_cdk.priority_class import PriorityClass
+
 from hyperpod_cdk.helm.priority_classes import PriorityClasses
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.conftest import Assemble, Configure

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-
-from hyperpod_cdk.instance_group import InstanceGroup, LifecycleConfig, Taint, VpcConfig
+from hyperpod_cdk.instance_group import InstanceGroup, Taint, VpcConfig
 from hyperpod_cdk.instance_group_request import (
     instance_group_request,
     restricted_instance_group_request,
@@ -12,6 +11,8 @@ from hyperpod_cdk.instance_group_request import (
 from hyperpod_cdk.instance_storage import EbsVolume, FsxOpenZfsMount
 from hyperpod_cdk.restricted_instance_group import RestrictedInstanceGroup
 from hyperpod_cdk.software_update import AutoPatch, Deployment, DrainPolicy, ScheduledUpdate
+
+from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
 LEAST: dict[str, Any] = {"InstanceGroupName": "g", "InstanceCount": 0, "ExecutionRole": ROLE}

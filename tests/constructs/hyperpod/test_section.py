@@ -11,11 +11,12 @@ from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureSh
 from botocore.serialize import create_serializer
 from botocore.validate import ParamValidator
 from hyperpod_cdk.cluster_request import cluster_request
-from hyperpod_cdk.instance_group import LifecycleConfig, VpcConfig
+from hyperpod_cdk.instance_group import VpcConfig
 from stacks.cluster_settings import shared_environment, tiered_storage
 from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from rehearsal.hyperpod.validation.semantic_validation import validate_create
 from rehearsal.hyperpod.validation.service_model import violations_of
 

@@ -20,13 +20,13 @@ from hyperpod_cdk import (
     NetworkConfig,
     OverrideVpcConfig,
     PriorityClassConfig,
-    RestrictedInstanceGroupConfig,
     RollingUpdateConfig,
     ScheduledUpdateConfig,
     StorageConfig,
     TaintConfig,
     TieredStorageConfig,
 )
+from hyperpod_cdk.hyperpod.restricted_instance_group import RestrictedInstanceGroupConfig
 from hyperpod_cdk.schema.errors import key_path
 from hyperpod_cdk.schema.section import Section
 from tests.support.assembly import merged
