@@ -8,7 +8,7 @@ import pytest
 from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from tests.handlers.cloudformation import OTHER_STACK_ID, Framework, Time
-from tests.handlers.fake_helm import CHART, FakeHelm
+from tests.handlers.fake_helm import CHART, CHART_VERSION, FakeHelm
 
 PROPERTIES = {
     "ClusterName": "ml",
@@ -34,7 +34,7 @@ def stack(helm: FakeHelm, time: Time) -> Framework:
 
 
 def _stack(helm: FakeHelm, time: Time, **options: Any) -> Framework:
-    resource = HelmRelease(sessions=helm)
+    resource = HelmRelease(connect=helm.connect)
     return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time, **options)
 
 
@@ -45,7 +45,7 @@ def test_create_installs_and_answers_every_attribute(stack: Framework, helm: Fak
     assert progress.data == {
         "Release": "hyperpod-dependencies",
         "Namespace": "kube-system",
-        "Chart": CHART,
+        "Chart": f"{CHART}-{CHART_VERSION}",
         "Status": "deployed",
         "Revision": "1",
         "Ready": "not waited for",

@@ -11,18 +11,18 @@ from tests.handlers.fake_s3 import client_error
 
 
 def test_message_is_one_line_of_what_why_and_next() -> None:
-    error = ProvisioningError("It broke", detail="line one\n  line two.", next_step="Mend it.")
-    assert str(error) == "It broke: line one line two. Mend it."
-    assert str(ProvisioningError("It broke", next_step="Mend it.")) == "It broke. Mend it."
+    error = ProvisioningError("It broke", detail="line one\n  line two.", next_step="Fix it.")
+    assert str(error) == "It broke: line one line two. Fix it."
+    assert str(ProvisioningError("It broke", next_step="Fix it.")) == "It broke. Fix it."
 
 
 @pytest.mark.parametrize("filler", ["x", "é", "🛰"])
 def test_long_cause_keeps_what_comes_first_and_last(filler: str) -> None:
     detail = "first " + filler * 3000 + " last"
-    text = str(ProvisioningError("It broke", detail=detail, next_step="Mend it."))
+    text = str(ProvisioningError("It broke", detail=detail, next_step="Fix it."))
     assert len(text.encode()) <= MESSAGE_LIMIT_BYTES
     assert text.startswith("It broke: first")
-    assert text.endswith("last. Mend it.")
+    assert text.endswith("last. Fix it.")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import TypeVar
 from provisioner.framework import log
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Exception)
 
 FIRST_DELAY_SECONDS = 2.0
 LONGEST_DELAY_SECONDS = 15.0
@@ -31,8 +32,8 @@ class Clock:
 def retried(
     call: Callable[[], T],
     *,
-    errors: tuple[type[Exception], ...],
-    patience: Callable[[Exception], float],
+    errors: tuple[type[E], ...],
+    patience: Callable[[E], float],
     clock: Clock,
     reserve_seconds: float = 20.0,
 ) -> T:
@@ -42,9 +43,9 @@ def retried(
         call: What to do; must be safe to repeat.
         errors: Exception types that may be worth another attempt.
         patience: How many seconds after the first attempt such an error is still retried;
-            0 for an error that another attempt cannot mend.
+            0 for an error that stays.
         clock: Time and sleep.
-        reserve_seconds: Time kept back for what follows the call.
+        reserve_seconds: Time kept for what follows the call. Default: 20 s.
 
     Raises:
         Exception: The last error of the call.
