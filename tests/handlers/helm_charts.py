@@ -41,7 +41,7 @@ def definition(plural: str, kind: str, *versions: str, note: str = "") -> str:
     """Return a CustomResourceDefinition; the last version is the stored one.
 
     Args:
-        plural: Name of the resource, in the group ``example.com``.
+        plural: Name of the resource, in the group `example.com`.
         kind: Its kind.
         versions: Names of the versions.
         note: Goes into the schemas, to tell one definition from another.

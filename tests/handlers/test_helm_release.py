@@ -1,4 +1,4 @@
-"""``Custom::HelmRelease`` through the framework's eyes, with helm in memory."""
+"""`Custom::HelmRelease` through the framework's eyes, with helm in memory."""
 
 import json
 from typing import Any

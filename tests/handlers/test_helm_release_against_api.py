@@ -1,4 +1,4 @@
-"""``Custom::HelmRelease``: the whole handler, the real helm, the rehearsal's Kubernetes API."""
+"""`Custom::HelmRelease`: the whole handler, the real helm, the rehearsal's Kubernetes API."""
 
 from pathlib import Path
 

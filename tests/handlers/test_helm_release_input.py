@@ -1,4 +1,4 @@
-"""Properties of ``Custom::HelmRelease`` that cannot be used."""
+"""Properties of `Custom::HelmRelease` that cannot be used."""
 
 from typing import Any
 

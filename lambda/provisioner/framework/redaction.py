@@ -1,4 +1,4 @@
-"""Takes credentials out of text that is going to a log or to CloudFormation."""
+"""Removes credentials from text for a log or for CloudFormation."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Bounded retries with an injected clock, so that tests take no time."""
+"""Retries within limits, and the clock that they go by."""
 
 import time
 from collections.abc import Callable
@@ -16,12 +16,12 @@ LONGEST_DELAY_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """The time as this function sees it; seconds throughout.
+    """Time and sleep, in seconds; tests pass their own.
 
     Args:
         now: Seconds since the epoch. Default: the system's clock.
-        sleep: Waits for so many seconds. Default: really waits.
-        remaining: Seconds until the Lambda function is killed.
+        sleep: Waits for so many seconds. Default: `time.sleep`.
+        remaining: Seconds until Lambda stops the function.
     """
 
     remaining: Callable[[], float]
@@ -37,7 +37,7 @@ def retried(
     clock: Clock,
     reserve_seconds: float = 20.0,
 ) -> T:
-    """Call until it succeeds, fails for good, or patience or the function's time runs out.
+    """Call until it succeeds, an error stays, or patience or the function's time runs out.
 
     Args:
         call: What to do; must be safe to repeat.

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +206,7 @@ class ReleaseClient:
                 description=entry["description"],
                 updated=datetime.fromisoformat(entry["updated"]).timestamp(),
             )
-            for entry in sorted(history, key=lambda entry: int(entry["revision"]))
+            for entry in sorted(history, key=itemgetter("revision"))
         )
         labels = metadata.get("labels") or {}
         return Release(name=name, namespace=namespace, labels=labels, revisions=revisions)
@@ -266,7 +267,7 @@ class ReleaseClient:
         )
 
     def _read_seconds(self) -> float:
-        return max(min(READ_SECONDS, self.time_left), SHORTEST_SECONDS)
+        return max(min(READ_SECONDS, self.clock.remaining() - _RESERVE_SECONDS), SHORTEST_SECONDS)
 
     def _values_file(self) -> Path:
         path = self.home / "values.json"

@@ -45,9 +45,10 @@ def readiness(client: ReleaseClient, release: Release, request: Request) -> str 
         UnreachableError: The API could not be reached for now.
         ProvisioningError: A workload is not ready although its time is up.
     """
-    changed = release.labels.get(REQUEST_LABEL) == client.wanted.labels[REQUEST_LABEL]
     minutes = client.properties.wait_for_ready_minutes
-    if request.type != "Update" or not changed or not minutes:
+    if request.type != "Update" or not minutes:
+        return NOT_WAITED_FOR
+    if release.labels.get(REQUEST_LABEL) != client.wanted.labels[REQUEST_LABEL]:
         return NOT_WAITED_FOR
     try:
         if not usable_nodes(client.kubectl.objects("nodes", namespace=release.namespace)):

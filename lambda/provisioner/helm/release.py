@@ -11,8 +11,7 @@ A failure of helm is carried to `is_complete`: raised on Create, it would keep t
 coming. What a killed run left, or what waits for a deletion, `is_complete` continues.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from uuid import uuid4
 
 from provisioner.framework import log
@@ -69,10 +68,9 @@ class HelmRelease:
                 raise
             return DONE
 
-    @contextmanager
     def _client(
         self, properties: HelmReleaseProperties, request: Request, clock: Clock
-    ) -> Iterator[ReleaseClient]:
+    ) -> AbstractContextManager[ReleaseClient]:
         wanted = Wanted(
             owner=request.owner,
             request_id=request.request_id,
@@ -80,8 +78,7 @@ class HelmRelease:
             attempt=uuid4().hex,
             now=clock.now(),
         )
-        with self._connect(properties, wanted, clock) as client:
-            yield client
+        return self._connect(properties, wanted, clock)
 
 
 def _progress(client: ReleaseClient, request: Request) -> Progress:

@@ -174,9 +174,10 @@ def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) ->
         return Decision(action=Action.UPGRADE)
     if not claimed:
         refuse_foreign(release, wanted.owner)
-    if release.last.status == UNINSTALLING:
+    status = release.last.status
+    if status == UNINSTALLING:
         return Decision(action=Action.UNINSTALL)
-    if release.last.status in PENDING:
+    if status in PENDING:
         if is_at_work(release, wanted):
             return Decision(action=Action.WAIT)
         return Decision(action=Action.ROLL_BACK, revision=_served_last(release))
@@ -232,12 +233,16 @@ def was_deployed_before(release: Release, wanted: Wanted) -> bool:
 
 def is_abandoned(release: Release | None, wanted: Wanted) -> bool:
     """Say whether a former stack of our name began the release and never deployed it."""
-    names = (STACK_LABEL, RESOURCE_LABEL)
+    if release is None or not all(
+        revision.status in {PENDING_INSTALL, FAILED} for revision in release.revisions
+    ):
+        return False
     return (
-        release is not None
-        and not wanted.owner.owns_labels(release.labels)
-        and all(release.labels.get(name) == wanted.labels[name] for name in names)
-        and all(revision.status in {PENDING_INSTALL, FAILED} for revision in release.revisions)
+        not wanted.owner.owns_labels(release.labels)
+        and all(
+            release.labels.get(name) == wanted.labels[name]
+            for name in (STACK_LABEL, RESOURCE_LABEL)
+        )
         and wanted.now - release.last.updated >= LONGEST_INVOCATION_SECONDS
     )
 
