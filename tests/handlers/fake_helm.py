@@ -52,7 +52,7 @@ class FakeHelm:
     failures: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     timeouts: list[float] = field(default_factory=list)
-    takes_its_time: Callable[[float], None] = lambda _timeout: None
+    while_upgrading: Callable[[float], None] = lambda _timeout: None
     cluster_exists: bool = True
     charts_fetched: list[str] = field(default_factory=list)
 
@@ -129,6 +129,7 @@ class FakeHelm:
     def upgrade(self, labels: Mapping[str, str], description: str, timeout_seconds: float) -> None:
         if self.revisions and self.revisions[-1].status not in {"deployed", "failed"}:
             raise CommandFailedError("Error: another operation (install/upgrade) is in progress")
+        self.while_upgrading(timeout_seconds)
         try:
             self._record("upgrade", timeout_seconds)
         except CommandFailedError as error:

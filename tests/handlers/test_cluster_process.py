@@ -77,6 +77,11 @@ def test_helm_that_ignores_the_signal_is_killed(
     [
         ("level=WARN msg=x\nError: UPGRADE FAILED: a\n  b\n", "UPGRADE FAILED: a | b"),
         ("Error: first\nError: last", "last"),
+        (
+            'level=DEBUG msg="uninstall: Failed to delete release" error="[pods \\"a\\" is x]"\n'
+            "Error: failed to delete release: r",
+            'failed to delete release: r | [pods \\"a\\" is x]',
+        ),
         ("Error: denied\ndenied\ndenied", "denied"),
         ("\n".join(map(str, range(20))), "14 | 15 | 16 | 17 | 18 | 19"),
         ("", ""),

@@ -20,6 +20,11 @@ TOO_LONG = 'Secret "sh.helm.release.v1.deps.v1" is invalid: data: Too long: may 
         ("helm upgrade was killed by signal 9", "more memory"),
         ("dial tcp 10.0.0.1:443: i/o timeout", "Check that the cluster's endpoint"),
         ("namespace kubeflow because it is being terminated", "Wait until it is deleted"),
+        (
+            "pre-upgrade hooks failed: resource Job/a/b not ready. status: InProgress, message: "
+            "Job in progress | context deadline exceeded",
+            "A hook of the chart did not end",
+        ),
         ("something new", "Fix the cause and deploy again"),
     ],
 )
@@ -40,6 +45,8 @@ def test_next_step_fits_the_cause(said: str, next_step: str) -> None:
         ('no matches for kind "PodMonitor" in version "monitoring.coreos.com/v1"', False),
         ('no matches for kind "PodSecurityPolicy" in version "policy/v1beta1"', False),
         ('configmaps "a" already exists', False),
+        ("pre-install hooks failed: resource Job/a/b not ready | context deadline", False),
+        ("pre-install hooks failed: Post https://x: connection refused", True),
         ("field is immutable", False),
     ],
 )

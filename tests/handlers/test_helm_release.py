@@ -223,6 +223,20 @@ def test_helm_is_stopped_before_the_function_is(
     assert max(helm.timeouts) <= 280
 
 
+@pytest.mark.parametrize(("seconds", "kept"), [(900, 120), (100, 40), (22, 1), (15, 1)])
+def test_upgrade_that_takes_all_its_time_is_rolled_back(
+    stack: Framework, helm: FakeHelm, time: Time, seconds: float, kept: float
+) -> None:
+    stack.create(PROPERTIES)
+    time.lambda_seconds = seconds
+    helm.while_upgrading = time.sleep
+    helm.failures["upgrade"] = ["helm upgrade did not end in time and was stopped."]
+    with pytest.raises(ProvisioningError, match="Revision 1 serves again"):
+        stack.update(UPGRADED)
+    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
+    assert helm.timeouts[helm.calls.index("rollback 1")] == kept
+
+
 def test_release_lost_after_the_install_is_a_failure(
     stack: Framework, helm: FakeHelm, monkeypatch: pytest.MonkeyPatch
 ) -> None:

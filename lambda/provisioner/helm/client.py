@@ -7,6 +7,7 @@ helm's default would refuse this upgrade and every later one, rollbacks included
 """
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,9 +34,11 @@ READ_SECONDS = 60.0
 """How long one command may take that changes nothing."""
 SHORTEST_SECONDS = 1.0
 """How long a command may take when no time is left."""
+_HELM_ENDS_EARLIER_SECONDS = 5.0
 _RESERVE_SECONDS = STOP_GRACE_SECONDS + 10.0  # to stop helm and still answer
 
 _BUILT_IN_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
+_LAST_OF_FOUR_DIGITS = 0xFFFF
 _APPLY = ("--server-side=true", "--force-conflicts")
 
 
@@ -161,7 +164,8 @@ class ReleaseClient:
             CommandFailedError: helm or the API refused, or time ran out.
         """
         try:
-            self._change(["uninstall", self.properties.release])
+            # Without --debug, helm does not say why an object could not be deleted.
+            self._change(["uninstall", self.properties.release, "--debug"])
         except CommandFailedError as error:
             # helm's own --ignore-not-found treats every error in reading as "not found".
             if not error.is_release_not_found:
@@ -250,7 +254,9 @@ class ReleaseClient:
     def _change(self, arguments: Sequence[str], *, keep_seconds: float = 0.0) -> None:
         def attempt() -> None:
             seconds = max(self.time_left - keep_seconds, SHORTEST_SECONDS)
-            self._helm([*arguments, "--timeout", f"{int(seconds)}s"], timeout_seconds=seconds)
+            # helm ends first, and so says which hook did not.
+            own = max(seconds - _HELM_ENDS_EARLIER_SECONDS, SHORTEST_SECONDS)
+            self._helm([*arguments, "--timeout", f"{int(own)}s"], timeout_seconds=seconds)
 
         retried(
             attempt,
@@ -271,8 +277,18 @@ class ReleaseClient:
 
     def _values_file(self) -> Path:
         path = self.home / "values.json"
-        path.write_text(json.dumps(self.properties.values), encoding="utf-8")
+        path.write_text(_as_yaml(self.properties.values), encoding="ascii")
         return path
+
+
+def _as_yaml(values: object) -> str:
+    """Return JSON that is YAML: two escapes of JSON for one character are none of YAML's."""
+
+    def escaped(character: re.Match[str]) -> str:
+        number = ord(character[0])
+        return f"\\U{number:08x}" if number > _LAST_OF_FOUR_DIGITS else f"\\u{number:04x}"
+
+    return re.sub("[^ -~]", escaped, json.dumps(values, ensure_ascii=False))
 
 
 def _is_unreachable(error: CommandFailedError) -> bool:

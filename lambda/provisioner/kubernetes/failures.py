@@ -23,6 +23,9 @@ _IN_PROGRESS = re.compile(
     r"another operation \(install/upgrade/rollback\) is in progress"
     r'|secrets "sh\.helm\.release\.v1\.\S+" already exists'
 )
+_UNFINISHED_HOOK = re.compile(r"(?s)hooks? failed: .*(not ready|timed out waiting)")
+# What `helm uninstall --debug` says before an error that names nothing but the release.
+_UNINSTALL_ERROR = re.compile(r'msg="uninstall: [Ff]ailed[^"]*" error="?(.+?)"?$')
 # The API server's own limit, etcd's, and gRPC's between the two.
 _TOO_LARGE = re.compile(
     r"(?is)sh\.helm\.release\.v1\.\S+\" is invalid.*too long"
@@ -42,6 +45,10 @@ _SPLIT_THE_CHART = (
 _WAIT_FOR_DELETION = (
     "Wait until it is deleted (kubectl get namespaces shows what is terminating), then deploy "
     "again."
+)
+_END_THE_HOOK = (
+    "A hook of the chart did not end: find out why with kubectl describe and kubectl logs of its "
+    "pods, which need a node that takes them, then deploy again."
 )
 _NEXT_STEPS = (
     (
@@ -77,7 +84,12 @@ class CommandFailedError(Exception):
     @property
     def is_transient(self) -> bool:
         """Whether the API was not reachable or did not accept the token."""
-        return bool(_TRANSIENT.search(str(self)))
+        return bool(_TRANSIENT.search(str(self))) and not self.is_unfinished_hook
+
+    @property
+    def is_unfinished_hook(self) -> bool:
+        """Whether a hook of the chart did not end in time."""
+        return bool(_UNFINISHED_HOOK.search(str(self)))
 
     @property
     def is_worth_retrying(self) -> bool:
@@ -111,6 +123,8 @@ class CommandFailedError(Exception):
             return _SPLIT_THE_CHART
         if self.is_terminating:
             return _WAIT_FOR_DELETION
+        if self.is_unfinished_hook:
+            return _END_THE_HOOK
         if self.is_transient:
             return CHECK_ACCESS
         for words, step in _NEXT_STEPS:
@@ -124,11 +138,15 @@ class CommandTimeoutError(CommandFailedError):
 
 
 def last_lines(errors: str) -> str:
-    """Return what was printed last, each line once: from the final `Error:` on, else the end."""
+    """Return what was printed last, each line once: from the final `Error:` on, else the end.
+
+    The error of an uninstall names the release alone; the cause is added from the lines before.
+    """
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     last = lines[-_LAST_LINES:]
     for number in range(len(lines) - 1, -1, -1):
         if lines[number].startswith("Error:"):
             last = [line.removeprefix("Error:").strip() for line in lines[number:]]
+            last += [found[1] for line in lines if (found := _UNINSTALL_ERROR.search(line))]
             break
     return " | ".join(dict.fromkeys(last))
