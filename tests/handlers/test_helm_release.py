@@ -258,3 +258,14 @@ def test_secret_values_never_reach_a_message(stack: Framework, helm: FakeHelm) -
         stack.create({**PROPERTIES, "Values": values})
     assert "hunter2" not in str(failed.value)
     assert "aGVsbG8" not in str(failed.value)
+
+
+def test_secret_values_never_reach_a_log(
+    stack: Framework, helm: FakeHelm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helm.failures["upgrade"] = ["Error: EOF after hunter2-hunter2"]
+    values = json.dumps({"env": [{"name": "DB_PASSWORD", "value": "hunter2-hunter2"}]})
+    stack.create({**PROPERTIES, "Values": values})
+    logged = capsys.readouterr().out
+    assert "EOF after <hidden>" in logged
+    assert "hunter2" not in logged

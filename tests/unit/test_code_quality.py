@@ -44,4 +44,4 @@ def test_files_stay_small() -> None:
         for path in listed.stdout.split()
     }
     assert len(lengths) > 100
-    assert {path: length for path, length in lengths.items() if length > 250} == {}
+    assert {path: length for path, length in lengths.items() if length > 300} == {}

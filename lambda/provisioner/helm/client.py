@@ -7,7 +7,6 @@ helm's default would refuse this upgrade and every later one, rollbacks included
 """
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from provisioner.framework.errors import ProvisioningError, UnreachableError
-from provisioner.framework.redaction import secret_values
+from provisioner.framework.redaction import redacted, secret_values
 from provisioner.framework.retry import Clock, retried
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Release, Revision, Wanted
@@ -38,7 +37,6 @@ _HELM_ENDS_EARLIER_SECONDS = 5.0
 _RESERVE_SECONDS = STOP_GRACE_SECONDS + 10.0  # to stop helm and still answer
 
 _BUILT_IN_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
-_LAST_OF_FOUR_DIGITS = 0xFFFF
 _APPLY = ("--server-side=true", "--force-conflicts")
 
 
@@ -267,28 +265,22 @@ class ReleaseClient:
         )
 
     def _helm(self, arguments: Sequence[str], *, timeout_seconds: float | None = None) -> str:
-        return self.run_helm(
-            [*arguments, "--namespace", self.properties.namespace],
-            timeout_seconds=timeout_seconds or self._read_seconds(),
-        )
+        try:
+            return self.run_helm(
+                [*arguments, "--namespace", self.properties.namespace],
+                timeout_seconds=timeout_seconds or self._read_seconds(),
+            )
+        except CommandFailedError as error:
+            secrets = secret_values(self.properties.values)  # helm quotes values in its errors
+            raise type(error)(redacted(str(error), secrets=secrets)) from None
 
     def _read_seconds(self) -> float:
         return max(min(READ_SECONDS, self.clock.remaining() - _RESERVE_SECONDS), SHORTEST_SECONDS)
 
     def _values_file(self) -> Path:
         path = self.home / "values.json"
-        path.write_text(_as_yaml(self.properties.values), encoding="ascii")
+        path.write_text(self.properties.values_yaml, encoding="ascii")
         return path
-
-
-def _as_yaml(values: object) -> str:
-    """Return JSON that is YAML: two escapes of JSON for one character are none of YAML's."""
-
-    def escaped(character: re.Match[str]) -> str:
-        number = ord(character[0])
-        return f"\\U{number:08x}" if number > _LAST_OF_FOUR_DIGITS else f"\\u{number:04x}"
-
-    return re.sub("[^ -~]", escaped, json.dumps(values, ensure_ascii=False))
 
 
 def _is_unreachable(error: CommandFailedError) -> bool:

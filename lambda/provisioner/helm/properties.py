@@ -1,6 +1,7 @@
 """The properties of `Custom::HelmRelease`."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from provisioner.framework.request import json_object_property, json_property, t
 from provisioner.kubernetes.manifest import ReleaseId
 
 _ARCHIVES = (".tgz", ".zip")
+_LAST_OF_FOUR_DIGITS = 0xFFFF
 _TRUTHS = {"true": True, "false": False}
 
 
@@ -82,10 +84,24 @@ class HelmReleaseProperties:
         return ReleaseId(self.release, self.namespace)
 
     @property
+    def values_yaml(self) -> str:
+        """The values as helm reads them: JSON in ASCII, but with YAML's escapes.
+
+        JSON escapes a character beyond U+FFFF as two, which YAML does not know.
+        """
+        text = json.dumps(self.values, ensure_ascii=False)
+        return re.sub("[^ -~]", lambda found: _yaml_escape(ord(found[0])), text)
+
+    @property
     def content(self) -> str:
         """Digest of chart and values: equal content needs no upgrade."""
         values = json.dumps(self.values, sort_keys=True, separators=(",", ":"))
         return digest(self.chart_digest, values)
+
+
+def _yaml_escape(character: int) -> str:
+    # https://yaml.org/spec/1.2.2/#57-escaped-characters
+    return f"\\U{character:08x}" if character > _LAST_OF_FOUR_DIGITS else f"\\u{character:04x}"
 
 
 def _names(properties: Mapping[str, Any], name: str) -> tuple[str, ...]:
