@@ -1,4 +1,4 @@
-"""The kubectl commands that a Helm release needs besides helm's."""
+"""The kubectl commands that a Helm release needs in addition to helm."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
