@@ -237,6 +237,13 @@ def test_upgrade_that_takes_all_its_time_is_rolled_back(
     assert helm.timeouts[helm.calls.index("rollback 1")] == kept
 
 
+def test_error_that_every_attempt_meets_is_named(stack: Framework, helm: FakeHelm) -> None:
+    helm.failures["upgrade"] = ["Error: Post https://x: EOF"] * 100
+    with pytest.raises(ProvisioningError, match=r"in 6 steps: .*Post https://x: EOF"):
+        stack.create(PROPERTIES)
+    assert helm.mutations == ["upgrade"] * 6
+
+
 def test_release_lost_after_the_install_is_a_failure(
     stack: Framework, helm: FakeHelm, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,8 @@ def converge(client: ReleaseClient) -> Outcome:
     stuck = ProvisioningError(
         f"The Helm release {client.properties.physical_id} did not reach the wanted state in "
         f"{_MOST_STEPS} steps",
+        detail=release.last.description if release is not None else "",
+        secrets=secret_values(client.properties.values),
         next_step="Look at it with helm history, uninstall it by hand and deploy again.",
     )
     return Outcome(failure=str(stuck))
