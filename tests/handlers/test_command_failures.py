@@ -2,7 +2,6 @@
 
 import pytest
 
-from provisioner.helm.advice import advice
 from provisioner.kubernetes.failures import CommandFailedError
 
 TOO_LONG = 'Secret "sh.helm.release.v1.deps.v1" is invalid: data: Too long: may not be more than'
@@ -20,12 +19,17 @@ TOO_LONG = 'Secret "sh.helm.release.v1.deps.v1" is invalid: data: Too long: may 
         ("execution error at (c/templates/a.yaml:3:4): set region", "correct helm.values"),
         ("helm upgrade was killed by signal 9", "more memory"),
         ("dial tcp 10.0.0.1:443: i/o timeout", "Check that the cluster's endpoint"),
-        ("namespace kubeflow because it is being terminated", "Wait until it is gone"),
-        ("something new", "Mend the cause and deploy again"),
+        ("namespace kubeflow because it is being terminated", "Wait until it is deleted"),
+        (
+            "pre-upgrade hooks failed: resource Job/a/b not ready. status: InProgress, message: "
+            "Job in progress | context deadline exceeded",
+            "A hook of the chart did not end",
+        ),
+        ("something new", "Fix the cause and deploy again"),
     ],
 )
 def test_next_step_fits_the_cause(said: str, next_step: str) -> None:
-    assert next_step in advice(CommandFailedError(f"Error: UPGRADE FAILED: {said}"))
+    assert next_step in CommandFailedError(f"Error: UPGRADE FAILED: {said}").next_step
 
 
 @pytest.mark.parametrize(
@@ -41,8 +45,10 @@ def test_next_step_fits_the_cause(said: str, next_step: str) -> None:
         ('no matches for kind "PodMonitor" in version "monitoring.coreos.com/v1"', False),
         ('no matches for kind "PodSecurityPolicy" in version "policy/v1beta1"', False),
         ('configmaps "a" already exists', False),
+        ("pre-install hooks failed: resource Job/a/b not ready | context deadline", False),
+        ("pre-install hooks failed: Post https://x: connection refused", True),
         ("field is immutable", False),
     ],
 )
-def test_what_another_attempt_may_mend(said: str, passes: bool) -> None:
-    assert CommandFailedError(f"Error: {said}").may_pass is passes
+def test_what_is_worth_another_attempt(said: str, passes: bool) -> None:
+    assert CommandFailedError(f"Error: {said}").is_worth_retrying is passes

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from provisioner.kubernetes.cluster import Cluster
 from provisioner.kubernetes.failures import CommandFailedError
-from provisioner.kubernetes.listing import ClusterListing
 from rehearsal.kubernetes import Fault, KubernetesApi, Principal, static_tokens
 from tests.handlers.helm_cloud import namespace
 
@@ -20,20 +20,24 @@ def api() -> Iterator[KubernetesApi]:
         yield running
 
 
-def _listing(api: KubernetesApi, *, token: str = KNOWN, trusted: bool = True) -> ClusterListing:
+def _cluster(url: str, *, token: str = KNOWN, authority: str = "") -> Cluster:
+    trust = {"certificate-authority-data": authority} if authority else {}
+    return Cluster(server={"server": url, **trust}, token=lambda: token)
+
+
+def _listing(api: KubernetesApi, *, token: str = KNOWN, trusted: bool = True) -> Cluster:
     authority = base64.b64encode(api.ca_pem.encode()).decode()
-    trust = {"certificate-authority-data": authority} if trusted else {}
-    return ClusterListing(server={"server": api.url, **trust}, token=lambda: token)
+    return _cluster(api.url, token=token, authority=authority if trusted else "")
 
 
-def test_namespaces_and_those_that_are_going(api: KubernetesApi) -> None:
+def test_namespaces_and_those_that_are_terminating(api: KubernetesApi) -> None:
     api.create(namespace("stays"))
     api.create(namespace("goes", "example.com/hold"))
     api.delete("v1", "Namespace", "goes")
     found = _listing(api).containers(timeout_seconds=10)
     assert {"stays", "goes"} <= found.names["Namespace"]
     assert found.names["CustomResourceDefinition"] == frozenset()
-    assert found.going == {("Namespace", "goes")}
+    assert found.terminating == {("Namespace", "goes")}
 
 
 def test_releases_are_told_by_name_and_namespace(api: KubernetesApi) -> None:
@@ -74,7 +78,6 @@ def test_server_that_is_not_trusted(api: KubernetesApi) -> None:
 
 
 def test_server_that_is_not_there() -> None:
-    listing = ClusterListing(server={"server": "https://127.0.0.1:1"}, token=lambda: KNOWN)
     with pytest.raises(CommandFailedError, match="cluster unreachable") as refused:
-        listing.containers(timeout_seconds=10)
+        _cluster("https://127.0.0.1:1").containers(timeout_seconds=10)
     assert refused.value.is_transient
