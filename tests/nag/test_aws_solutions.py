@@ -10,8 +10,8 @@ import yaml
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 
-from hyperpod_cdk.synthesis.acknowledge import acknowledge
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.synthesis.acknowledge import acknowledge
 from stacks.deployment import add_stacks
 from tests.conftest import Configure
 from tests.support.assembly import merged, new_app
