@@ -1,5 +1,7 @@
 """Rights on what groups name by CDK tokens, such as the key and the bucket of another stack."""
 
+from typing import Any
+
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 
@@ -7,7 +9,7 @@ from hyperpod_cdk import EbsVolumeConfig, InstanceGroupConfig, LifecycleConfig
 from hyperpod_cdk.hyperpod.node_needs import need_statements
 
 
-def resources(stack: cdk.Stack, **fields: object) -> dict[str, object]:
+def resources(stack: cdk.Stack, **fields: Any) -> dict[str, object]:
     """Return the resources of each statement by its Sid."""
     group = InstanceGroupConfig(
         name="g", instance_type="ml.m5.large", instance_count=1, volume_size_gib=None, **fields

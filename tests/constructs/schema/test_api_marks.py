@@ -22,13 +22,13 @@ from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
 from tests.support.configs import EVERY_FIELD
 
-CREATE_CLUSTER = (
+CREATE_CLUSTER: Any = (
     botocore.session.get_session()
     .get_service_model("sagemaker")
     .operation_model("CreateCluster")
     .input_shape
 )
-GROUP = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 0}
+GROUP: dict[str, Any] = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 0}
 
 
 def marks(section: type[Section]) -> Iterator[tuple[str, str]]:
@@ -123,7 +123,7 @@ def sections_with_shapes(
         value = getattr(section, name)
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, Section):
-                of_item = inner.member if isinstance(inner, ListShape) else inner
+                of_item: Any = inner.member if isinstance(inner, ListShape) else inner
                 yield from sections_with_shapes(item, of_item)
 
 
@@ -138,7 +138,7 @@ def test_the_request_has_the_api_s_types(cluster: ClusterConfig) -> None:
     defaults = ClusterDefaults(
         execution_role_arn="arn:aws:iam::111122223333:role/Nodes",
         security_group_id="sg-12345678",
-        subnet_id_in=lambda zone: f"subnet-{zone}",
+        subnet_id_in={"usw2-az1": "subnet-11111111", "usw2-az2": "subnet-22222222"}.__getitem__,
     )
 
     request = cluster.filled_in(defaults).to_request()
@@ -159,15 +159,15 @@ def test_the_order_of_the_fields_does_not_show() -> None:
         two: Annotated[Listed[str], Api("B.X")]
         one: Annotated[int, Api("B.Y")]
 
-    forward = Forward(one=1, two=["b", "a"], three={"x": "1", "y": "2"})
-    backward = Backward(one=1, two=["b", "a"], three={"y": "2", "x": "1"})
+    forward = Forward(one=1, two=("b", "a"), three={"x": "1", "y": "2"})
+    backward = Backward(one=1, two=("b", "a"), three={"y": "2", "x": "1"})
 
     assert json.dumps(forward.to_request()) == json.dumps(backward.to_request())
     assert forward.to_request() == {"A": {"x": "1", "y": "2"}, "B": {"X": ["b", "a"], "Y": 1}}
 
 
 @pytest.mark.parametrize(
-    ("values", "request"),
+    ("values", "expected"),
     [
         ({"A": False, "B": 0, "C": ""}, {"A": False, "B": 0, "C": ""}),
         ({"A": None, "B": [], "C": (), "D": {}}, {}),
@@ -176,9 +176,9 @@ def test_the_order_of_the_fields_does_not_show() -> None:
     ],
 )
 def test_nothing_is_left_out_and_false_is_not_nothing(
-    values: dict[str, Any], request: dict[str, Any]
+    values: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    assert members(values) == request
+    assert members(values) == expected
 
 
 def test_false_of_a_priority_class_is_said() -> None:

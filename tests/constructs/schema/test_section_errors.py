@@ -33,7 +33,7 @@ from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.refusals import lines_for
 
-GROUP = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
+GROUP: dict[str, Any] = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
 IN_GROUPS = ("cluster", "instance_groups")
 UPDATE = {"schedule_expression": "cron(0 3 ? * SUN *)"}
 
@@ -183,6 +183,8 @@ def test_sections_that_contradict_each_other_are_refused_where_they_meet() -> No
 
 
 def test_a_list_does_for_a_tuple_and_a_mapping_for_a_section() -> None:
-    made = InstanceGroupConfig(**GROUP, taints=[{"key": "a", "effect": "NoExecute"}])
+    values = {**GROUP, "taints": [{"key": "a", "effect": "NoExecute"}]}
+
+    made = InstanceGroupConfig(**values)
 
     assert made.taints == (TaintConfig(key="a", effect="NoExecute"),)
