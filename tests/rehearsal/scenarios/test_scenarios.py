@@ -7,6 +7,7 @@ import pytest
 
 from hyperpod_cdk.loading import load_config
 from rehearsal.environment import rehearsal_environment
+from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage, choose_chart
@@ -37,7 +38,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     assert config.region is not None
     with rehearsal_environment(
         region=config.region,
-        kubernetes_version=config.eks.version,
+        kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
         eks_cluster_name=f"{config.name}-eks",
         log_file=directory / "local-aws.log",
     ) as environment:
