@@ -151,5 +151,7 @@ def test_deletion_protection(stack: cdk.Stack, surroundings: dict[str, Any], vie
 
 
 def test_a_version_that_hyperpod_does_not_take_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^EksConfig\.version: '1\.29' is not a Kubernetes version"):
+    with pytest.raises(
+        ConfigError, match=r"^EksConfig\.version: '1\.29' is not a Kubernetes version"
+    ):
         EksConfig(version="1.29")

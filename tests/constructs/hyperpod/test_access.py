@@ -7,8 +7,8 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
 from hyperpod_cdk.hyperpod.access import access_findings, hyperpod_access
+from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView, listed
 

@@ -8,11 +8,11 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-
-from hyperpod_cdk.hyperpod.cluster import HyperPodCluster
 from hyperpod_cdk.hyperpod_waiting import Waiting
 from hyperpod_cdk.instance_group import InstanceGroup, LifecycleConfig
 from hyperpod_cdk.instance_storage import EbsVolume
+
+from hyperpod_cdk.hyperpod.cluster import HyperPodCluster
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.template_view import TemplateView

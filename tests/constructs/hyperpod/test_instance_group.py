@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from hyperpod_cdk.instance_group import InstanceGroup, LifecycleConfig, Taint, VpcConfig
 from hyperpod_cdk.instance_group_request import (
     instance_group_request,

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from stacks.execution_role_needs import execution_role_needs, volume_key_ids
 
 from hyperpod_cdk.hyperpod.node_needs import NodeNeeds
-from stacks.execution_role_needs import execution_role_needs, volume_key_ids
 from tests.conftest import Assemble, Configure
 from tests.support.template_view import TemplateView, listed
 

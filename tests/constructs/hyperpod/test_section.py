@@ -10,14 +10,14 @@ import pytest
 from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
 from botocore.serialize import create_serializer
 from botocore.validate import ParamValidator
-
 from hyperpod_cdk.cluster_request import cluster_request
-from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.instance_group import LifecycleConfig, VpcConfig
-from rehearsal.hyperpod.model_validation import violations_of
-from rehearsal.hyperpod.semantic_validation import validate_create
 from stacks.cluster_settings import shared_environment, tiered_storage
 from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
+
+from hyperpod_cdk import Config, load_config
+from rehearsal.hyperpod.model_validation import violations_of
+from rehearsal.hyperpod.semantic_validation import validate_create
 
 ROOT = Path(__file__).parents[2]
 EVERY_FIELD = ROOT / "tests" / "config" / "every_field.yaml"

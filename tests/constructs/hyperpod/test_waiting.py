@@ -5,10 +5,11 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-
-from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
-from hyperpod_cdk.hyperpod.upkeep_access import upkeep_access
 from hyperpod_cdk.hyperpod_waiting import Waiting
+from stacks.cluster_waiting import cluster_waiting
+
+from hyperpod_cdk.hyperpod.upkeep_access import upkeep_access
+from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
 from hyperpod_cdk.synthesis.sizes import (
     MOST_REQUEST_BYTES,
     TooLargeError,
@@ -16,7 +17,6 @@ from hyperpod_cdk.synthesis.sizes import (
     request_bytes,
 )
 from provisioner.hyperpod.properties import HyperPodClusterProperties
-from stacks.cluster_waiting import cluster_waiting
 from tests.handlers.large_cluster import properties
 
 REQUEST = {"ClusterName": "c", "Request": '{"ClusterName": "c"}'}

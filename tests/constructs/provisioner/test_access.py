@@ -4,8 +4,8 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_eks_v2 as eks
 
-from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView
 

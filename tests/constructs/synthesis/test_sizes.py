@@ -6,8 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.synthesis.sizes import refuse_large_policy
-from hyperpod_cdk.synthesis.sizes import TooLargeError
+from hyperpod_cdk.synthesis.sizes import TooLargeError, refuse_large_policy
 
 MOST = 10_240
 # {"Statement":[{"Action":"s3:GetObject","Effect":"Allow","Resource":""}],"Version":"2012-10-17"}
