@@ -1,6 +1,5 @@
 """cdk-nag's AwsSolutions rules over every shipped configuration and the options beside them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,11 @@ import yaml
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 
-from hyperpod_cdk.synthesis.acknowledge import acknowledge
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.synthesis.acknowledge import acknowledge
 from stacks.deployment import add_stacks
-from tests.conftest import Configure
-from tests.support.assembly import merged, new_app
+from tests.conftest import Assemble, Configure
+from tests.support.assembly import Assembly, merged, new_app
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "config").glob("*.yaml"))
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
@@ -37,28 +36,7 @@ OPTIONS: list[Any] = [
 
 @pytest.fixture
 def app(tmp_path: Path) -> cdk.App:
-    """Return an app that the rules are checked on."""
-    app = new_app(tmp_path)
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-    return app
-
-
-def findings(app: cdk.App) -> list[tuple[str, str]]:
-    """Synthesize, and return the rule and the construct of each open finding."""
-    try:
-        app.synth()
-    except RuntimeError as error:
-        if "ValidationFailed" not in str(error):
-            raise
-    report = json.loads((Path(app.outdir) / "validation-report.json").read_text("utf-8"))
-    return [
-        (violation["ruleName"], construct["constructPath"])
-        for plugin in report["pluginReports"]
-        for violation in plugin["violations"]
-        for construct in violation["violatingConstructs"]
-        # The configuration's warnings are in the report too; they have tests of their own.
-        if not violation["ruleName"].startswith("Annotation::")
-    ]
+    return new_app(tmp_path)
 
 
 def acknowledgments(app: cdk.App) -> list[tuple[str, str]]:
@@ -74,21 +52,15 @@ def acknowledgments(app: cdk.App) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_no_shipped_configuration_has_an_open_finding(
-    path: Path, app: cdk.App, chart: Path
-) -> None:
-    add_stacks(app, config=load_config(path), chart=chart)
-
-    assert findings(app) == []
+def test_no_shipped_configuration_has_an_open_finding(path: Path, assemble: Assemble) -> None:
+    assert assemble(load_config(path)).nag_findings() == []
 
 
 @pytest.mark.parametrize("changes", OPTIONS)
 def test_no_option_opens_a_finding(
-    changes: dict[str, Any], configure: Configure, app: cdk.App, chart: Path
+    changes: dict[str, Any], configure: Configure, assemble: Assemble
 ) -> None:
-    add_stacks(app, config=configure(changes), chart=chart)
-
-    assert findings(app) == []
+    assert assemble(configure(changes)).nag_findings() == []
 
 
 def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart: Path) -> None:
@@ -104,7 +76,13 @@ def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart:
 
 
 def test_the_rules_bite(app: cdk.App) -> None:
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     stack = cdk.Stack(app, "Open")
     acknowledge(s3.Bucket(stack, "Bucket"), {"AwsSolutions-S1": "Logs are not what is tested."})
 
-    assert findings(app) == [("AwsSolutions-S10", "Open/Bucket/Resource")]
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        app.synth()
+
+    assert Assembly(Path(app.outdir)).nag_findings() == [
+        ("AwsSolutions-S10", "Open/Bucket/Resource")
+    ]
