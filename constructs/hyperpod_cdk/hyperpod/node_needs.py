@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from aws_cdk import Aws
+from aws_cdk import Aws, Fn
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -60,14 +60,27 @@ def _lifecycle_s3_uris(groups: Sequence[NodeGroupConfig]) -> list[str]:
 
 
 def _bucket_arn(s3_uri: str) -> str:
-    bucket, _, _ = s3_uri.removeprefix("s3://").partition("/")
+    location = _location(s3_uri)
+    bucket = (
+        Fn.select(0, Fn.split("/", location)) if _is_opaque(s3_uri) else location.partition("/")[0]
+    )
     return f"arn:{Aws.PARTITION}:s3:::{bucket}"
 
 
 def _script_arns(s3_uris: Iterable[str]) -> list[str]:
-    return _once(
-        f"arn:{Aws.PARTITION}:s3:::{uri.removeprefix('s3://').rstrip('/')}/*" for uri in s3_uris
-    )
+    return _once(f"arn:{Aws.PARTITION}:s3:::{_location(uri).rstrip('/')}/*" for uri in s3_uris)
+
+
+def _location(s3_uri: str) -> str:
+    """Return the bucket and the prefix, without the scheme."""
+    if _is_opaque(s3_uri):
+        return Fn.select(1, Fn.split("s3://", s3_uri))
+    return s3_uri.removeprefix("s3://")
+
+
+def _is_opaque(s3_uri: str) -> bool:
+    """Tell whether the URI is a CDK token as a whole, which only CloudFormation takes apart."""
+    return not s3_uri.startswith("s3://")
 
 
 def _once(values: Iterable[str]) -> list[str]:
