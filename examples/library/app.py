@@ -47,7 +47,7 @@ class MyCluster(cdk.Stack):
         bucket = LifecycleBucket(self, "Bucket", bucket_name=name).bucket
         scripts = LifecycleScripts(self, "Scripts", bucket=bucket, provisioner=provisioner)
         gpu = InstanceGroupConfig(name="gpu", instance_type="ml.g5.xlarge", instance_count=1)
-        cluster = ClusterConfig(name="mine", instance_groups=[gpu])
+        cluster = ClusterConfig(name="mine", instance_groups=(gpu,))
         nodes = ExecutionRole(
             self,
             "Nodes",

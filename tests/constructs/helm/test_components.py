@@ -14,11 +14,12 @@ OFF_BY_DEFAULT = {
 }
 
 
-def off(*names: str) -> dict[str, bool]:
-    return dict.fromkeys(names, False)
+def off(*names: str) -> ComponentsConfig:
+    switches: dict[str, Any] = dict.fromkeys(names, False)
+    return ComponentsConfig(**switches)
 
 
-def installed(*instance_types: str, **helm: object) -> ComponentsConfig:
+def installed(*instance_types: str, **helm: Any) -> ComponentsConfig:
     return HelmConfig(**helm).components_to_install(instance_types=instance_types)
 
 
@@ -114,7 +115,7 @@ def test_the_namespace_of_one_component_is_not_left_out() -> None:
     [
         {"gpu_operator": True, "nvidia_device_plugin": False},
         {"team_role_bindings": True, "compute_quota_target_id": "research"},
-        off(*PLUGINS),
+        dict.fromkeys(PLUGINS, False),
         {"training_operator": False, "mpi_operator": False},
     ],
 )

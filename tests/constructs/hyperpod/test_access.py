@@ -26,7 +26,7 @@ CLUSTERS = "arn:aws:sagemaker:us-west-2:<AWS::AccountId>:cluster/*"
 def cluster(*groups: dict[str, Any], **fields: object) -> ClusterConfig:
     base = {"instance_type": "ml.p5.48xlarge", "instance_count": 1}
     named = [{"name": f"g{index}", **base, **group} for index, group in enumerate(groups)]
-    return ClusterConfig(name="ml", instance_groups=named, **fields)
+    return ClusterConfig.model_validate({"name": "ml", "instance_groups": named, **fields})
 
 
 def volumes(*keys: str) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ GPU = InstanceGroupConfig(
     instance_type="ml.p5.48xlarge",
     instance_count=2,
     threads_per_core=2,
-    deep_health_checks=["InstanceStress", "InstanceConnectivity"],
+    deep_health_checks=("InstanceStress", "InstanceConnectivity"),
 )
 CPU = InstanceGroupConfig(
     name="cpu",
@@ -63,7 +63,7 @@ def without_script(group: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in group.items() if key != "LifeCycleConfig"}
 
 
-def cluster(*groups: InstanceGroupConfig, **fields: object) -> ClusterConfig:
+def cluster(*groups: InstanceGroupConfig, **fields: Any) -> ClusterConfig:
     return ClusterConfig(name="ml-cluster", instance_groups=groups or (GPU, CPU), **fields)
 
 

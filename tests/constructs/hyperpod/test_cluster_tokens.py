@@ -16,6 +16,7 @@ from aws_cdk.assertions import Template
 from hyperpod_cdk import (
     ClusterConfig,
     ClusterSecurityGroup,
+    EbsVolumeConfig,
     Eks,
     ExecutionRole,
     HyperPodCluster,
@@ -63,10 +64,10 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> tuple[TemplateView, Templ
         name="gpu",
         instance_type="ml.g5.xlarge",
         instance_count=1,
-        ebs_volumes=[{"volume_size_gib": 100, "kms_key_id": platform.key.key_arn}],
+        ebs_volumes=(EbsVolumeConfig(volume_size_gib=100, kms_key_id=platform.key.key_arn),),
         override_vpc=OverrideVpcConfig(
-            subnet_ids=[private[1].subnet_id],
-            security_group_ids=[platform.own_group.security_group_id],
+            subnet_ids=(private[1].subnet_id,),
+            security_group_ids=(platform.own_group.security_group_id,),
         ),
         lifecycle=LifecycleConfig(
             source_s3_uri=platform.scripts.s3_url_for_object("gpu"), on_create="setup.sh"
@@ -85,7 +86,7 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> tuple[TemplateView, Templ
         name="ml",
         auto_scaling="Karpenter",
         role_arn=platform.scaling,
-        instance_groups=[own, gpu, again],
+        instance_groups=(own, gpu, again),
     )
     orchestrator = Eks(
         cluster=eks.Cluster.from_cluster_attributes(

@@ -9,7 +9,14 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 
-from hyperpod_cdk import ClusterConfig, Eks, ExecutionRole, LifecycleScripts, NodeSubnets
+from hyperpod_cdk import (
+    ClusterConfig,
+    Eks,
+    ExecutionRole,
+    InstanceGroupConfig,
+    LifecycleScripts,
+    NodeSubnets,
+)
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.template_view import TemplateView, listed
 
@@ -32,7 +39,7 @@ SCOPE = {
     "ListScripts": {BUCKET},
     "ReadScripts": {f"{BUCKET}/on_create.sh", f"{BUCKET}/lib/log.sh"},
 }
-CPU = {"name": "cpu", "instance_type": "ml.m5.large", "instance_count": 1}
+CPU: dict[str, Any] = {"name": "cpu", "instance_type": "ml.m5.large", "instance_count": 1}
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
 ALARMS = {"rollback_alarms": ["errors"]}
 UPDATE = {"schedule_expression": "cron(0 3 ? * SUN *)", "deployment": ALARMS}
@@ -91,10 +98,11 @@ def make(
     """Return a function from fields of a group to a template with the role of its nodes."""
 
     def made(**fields: object) -> TemplateView:
+        group = InstanceGroupConfig(**{**CPU, **fields})
         ExecutionRole(
             stack,
             "ExecutionRole",
-            cluster=ClusterConfig(name="ml", instance_groups=[{**CPU, **fields}]),
+            cluster=ClusterConfig(name="ml", instance_groups=(group,)),
             orchestrator=Eks(cluster=eks_cluster),
             subnets=node_subnets,
             security_group=security_group,

@@ -9,7 +9,12 @@ from hyperpod_cdk import RestrictedInstanceGroupConfig as RestrictedGroup
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
-GROUP = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 0, "volume_size_gib": None}
+GROUP: dict[str, Any] = {
+    "name": "g",
+    "instance_type": "ml.m5.large",
+    "instance_count": 0,
+    "volume_size_gib": None,
+}
 LEAST: dict[str, Any] = {
     "InstanceGroupName": "g",
     "InstanceType": "ml.m5.large",
@@ -200,7 +205,9 @@ def test_a_groups_network(
         assert found is None
     else:
         subnet, security_group = expected
-        assert found == OverrideVpcConfig(subnet_ids=[subnet], security_group_ids=[security_group])
+        assert found == OverrideVpcConfig(
+            subnet_ids=(subnet,), security_group_ids=(security_group,)
+        )
 
 
 @pytest.mark.parametrize(
