@@ -71,11 +71,13 @@ class TemplateView:
                 return f"<output {name.rpartition(':')[2]}>"
             case {"Fn::Join": [str(separator), [*parts]]}:
                 return separator.join(self.text(part) for part in parts)
+            case {"Fn::Select": [int(index), {"Fn::Split": [str(separator), whole]}]}:
+                return f"<{self.text(whole)} split at {separator}, {index}>"
             case {"Fn::Sub": str(text)}:
                 return re.sub(r"\$\{([^}]+)\}", r"<\1>", text)
-            case str():
-                return value
-        raise ValueError(f"not a text: {value!r}")
+        if not isinstance(value, str):
+            raise ValueError(f"not a text: {value!r}")
+        return value
 
     def exported(self, name: str) -> object:
         """Return the value that the stack exports under a name."""
