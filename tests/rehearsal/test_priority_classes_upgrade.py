@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.rehearsal.kubernetes_api_support import Cluster, Done, running_cluster
 
 from hyperpod_cdk import PriorityClassConfig
 from hyperpod_cdk.helm.priority_class import DEFAULT_PRIORITY_CLASSES
+from tests.rehearsal.kubernetes_api_support import Cluster, Done, running_cluster
 
 CHART = Path(__file__).resolve().parents[2] / "charts" / "priority-classes"
 RELEASE, NAMESPACE = "hyperpod-priority-classes", "kube-system"
