@@ -67,17 +67,23 @@ class TemplateView:
                 return f"<{self._name(name)}>"
             case {"Fn::GetAtt": [str(name), str(attribute)]}:
                 return f"<{self._name(name)}.{attribute}>"
-            case {"Fn::ImportValue": str(name)}:
-                return f"<output {name.rpartition(':')[2]}>"
             case {"Fn::Join": [str(separator), [*parts]]}:
                 return separator.join(self.text(part) for part in parts)
+            case dict():
+                return self._result(value)
+            case str():
+                return value
+        raise ValueError(f"not a text: {value!r}")
+
+    def _result(self, function: Mapping[str, Any]) -> str:
+        match function:
+            case {"Fn::ImportValue": str(name)}:
+                return f"<output {name.rpartition(':')[2]}>"
             case {"Fn::Select": [int(index), {"Fn::Split": [str(separator), whole]}]}:
                 return f"<{self.text(whole)} split at {separator}, {index}>"
             case {"Fn::Sub": str(text)}:
                 return re.sub(r"\$\{([^}]+)\}", r"<\1>", text)
-            case str():
-                return value
-        raise ValueError(f"not a text: {value!r}")
+        raise ValueError(f"not a text: {function!r}")
 
     def exported(self, name: str) -> object:
         """Return the value that the stack exports under a name."""
