@@ -1,5 +1,6 @@
 """The scripts that run as root on every node have no shellcheck finding."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,5 +24,5 @@ def test_shellcheck_has_no_findings() -> None:
 
 def test_every_step_that_on_create_names_exists() -> None:
     text = (SCRIPTS / "on_create.sh").read_text()
-    named = text.partition("STEPS=(")[2].partition(")")[0].split()
+    named = " ".join(re.findall(r"STEPS=\(([^)]*)\)", text)).split()
     assert sorted(named) == sorted(path.stem for path in (SCRIPTS / "steps").glob("*.sh"))
