@@ -11,8 +11,8 @@ readonly UNITS=$ROOT/etc/systemd/system
 readonly COMMAND=$ROOT/usr/local/sbin/hyperpod-lnet-efa
 readonly UNIT=hyperpod-lnet-efa.service
 
-# AWS's own set-up, where nodeadm of the EKS images looks for it:
-# https://github.com/awslabs/amazon-eks-ami/pull/2696
+# AWS's own set-up, unpacked where nodeadm of the EKS images looks for it. AWS does not document
+# which images have it. https://github.com/awslabs/amazon-eks-ami/pull/2696
 readonly AMI_SETUP=$ROOT/etc/eks/configure-efa-fsx-lustre-client/setup.sh
 # The unit that it makes, by the FSx for Lustre guide, "Configuring EFA clients".
 readonly AMI_UNIT=configure-efa-fsx-lustre-client.service
