@@ -182,12 +182,12 @@ def test_data_of_an_earlier_image_on_the_volume_is_replaced(tmp_path: Path) -> N
     assert node.read("opt/sagemaker/keep") == "somebody's data"
 
 
-<<<<<<< HEAD
 def test_every_step_that_on_create_names_exists() -> None:
     text = (SCRIPTS / "on_create.sh").read_text()
     named = text.partition("STEPS=(")[2].partition(")")[0].split()
     assert sorted(named) == sorted(path.stem for path in (SCRIPTS / "steps").glob("*.sh"))
-=======
+
+
 @pytest.mark.parametrize("make_node", [al2_cpu, al2023_cpu, al2023_instance_store, ubuntu_gpu])
 def test_containerd_does_not_start_on_the_root_volume(
     make_node: Callable[[Path], Node], tmp_path: Path
@@ -214,4 +214,3 @@ def test_a_node_without_a_data_volume_has_no_check(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.run()
     assert DROP_IN not in node.tree()
->>>>>>> nodes
