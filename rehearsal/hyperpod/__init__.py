@@ -14,6 +14,7 @@ from rehearsal.hyperpod.hooks import (
 from rehearsal.hyperpod.server import HyperPodApi
 from rehearsal.hyperpod.service import HyperPodService
 from rehearsal.hyperpod.timings import Timings
+from rehearsal.hyperpod.unknowns import Unknowns
 
 __all__ = [
     "ApiError",
@@ -28,4 +29,5 @@ __all__ = [
     "Subnet",
     "Subnets",
     "Timings",
+    "Unknowns",
 ]

@@ -26,6 +26,7 @@ from rehearsal.hyperpod.software_operations import SoftwareOperations
 from rehearsal.hyperpod.surroundings import Surroundings
 from rehearsal.hyperpod.tag_operations import TagOperations
 from rehearsal.hyperpod.timings import Timings
+from rehearsal.hyperpod.unknowns import Unknowns
 
 # The rehearsal's own AMI release; AWS's numbers follow the same form.
 DEFAULT_RELEASE_VERSION = "1.0.0"
@@ -45,6 +46,7 @@ class HyperPodService:
         subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598.
         observer: Is told when nodes come and go.
         release_version: The latest HyperPod AMI release.
+        unknowns: Which answers hold where AWS gives none.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class HyperPodService:
         subnets: Subnets | None = None,
         observer: Observer | None = None,
         release_version: str = DEFAULT_RELEASE_VERSION,
+        unknowns: Unknowns | None = None,
     ) -> None:
         self._clock = clock
         self._lock = RLock()
@@ -66,6 +69,7 @@ class HyperPodService:
             faults=FaultGate(faults=faults or Faults()),
             addresses=AddressBook(),
             observer=observer,
+            unknowns=unknowns or Unknowns(),
         )
         self._backend = Backend(
             registry=ClusterRegistry(),

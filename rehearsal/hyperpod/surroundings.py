@@ -9,6 +9,7 @@ from rehearsal.hyperpod.agenda import Agenda
 from rehearsal.hyperpod.faults import FaultGate
 from rehearsal.hyperpod.hooks import Observer
 from rehearsal.hyperpod.timings import Timings
+from rehearsal.hyperpod.unknowns import Unknowns
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Surroundings:
         faults: What goes wrong.
         addresses: Private addresses.
         observer: Told when nodes come and go.
+        unknowns: Which answers hold where AWS gives none.
     """
 
     agenda: Agenda
@@ -28,3 +30,4 @@ class Surroundings:
     faults: FaultGate
     addresses: AddressBook
     observer: Observer | None
+    unknowns: Unknowns
