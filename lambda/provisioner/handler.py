@@ -1,4 +1,4 @@
-"""Lambda entry points ``on_event`` and ``is_complete`` behind CDK's custom-resource provider."""
+"""Lambda entry points `on_event` and `is_complete` behind CDK's custom-resource provider."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -22,7 +22,6 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     ),
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
-        access_entries=clients.access_entries,
         cloudformation=clients.cloudformation,
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
@@ -107,5 +106,5 @@ def _failed(request: Request, error: Exception) -> ProvisioningError:
         f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed at a call "
         "of AWS",
         detail=str(error),
-        next_step="Mend what it names, then deploy again.",
+        next_step="Fix the cause that the message names, then deploy again.",
     )

@@ -34,9 +34,7 @@ def vpc_configs_of(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [config for config in configs if config]
 
 
-def with_left_out_groups_to_delete(
-    request: Mapping[str, Any], cluster: Cluster
-) -> dict[str, Any]:
+def with_left_out_groups_to_delete(request: Mapping[str, Any], cluster: Cluster) -> dict[str, Any]:
     """Return an UpdateCluster request that asks to delete each group that it does not name."""
     named = {spec["InstanceGroupName"] for spec in groups_of(request)}
     left_out = [name for name, group in cluster.groups.items() if not group.deleting]

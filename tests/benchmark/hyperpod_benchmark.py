@@ -23,7 +23,7 @@ from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
 from provisioner.hyperpod.plan import plan  # noqa: E402
 from tests.handlers import large_cluster  # noqa: E402
 from tests.handlers.cloudformation import Framework, Time, event  # noqa: E402
-from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation  # noqa: E402
+from tests.handlers.fake_stack import FakeCloudFormation  # noqa: E402
 
 _RUNS = 15
 
@@ -47,7 +47,6 @@ def _update(before: dict[str, str], after: dict[str, str]) -> None:
     framework = Framework(
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", sagemaker),
-            access_entries=FakeAccessEntries(),
             cloudformation=FakeCloudFormation(),
         ),
         resource_type="Custom::HyperPodCluster",

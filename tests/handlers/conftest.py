@@ -15,7 +15,7 @@ from provisioner.hyperpod.cluster import HyperPodCluster
 from rehearsal.hyperpod import HyperPodService
 from rehearsal.kubernetes import KubernetesApi, Principal, static_tokens
 from tests.handlers.cloudformation import Framework, Time
-from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
+from tests.handlers.fake_stack import FakeCloudFormation
 from tests.handlers.helm_cloud import TOKEN, Cloud, mounted_layer
 from tests.handlers.hyperpod_stack import TIMINGS
 from tests.handlers.local_sagemaker import LocalSageMaker
@@ -50,7 +50,6 @@ def stubbed_stack(stubber: Stubber) -> Framework:
     return Framework(
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", stubber.client),
-            access_entries=FakeAccessEntries(),
             cloudformation=FakeCloudFormation(),
         ),
         resource_type="Custom::HyperPodCluster",

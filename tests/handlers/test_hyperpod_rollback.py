@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from provisioner.framework.errors import ProvisioningError
-from provisioner.hyperpod.marks import CREATE_FAILED_TAG
+from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 from rehearsal.hyperpod import Caller, Faults
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import (
@@ -210,7 +210,7 @@ def test_creation_anew_that_failed_is_kept(
         stack.update(wanted)
 
     assert stack.roll_back_update(wanted, CLASSIC).data["ClusterStatus"] == "Failed"
-    assert CREATE_FAILED_TAG in tags_of_cluster(sagemaker)
+    assert tags_of_cluster(sagemaker)[CREATION_TAG] == CREATE_FAILED
 
 
 def test_update_takes_the_mark_of_a_failed_creation_from_a_cluster_that_works(
@@ -227,4 +227,4 @@ def test_update_takes_the_mark_of_a_failed_creation_from_a_cluster_that_works(
     stack.properties = ONE
 
     stack.update(properties(group("workers", 3)))
-    assert CREATE_FAILED_TAG not in tags_of_cluster(sagemaker)
+    assert tags_of_cluster(sagemaker)[CREATION_TAG] == SUCCEEDED

@@ -4,10 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-ClusterRequest = Mapping[str, Any]
+ClusterInput = Mapping[str, Any]
+"""A CreateCluster input."""
+Described = Mapping[str, Any]
+"""DescribeCluster's answer."""
 Group = Mapping[str, Any]
 
 NAME = "InstanceGroupName"
+COUNT = "InstanceCount"
 GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
 IMAGE_KEYS = frozenset({"ImageId", "ImageReleaseVersion"})
 """A group's AMI: it changes by UpdateClusterSoftware, not by UpdateCluster."""

@@ -1,0 +1,302 @@
+"""What leads from a described cluster to the wanted one: pure, and the same however far it is.
+
+UpdateCluster gets every group that is to stay, since AWS does not say what becomes of one that is
+left out, and the names of those to delete. Tags and AMIs have calls of their own; some things never
+change after creation.
+
+| what                       | an update compares                | a rollback takes back           |
+|----------------------------|-----------------------------------|---------------------------------|
+| groups                     | wanted and described              | what the failed request changed |
+| groups to delete           | all that are not wanted           | those that the failed one added |
+| a group's number of nodes  | if it was asked to change; else   | if the cluster has the failed   |
+|                            | the described number is sent      | number; else the described one  |
+| other fields               | wanted and described              | what the failed request changed |
+| fields that never change   | refused if asked to change        | left alone                      |
+| AMIs                       | if asked to change                | a custom one that came true     |
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from provisioner.framework.owner import TAG_PREFIX
+from provisioner.hyperpod.comparison import covers, has_image, is_as_described, requested_value
+from provisioner.hyperpod.groups import (
+    COUNT,
+    GROUP_LISTS,
+    NAME,
+    ClusterInput,
+    Described,
+    Group,
+    groups_of,
+    means_the_same,
+    without_image,
+)
+from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate, software_updates
+from provisioner.hyperpod.statuses import GroupStatus
+
+_TAGS = "Tags"
+_TO_DELETE = "InstanceGroupsToDelete"
+_APART = frozenset({_TAGS, "ClusterName", *GROUP_LISTS})
+_UPDATABLE = frozenset(
+    {
+        "AutoScaling",
+        "ClusterRole",
+        "NodeRecovery",
+        "RestrictedInstanceGroupsConfig",
+        "TieredStorageConfig",
+    }
+)
+_WHEN_LEFT_OUT: Mapping[str, object] = {
+    "AutoScaling": {"Mode": "Disable"},
+    "TieredStorageConfig": {"Mode": "Disable"},
+}
+_ROLE = "ClusterRole"
+_FLEXIBLE = "InstanceRequirements"
+_FIXED_IN_GROUP = ("OverrideVpcConfig", "InstanceType", _FLEXIBLE)
+_RENAME = "Give the group another name: a new group is made and the old one removed."
+_SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
+_SET_IT = "Set it explicitly: it can be changed, but not be left out again."
+_RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
+
+Tags = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A change that HyperPod cannot make.
+
+    Args:
+        what: The field, such as `VpcConfig`.
+        group: The instance group it is in, or None for the cluster's own.
+        instead: What the user should do, as a sentence.
+    """
+
+    what: str
+    group: str | None = None
+    instead: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What is left to do.
+
+    Args:
+        update: UpdateCluster's input without the cluster's name; empty for no call.
+        tags_to_add: Tags to write or overwrite.
+        tags_to_remove: Keys of tags to delete.
+        software: UpdateClusterSoftware's calls, in order. Each stays in its place when its groups
+            have their AMI, and has no groups then.
+        refusals: Changes that cannot be made; any of them refuses all.
+    """
+
+    update: Mapping[str, Any] = field(default_factory=dict)
+    tags_to_add: Tags = field(default_factory=dict)
+    tags_to_remove: tuple[str, ...] = ()
+    software: tuple[tuple[str, SoftwareUpdate], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a request asks for, beside what the request before it asked for.
+
+    Args:
+        wanted: The CreateCluster input that is wanted.
+        former: The one that was wanted before; None when nothing is known of it.
+        rolls_back: Whether `former` is a request that failed, and some of it may have been made.
+        latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
+    """
+
+    wanted: ClusterInput
+    former: ClusterInput | None
+    rolls_back: bool = False
+    latest_software: bool = False
+
+    def asks_for(self, key: str) -> bool:
+        """Say whether a field of the cluster is asked to change."""
+        return self.former is None or not means_the_same(self.former.get(key), self.wanted.get(key))
+
+    @property
+    def former_groups(self) -> dict[str, Group]:
+        """The groups that were wanted before, by name."""
+        return groups_of(self.former or {})
+
+
+def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
+    """Return what leads from the described cluster to the wanted one.
+
+    Args:
+        aim: What is asked for.
+        described: DescribeCluster's answer.
+        tags: The cluster's tags.
+    """
+    software = tuple(
+        (call.key, _still_needed(call, aim, described)) for call in _software(aim, described)
+    )
+    if aim.former == aim.wanted:  # only how to wait for it changed
+        return Changes(software=software)
+    to_add, to_remove = _tag_changes(aim, tags)
+    return Changes(
+        update=_update(aim, described),
+        tags_to_add=to_add,
+        tags_to_remove=to_remove,
+        software=software,
+        refusals=() if aim.rolls_back else tuple(_refusals(aim, described)),
+    )
+
+
+def user_tags(cluster: ClusterInput) -> dict[str, str]:
+    """Return the tags of a CreateCluster input as a mapping."""
+    return {tag["Key"]: tag["Value"] for tag in cluster.get(_TAGS) or ()}
+
+
+def counts_differ(update: Mapping[str, Any], described: Described) -> bool:
+    """Say whether the cluster lacks the groups or the numbers of nodes that an update gives it."""
+    present = _present(described)
+    return any(name in present for name in update.get(_TO_DELETE, ())) or any(
+        present.get(name, {}).get("TargetCount") != group[COUNT]
+        for name, group in groups_of(update).items()
+    )
+
+
+def _present(described: Described) -> dict[str, Group]:
+    return {
+        name: group
+        for name, group in groups_of(described).items()
+        if group.get("Status") != GroupStatus.DELETING
+    }
+
+
+def _update(aim: Aim, described: Described) -> dict[str, Any]:
+    present, former = _present(described), aim.former_groups
+    fields = dict(_fields(aim, described))
+    groups = {
+        key: [_with_count(group, present.get(group[NAME]), aim) for group in aim.wanted[key]]
+        for key in GROUP_LISTS
+        if aim.wanted.get(key)
+    }
+    wanted = groups_of(groups)
+    gone = [
+        name for name in present if name not in wanted and (name in former or not aim.rolls_back)
+    ]
+    changed = any(
+        not is_as_described(group, present.get(name))
+        for name, group in wanted.items()
+        if not aim.rolls_back or _is_another(former.get(name), groups_of(aim.wanted)[name])
+    )
+    if not (fields or gone or changed):
+        return {}
+    return {**fields, **groups, **({_TO_DELETE: gone} if gone else {})}
+
+
+def _is_another(former: Group | None, wanted: Group) -> bool:
+    return former is None or without_image(former) != without_image(wanted)
+
+
+def _with_count(group: Group, details: Group | None, aim: Aim) -> Group:
+    """Give a group the number of nodes that the cluster has, unless another is asked for."""
+    if details is None or "TargetCount" not in details:
+        return group
+    former = aim.former_groups.get(group[NAME])
+    asked = aim.former is None or (former is not None and former.get(COUNT) != group[COUNT])
+    came_true = former is not None and former.get(COUNT) == details["TargetCount"]
+    if asked and (came_true or not aim.rolls_back):
+        return group
+    return {**group, COUNT: max(details["TargetCount"], group.get("MinInstanceCount", 0))}
+
+
+def _fields(aim: Aim, described: Described) -> Iterator[tuple[str, object]]:
+    for key in sorted(_UPDATABLE):
+        asked = aim.asks_for(key)
+        present = requested_value(described.get(key))
+        value = aim.wanted.get(key)
+        if value is None and asked and _is_on(aim.former, key, present):
+            value = _WHEN_LEFT_OUT.get(key)
+        if value is None or means_the_same(present, value):
+            continue
+        if asked or (not aim.rolls_back and present is not None and not covers(present, value)):
+            if key == _ROLE and _scales(described):
+                continue  # refused if it was asked for
+            yield key, value
+
+
+def _is_on(former: ClusterInput | None, key: str, present: object) -> bool:
+    """Say whether a switch that is left out has to be turned off."""
+    shown = isinstance(present, Mapping) and present.get("Mode") == "Enable"
+    return shown or (former is not None and key in former and present is None)
+
+
+def _scales(described: Described) -> bool:
+    return (described.get("AutoScaling") or {}).get("Mode") == "Enable"
+
+
+def _refusals(aim: Aim, described: Described) -> Iterator[Refusal]:
+    for key in sorted(({*aim.wanted} | {*(aim.former or {})}) - _APART):
+        value = aim.wanted.get(key)
+        if not aim.asks_for(key) or means_the_same(requested_value(described.get(key)), value):
+            continue
+        if key == _ROLE:  # without autoscaling the role does nothing, and no call takes it away
+            if value is not None and _scales(described):
+                yield Refusal(what=key, instead=_SWITCH_OFF)
+        elif key not in _UPDATABLE:
+            yield Refusal(what=key, instead=_RESTORE)
+        elif value is None and key not in _WHEN_LEFT_OUT:
+            yield Refusal(what=key, instead=_SET_IT)
+    for key in GROUP_LISTS:
+        for group in aim.wanted.get(key) or ():
+            yield from _group_refusals(group, aim, described, in_list=key)
+
+
+def _group_refusals(
+    group: Group, aim: Aim, described: Described, *, in_list: str
+) -> Iterator[Refusal]:
+    name = group[NAME]
+    details, former = _present(described).get(name), aim.former_groups.get(name)
+    if details is None:
+        return  # nothing is fixed about a group that is not there
+    if name not in groups_of({in_list: described.get(in_list)}):
+        yield Refusal(what=in_list, group=name, instead=_RENAME)
+    for key in _fixed(group, details):
+        asked = former is None or not means_the_same(former.get(key), group.get(key))
+        if asked and not means_the_same(requested_value(details.get(key)), group.get(key)):
+            yield Refusal(what=key, group=name, instead=_RENAME)
+
+
+def _fixed(group: Group, details: Group) -> Sequence[str]:
+    # The list of a flexible group may change; anything else about the type may not.
+    flexible = group.get(_FLEXIBLE) and details.get(_FLEXIBLE)
+    return _FIXED_IN_GROUP[:1] if flexible else _FIXED_IN_GROUP
+
+
+def _tag_changes(aim: Aim, tags: Tags) -> tuple[dict[str, str], tuple[str, ...]]:
+    wanted = user_tags(aim.wanted)
+    # Tags that others put on the cluster stay, unless it is taken over whole.
+    known = tags.keys() if aim.former is None else user_tags(aim.former).keys()
+    removable = (key for key in known & tags.keys() if not key.startswith(("aws:", TAG_PREFIX)))
+    return (
+        {key: value for key, value in wanted.items() if tags.get(key) != value},
+        tuple(sorted(key for key in removable if key not in wanted)),
+    )
+
+
+def _software(aim: Aim, described: Described) -> Sequence[SoftwareUpdate]:
+    former = aim.former_groups
+    if aim.former is None:  # compared with what the cluster has
+        former = {name: without_image(group) for name, group in groups_of(described).items()}
+    return software_updates(former, aim.wanted, latest=aim.latest_software)
+
+
+def _still_needed(call: SoftwareUpdate, aim: Aim, described: Described) -> SoftwareUpdate:
+    """Drop the groups that are not there or have their AMI; in a rollback, that never changed."""
+    present, former = _present(described), aim.former_groups
+
+    def is_needed(name: str, version: str | None) -> bool:
+        if name not in present or has_image(present[name], call, version):
+            return False
+        if aim.rolls_back and call.image_id == DEFAULT_IMAGE:
+            failed_image = former[name].get("ImageId")
+            return bool(present[name].get("DesiredImageId") == failed_image)
+        return True
+
+    return replace(call, groups=tuple(item for item in call.groups if is_needed(*item)))
