@@ -12,7 +12,7 @@ from botocore.stub import Stubber
 from provisioner import handler
 from provisioner.aws.api import SageMakerApi
 from provisioner.hyperpod.cluster import HyperPodCluster
-from rehearsal.hyperpod import HyperPodService
+from rehearsal.hyperpod import HyperPodService, Unknowns
 from rehearsal.kubernetes import KubernetesApi, Principal, static_tokens
 from tests.handlers.cloudformation import Framework, Time
 from tests.handlers.fake_stack import FakeCloudFormation
@@ -27,8 +27,14 @@ def time() -> Time:
 
 
 @pytest.fixture
-def sagemaker(time: Time) -> LocalSageMaker:
-    return LocalSageMaker(service=HyperPodService(clock=lambda: time.now, timings=TIMINGS))
+def unknowns() -> Unknowns:
+    return Unknowns()
+
+
+@pytest.fixture
+def sagemaker(time: Time, unknowns: Unknowns) -> LocalSageMaker:
+    service = HyperPodService(clock=lambda: time.now, timings=TIMINGS, unknowns=unknowns)
+    return LocalSageMaker(service=service)
 
 
 @pytest.fixture

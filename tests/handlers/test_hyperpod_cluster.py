@@ -5,7 +5,7 @@ import pytest
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.hyperpod.claim import CREATION_TAG, REQUEST_TAG, SUCCEEDED
-from rehearsal.hyperpod import Caller, Faults
+from rehearsal.hyperpod import Caller, Faults, Unknowns
 from tests.handlers.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.handlers.hyperpod_stack import (
     CLASSIC,
@@ -19,6 +19,12 @@ from tests.handlers.hyperpod_stack import (
     tags_of_cluster,
 )
 from tests.handlers.local_sagemaker import LocalSageMaker
+
+
+@pytest.fixture(params=["kept", "removed"], ids="left-out groups are {}".format)
+def unknowns(request: pytest.FixtureRequest) -> Unknowns:
+    """What AWS does with the groups that UpdateCluster does not name is not documented."""
+    return Unknowns(left_out_groups=request.param)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
-from rehearsal.hyperpod import Caller, Faults
+from rehearsal.hyperpod import Caller, Faults, Unknowns
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import (
     CLASSIC,
@@ -26,6 +26,12 @@ SHORT = Faults(capacity_shortage=frozenset({"workers"}))
 LATE = {"WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
 RENAMED = properties(group("workers"), name="another")
 MOVED = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
+
+
+@pytest.fixture(params=["kept", "removed"], ids="left-out groups are {}".format)
+def unknowns(request: pytest.FixtureRequest) -> Unknowns:
+    """What AWS does with the groups that UpdateCluster does not name is not documented."""
+    return Unknowns(left_out_groups=request.param)
 
 
 @pytest.fixture

@@ -60,6 +60,8 @@ _SET_IT = "Set it explicitly: it can be changed, but not be left out again."
 _RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
 
 Tags = Mapping[str, str]
+Groups = Mapping[str, Group]
+"""Groups by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,15 +115,6 @@ class Aim:
     rolls_back: bool = False
     latest_software: bool = False
 
-    def asks_for(self, key: str) -> bool:
-        """Say whether a field of the cluster is asked to change."""
-        return self.former is None or not means_the_same(self.former.get(key), self.wanted.get(key))
-
-    @property
-    def former_groups(self) -> dict[str, Group]:
-        """The groups that were wanted before, by name."""
-        return groups_of(self.former or {})
-
 
 def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
     """Return what leads from the described cluster to the wanted one.
@@ -131,18 +124,22 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
         described: DescribeCluster's answer.
         tags: The cluster's tags.
     """
+    present, former = _present(described), groups_of(aim.former or {})
     software = tuple(
-        (call.key, _still_needed(call, aim, described)) for call in _software(aim, described)
+        (call.key, _still_needed(call, aim, present, former))
+        for call in _software(aim, present, former)
     )
     if aim.former == aim.wanted:  # only how to wait for it changed
         return Changes(software=software)
+    asked = _asked_fields(aim)
     to_add, to_remove = _tag_changes(aim, tags)
+    refusals = (*_refusals(aim, described, asked), *_group_refusals(aim, described, former))
     return Changes(
-        update=_update(aim, described),
+        update=_update(aim, present, former, dict(_fields(aim, described, asked))),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
         software=software,
-        refusals=() if aim.rolls_back else tuple(_refusals(aim, described)),
+        refusals=() if aim.rolls_back else refusals,
     )
 
 
@@ -160,7 +157,7 @@ def counts_differ(update: Mapping[str, Any], described: Described) -> bool:
     )
 
 
-def _present(described: Described) -> dict[str, Group]:
+def _present(described: Described) -> Groups:
     return {
         name: group
         for name, group in groups_of(described).items()
@@ -168,73 +165,81 @@ def _present(described: Described) -> dict[str, Group]:
     }
 
 
-def _update(aim: Aim, described: Described) -> dict[str, Any]:
-    present, former = _present(described), aim.former_groups
-    fields = dict(_fields(aim, described))
-    groups = {
-        key: [_with_count(group, present.get(group[NAME]), aim) for group in aim.wanted[key]]
+def _update(
+    aim: Aim, present: Groups, former: Groups, fields: Mapping[str, object]
+) -> dict[str, Any]:
+    lists = {
+        key: [_with_count(group, aim, present, former) for group in aim.wanted[key]]
         for key in GROUP_LISTS
         if aim.wanted.get(key)
     }
-    wanted = groups_of(groups)
+    wanted = groups_of(lists)
     gone = [
         name for name in present if name not in wanted and (name in former or not aim.rolls_back)
     ]
     changed = any(
         not is_as_described(group, present.get(name))
         for name, group in wanted.items()
-        if not aim.rolls_back or _is_another(former.get(name), groups_of(aim.wanted)[name])
+        if not aim.rolls_back or _is_asked_for(group, former.get(name), aim)
     )
     if not (fields or gone or changed):
         return {}
-    return {**fields, **groups, **({_TO_DELETE: gone} if gone else {})}
+    return {**fields, **lists, **({_TO_DELETE: gone} if gone else {})}
 
 
-def _is_another(former: Group | None, wanted: Group) -> bool:
+def _is_asked_for(group: Group, former: Group | None, aim: Aim) -> bool:
+    wanted = groups_of(aim.wanted)[group[NAME]]
     return former is None or without_image(former) != without_image(wanted)
 
 
-def _with_count(group: Group, details: Group | None, aim: Aim) -> Group:
+def _with_count(group: Group, aim: Aim, present: Groups, former: Groups) -> Group:
     """Give a group the number of nodes that the cluster has, unless another is asked for."""
+    details, before = present.get(group[NAME]), former.get(group[NAME])
     if details is None or "TargetCount" not in details:
         return group
-    former = aim.former_groups.get(group[NAME])
-    asked = aim.former is None or (former is not None and former.get(COUNT) != group[COUNT])
-    came_true = former is not None and former.get(COUNT) == details["TargetCount"]
+    asked = aim.former is None or (before is not None and before.get(COUNT) != group[COUNT])
+    came_true = before is not None and before.get(COUNT) == details["TargetCount"]
     if asked and (came_true or not aim.rolls_back):
         return group
     return {**group, COUNT: max(details["TargetCount"], group.get("MinInstanceCount", 0))}
 
 
-def _fields(aim: Aim, described: Described) -> Iterator[tuple[str, object]]:
-    for key in sorted(_UPDATABLE):
-        asked = aim.asks_for(key)
-        present = requested_value(described.get(key))
-        value = aim.wanted.get(key)
-        if value is None and asked and _is_on(aim.former, key, present):
+def _asked_fields(aim: Aim) -> frozenset[str]:
+    """Return the cluster's own fields that are asked to change."""
+    former = aim.former or {}
+    return frozenset(
+        key
+        for key in {*aim.wanted, *former} - _APART
+        if aim.former is None or not means_the_same(former.get(key), aim.wanted.get(key))
+    )
+
+
+def _fields(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[tuple[str, object]]:
+    switches = _WHEN_LEFT_OUT.keys() if aim.former is None else ()
+    for key in sorted(_UPDATABLE.intersection({*aim.wanted, *asked, *switches})):
+        present, value = requested_value(described.get(key)), aim.wanted.get(key)
+        if value is None and _is_to_be_turned_off(key, present, aim):
             value = _WHEN_LEFT_OUT.get(key)
-        if value is None or means_the_same(present, value):
-            continue
-        if asked or (not aim.rolls_back and present is not None and not covers(present, value)):
-            if key == _ROLE and _scales(described):
-                continue  # refused if it was asked for
+        if value is None or (key == _ROLE and _scales(described)):
+            continue  # a role that is asked for is refused
+        drifted = not aim.rolls_back and present is not None and not covers(present, value)
+        if drifted or (key in asked and not means_the_same(present, value)):
             yield key, value
 
 
-def _is_on(former: ClusterInput | None, key: str, present: object) -> bool:
-    """Say whether a switch that is left out has to be turned off."""
+def _is_to_be_turned_off(key: str, present: object, aim: Aim) -> bool:
     shown = isinstance(present, Mapping) and present.get("Mode") == "Enable"
-    return shown or (former is not None and key in former and present is None)
+    return shown or (present is None and key in (aim.former or {}))
 
 
 def _scales(described: Described) -> bool:
     return (described.get("AutoScaling") or {}).get("Mode") == "Enable"
 
 
-def _refusals(aim: Aim, described: Described) -> Iterator[Refusal]:
-    for key in sorted(({*aim.wanted} | {*(aim.former or {})}) - _APART):
+def _refusals(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[Refusal]:
+    for key in sorted(asked):
         value = aim.wanted.get(key)
-        if not aim.asks_for(key) or means_the_same(requested_value(described.get(key)), value):
+        if means_the_same(requested_value(described.get(key)), value):
             continue
         if key == _ROLE:  # without autoscaling the role does nothing, and no call takes it away
             if value is not None and _scales(described):
@@ -243,53 +248,52 @@ def _refusals(aim: Aim, described: Described) -> Iterator[Refusal]:
             yield Refusal(what=key, instead=_RESTORE)
         elif value is None and key not in _WHEN_LEFT_OUT:
             yield Refusal(what=key, instead=_SET_IT)
+
+
+def _group_refusals(aim: Aim, described: Described, former: Groups) -> Iterator[Refusal]:
     for key in GROUP_LISTS:
+        present, others = _present({key: described.get(key)}), _present(described)
         for group in aim.wanted.get(key) or ():
-            yield from _group_refusals(group, aim, described, in_list=key)
+            name = group[NAME]
+            if name in others and name not in present:
+                yield Refusal(what=key, group=name, instead=_RENAME)
+            elif name in present:
+                for fixed in _fixed(group, present[name], former.get(name)):
+                    yield Refusal(what=fixed, group=name, instead=_RENAME)
 
 
-def _group_refusals(
-    group: Group, aim: Aim, described: Described, *, in_list: str
-) -> Iterator[Refusal]:
-    name = group[NAME]
-    details, former = _present(described).get(name), aim.former_groups.get(name)
-    if details is None:
-        return  # nothing is fixed about a group that is not there
-    if name not in groups_of({in_list: described.get(in_list)}):
-        yield Refusal(what=in_list, group=name, instead=_RENAME)
-    for key in _fixed(group, details):
-        asked = former is None or not means_the_same(former.get(key), group.get(key))
-        if asked and not means_the_same(requested_value(details.get(key)), group.get(key)):
-            yield Refusal(what=key, group=name, instead=_RENAME)
-
-
-def _fixed(group: Group, details: Group) -> Sequence[str]:
+def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
+    """Return what is asked to change in a group and never does."""
     # The list of a flexible group may change; anything else about the type may not.
     flexible = group.get(_FLEXIBLE) and details.get(_FLEXIBLE)
-    return _FIXED_IN_GROUP[:1] if flexible else _FIXED_IN_GROUP
+    for key in _FIXED_IN_GROUP[:1] if flexible else _FIXED_IN_GROUP:
+        value = group.get(key)
+        asked = before is None or not means_the_same(before.get(key), value)
+        if asked and not means_the_same(requested_value(details.get(key)), value):
+            yield key
 
 
 def _tag_changes(aim: Aim, tags: Tags) -> tuple[dict[str, str], tuple[str, ...]]:
     wanted = user_tags(aim.wanted)
     # Tags that others put on the cluster stay, unless it is taken over whole.
-    known = tags.keys() if aim.former is None else user_tags(aim.former).keys()
-    removable = (key for key in known & tags.keys() if not key.startswith(("aws:", TAG_PREFIX)))
+    known = tags if aim.former is None else user_tags(aim.former)
+    gone = [key for key in known if key in tags and key not in wanted]
     return (
         {key: value for key, value in wanted.items() if tags.get(key) != value},
-        tuple(sorted(key for key in removable if key not in wanted)),
+        tuple(sorted(key for key in gone if not key.startswith(("aws:", TAG_PREFIX)))),
     )
 
 
-def _software(aim: Aim, described: Described) -> Sequence[SoftwareUpdate]:
-    former = aim.former_groups
+def _software(aim: Aim, present: Groups, former: Groups) -> Sequence[SoftwareUpdate]:
     if aim.former is None:  # compared with what the cluster has
-        former = {name: without_image(group) for name, group in groups_of(described).items()}
+        former = {name: without_image(group) for name, group in present.items()}
     return software_updates(former, aim.wanted, latest=aim.latest_software)
 
 
-def _still_needed(call: SoftwareUpdate, aim: Aim, described: Described) -> SoftwareUpdate:
+def _still_needed(
+    call: SoftwareUpdate, aim: Aim, present: Groups, former: Groups
+) -> SoftwareUpdate:
     """Drop the groups that are not there or have their AMI; in a rollback, that never changed."""
-    present, former = _present(described), aim.former_groups
 
     def is_needed(name: str, version: str | None) -> bool:
         if name not in present or has_image(present[name], call, version):

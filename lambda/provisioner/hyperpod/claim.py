@@ -15,8 +15,11 @@ from provisioner.framework.owner import TAG_PREFIX, digest
 REQUEST_TAG = f"{TAG_PREFIX}request"
 """The claim."""
 CREATION_TAG = f"{TAG_PREFIX}creation"
-"""What became of the creation: SUCCEEDED, CREATE_FAILED, or which request is making the cluster."""
+"""What became of the creation: SUCCEEDED or CREATE_FAILED; there is none while nobody knows."""
 SUCCEEDED, CREATE_FAILED = "succeeded", "failed"
+
+CREATE_KEY, UPDATE_KEY, DELETE_KEY = "create", "update", "delete"
+"""How these calls are noted in a claim; those about AMIs have keys of their own."""
 
 READ_LAG_SECONDS = 120.0
 """How long a read may miss a write; AWS names no limit. Longer costs a wait, shorter a mistake."""
@@ -104,6 +107,11 @@ class Claim:
     def is_before(self, visible: "Claim") -> bool:
         """Say whether the visible claim is another request's, and later."""
         return (visible.started_at, visible.request) > (self.started_at, self.request)
+
+    @property
+    def made_the_cluster(self) -> bool:
+        """Whether the cluster is as the request made it."""
+        return self.last_call == CREATE_KEY
 
     def after_call(self, key: str, *, now: float) -> "Claim":
         """Return the claim with a note of the call that was just made."""

@@ -2,47 +2,47 @@
 
 Create and Update, on their way to what the template says:
 
-| found                                   | next                                                    |
-|-----------------------------------------|---------------------------------------------------------|
-| no cluster                              | Create; refused while the stack is deleted, rolled back |
-| another stack's, or nobody's            | refused, naming the owner                               |
-| a later claim                           | nothing: the request is stale                           |
-| Deleting                                | waited for; a failure of the request that is making it  |
-| Failed, never worked, or to be created  | claimed, Delete, then Create                            |
-| Failed, made by this request            | a failure                                               |
-| Failed, worked once                     | UpdateCluster if that changes anything, else a failure  |
-| what HyperPod never changes             | refused; a failed creation: Delete, then Create         |
-| no claim yet                            | claimed                                                 |
-| InService, a call left                  | UpdateCluster, then each UpdateClusterSoftware          |
-| any, tags left                          | AddTags, DeleteTags                                     |
-| Creating, Updating, SystemUpdating,     | waited for; late: see below                             |
-| RollingBack, a call left                |                                                         |
-| RollingBack, no call left               | a failure, if this request made the call                |
-| no call left                            | done as far as `wait_for` says; else waited for; late:  |
-|                                         | as `on_shortage` says                                   |
+| found                                   | next                                                   |
+|-----------------------------------------|--------------------------------------------------------|
+| no cluster                              | Create; refused while the stack is deleted, rolled back|
+| another stack's, or nobody's            | refused, naming the owner                              |
+| a later claim                           | nothing: the request is stale                          |
+| Deleting                                | waited for; a failure of the request that is making it |
+| Failed, never worked, or to be created  | claimed, Delete, then Create                           |
+| Failed, made by this request            | a failure                                              |
+| Failed, worked once                     | UpdateCluster if that changes anything, else a failure |
+| what HyperPod never changes             | refused; a failed creation: Delete, then Create        |
+| no claim yet                            | claimed                                                |
+| InService, a call left                  | UpdateCluster, then each UpdateClusterSoftware         |
+| any, tags left                          | AddTags, DeleteTags                                    |
+| Creating, Updating, SystemUpdating,     | waited for; late: see below                            |
+| RollingBack, a call left                |                                                        |
+| RollingBack, no call left               | a failure, if this request made the call               |
+| no call left                            | done as far as `wait_for` says; else waited for; late: |
+|                                         | as `on_shortage` says                                  |
 
 An Update that takes back one that failed changes only what came true (see `changes`), and is never
 failed for the cluster's state:
 
-| found                                   | next                                                    |
-|-----------------------------------------|---------------------------------------------------------|
-| no cluster, another stack's, Failed,    | done as it is                                           |
-| another name, 55 minutes over           |                                                         |
-| Failed, worked once                     | UpdateCluster once, then done as it is                  |
-| Deleting                                | waited for                                              |
-| InService or busy                       | as above, and done as it is when late                   |
+| found                                   | next                                                   |
+|-----------------------------------------|--------------------------------------------------------|
+| no cluster, another stack's, Failed,    | done as it is                                          |
+| another name, 55 minutes over           |                                                        |
+| Failed, worked once                     | UpdateCluster once, then done as it is                 |
+| Deleting                                | waited for                                             |
+| InService or busy                       | as above, and done as it is when late                  |
 
 Delete:
 
-| found                                   | next                                                    |
-|-----------------------------------------|---------------------------------------------------------|
-| no cluster, another stack's             | done                                                    |
-| nobody's                                | refused: it lost its tags                               |
-| Deleting                                | waited for                                              |
-| Failed creation, `on_create_failure` is | refused, so that the stack keeps it                     |
-| keep, stack rolls back                  |                                                         |
-| Failed after DeleteCluster              | a failure                                               |
-| any other                               | claimed, Delete                                         |
+| found                                   | next                                                   |
+|-----------------------------------------|--------------------------------------------------------|
+| no cluster, another stack's             | done                                                   |
+| nobody's                                | refused: it lost its tags                              |
+| Deleting                                | waited for                                             |
+| Failed creation, `on_create_failure` is | refused, so that the stack keeps it                    |
+| keep, stack rolls back                  |                                                        |
+| Failed after DeleteCluster              | a failure                                              |
+| any other                               | claimed, Delete                                        |
 
 A poll of `is_complete` changes something only while the stack still does what the request is for.
 """
@@ -53,8 +53,10 @@ from provisioner.hyperpod.changes import Changes, changes, counts_differ
 from provisioner.hyperpod.claim import (
     CREATE_FAILED,
     CREATION_TAG,
+    DELETE_KEY,
     READ_LAG_SECONDS,
     SUCCEEDED,
+    UPDATE_KEY,
     Claim,
     visible_claim,
 )
@@ -93,8 +95,6 @@ from provisioner.hyperpod.steps import (
     Wait,
 )
 
-UPDATE_KEY, DELETE_KEY = "update", "delete"
-"""How UpdateCluster and DeleteCluster are noted in the claim."""
 _TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
 _SOFTWARE_FAILED = frozenset(
     {
@@ -143,7 +143,9 @@ def _without_cluster(
     return Create()
 
 
-def _with_cluster(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Step:
+def _with_cluster(  # noqa: PLR0911 - each return is a row of the table
+    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
+) -> Step:
     visible, rolls_back = visible_claim(found.tags), request.claim.rolls_back
     if not request.owner.owned_before(found.tags):
         if found.is_new and not is_marked(found.tags):
@@ -159,7 +161,7 @@ def _with_cluster(found: Found, wanted: HyperPodClusterProperties, request: Clus
     if rolls_back and request.is_at_its_end(found.now):
         return Done(missing=missing(found.described, wanted.wait_for))
     if found.status == ClusterStatus.DELETING:
-        return _while_deleting(found, wanted, request)
+        return _while_deleting(found, wanted, request, claim)
     if rolls_back:
         return _way_back(found, wanted, request, claim)
     return _way_on(found, wanted, request, claim)
@@ -184,9 +186,9 @@ def _claim(found: Found, request: ClusterRequest, **marks: str) -> Tag:
 
 
 def _while_deleting(
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
+    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
 ) -> Step:
-    if found.creation == request.claim.request:
+    if claim and claim.made_the_cluster:
         return Fail()
     if request.is_late(found.now, wanted) and not request.claim.rolls_back:
         return _busy(found, wanted, request)
@@ -205,10 +207,10 @@ def _way_back(
     return _next(found, wanted, request, claim, todo)
 
 
-def _way_on(
+def _way_on(  # noqa: PLR0911 - each return is a row of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
 ) -> Step:
-    if claim and found.creation == claim.request:  # made by this request, as it is wanted
+    if claim and claim.made_the_cluster:  # made by this request, as it is wanted
         return _progress(found, wanted, request, claim, Changes())
     makes = request.makes_a_cluster(wanted)
     failed, works = (
@@ -263,15 +265,15 @@ def _call(todo: Changes, last_call: str) -> UpdateCluster | UpdateSoftware | Non
     return next((call for call in updates if call.key in left and call.update.groups), None)
 
 
-def _progress(
+def _progress(  # noqa: PLR0911 - each return is a row of the table
     found: Found,
     wanted: HyperPodClusterProperties,
     request: ClusterRequest,
     claim: Claim,
     todo: Changes,
 ) -> Step:
-    on, makes = not claim.rolls_back, found.creation == claim.request
-    of_creation = makes or request.makes_a_cluster(wanted)
+    on = not claim.rolls_back
+    of_creation = claim.made_the_cluster or request.makes_a_cluster(wanted)
     works = found.status == ClusterStatus.IN_SERVICE
     if on and found.status in _TURNED_BACK and (of_creation or claim.last_call):
         return Fail(of_creation=of_creation)
@@ -322,7 +324,9 @@ def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterReque
     return Fail(what=what, next_step=next_step, explain=False)
 
 
-def _deletion(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Step:
+def _deletion(  # noqa: PLR0911 - each return is a row of the table
+    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
+) -> Step:
     if not found.described:
         return Done()
     name, visible = wanted.cluster_name, visible_claim(found.tags)

@@ -10,9 +10,16 @@ from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import DONE, NOT_YET, Progress
 from provisioner.hyperpod.api import HyperPodApi
-from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED, visible_claim
+from provisioner.hyperpod.claim import (
+    CREATE_FAILED,
+    CREATE_KEY,
+    CREATION_TAG,
+    DELETE_KEY,
+    SUCCEEDED,
+    UPDATE_KEY,
+    visible_claim,
+)
 from provisioner.hyperpod.cluster_request import ClusterRequest
-from provisioner.hyperpod.decision import DELETE_KEY, UPDATE_KEY
 from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.failures import failure, governed, refused_by_service, worth_telling
 from provisioner.hyperpod.found import Found
@@ -55,7 +62,9 @@ class Executor:
     wanted: HyperPodClusterProperties
     request: ClusterRequest
 
-    def take(self, step: Step, found: Found) -> Progress | Found:
+    def take(  # noqa: PLR0911 - each return is a step
+        self, step: Step, found: Found
+    ) -> Progress | Found:
         """Take a step; return the answer, or what is found now if the next step follows at once.
 
         Raises:
@@ -93,8 +102,8 @@ class Executor:
 
     def _create(self, found: Found) -> Progress:
         log.info("creating", cluster=self.api.name)
-        claim = self.request.claim
-        marks = {**self.request.owner.tags, **claim.tag, CREATION_TAG: claim.request}
+        claim = self.request.claim.after_call(CREATE_KEY, now=found.now)
+        marks = {**self.request.owner.tags, **claim.tag}
         try:
             self.api.create(self.wanted.cluster_input, marks)
         except AWS_ERRORS as error:

@@ -47,7 +47,7 @@ class Found:
 
     @property
     def creation(self) -> str:
-        """The creation's tag: SUCCEEDED, CREATE_FAILED, or a request; empty if there is none."""
+        """The creation's tag: SUCCEEDED or CREATE_FAILED; empty if there is none."""
         return self.tags.get(CREATION_TAG, "")
 
     @property

@@ -29,7 +29,7 @@ def without_image(group: Group) -> dict[str, Any]:
 
 def means_the_same(one: object, other: object) -> bool:
     """Compare regardless of the order of lists: subnets and security groups have none."""
-    return _canonical(one) == _canonical(other)
+    return one == other or _canonical(one) == _canonical(other)
 
 
 def _canonical(value: object) -> str:
