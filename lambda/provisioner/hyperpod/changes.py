@@ -20,7 +20,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from provisioner.framework.owner import TAG_PREFIX
-from provisioner.hyperpod.comparison import covers, has_image, is_as_described, requested_value
+from provisioner.hyperpod.comparison import (
+    as_requested,
+    covers,
+    has_image,
+    is_as_described,
+    requested_value,
+)
 from provisioner.hyperpod.groups import (
     COUNT,
     GROUP_LISTS,
@@ -174,9 +180,8 @@ def _update(
         if aim.wanted.get(key)
     }
     wanted = groups_of(lists)
-    gone = [
-        name for name in present if name not in wanted and (name in former or not aim.rolls_back)
-    ]
+    unwanted = [name for name in present if name not in wanted]
+    gone = [name for name in unwanted if name in former or not aim.rolls_back]
     changed = any(
         not is_as_described(group, present.get(name))
         for name, group in wanted.items()
@@ -184,6 +189,9 @@ def _update(
     )
     if not (fields or gone or changed):
         return {}
+    for name in unwanted:
+        if name not in gone:  # in no template: left out, it might be removed
+            lists.setdefault(GROUP_LISTS[0], []).append(as_requested(present[name]))
     return {**fields, **lists, **({_TO_DELETE: gone} if gone else {})}
 
 

@@ -7,8 +7,10 @@ claim, or itself among the former ones, does nothing any more.
 Tags are read after a delay, so a claim that is older than a request's own means: not visible yet.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from provisioner.framework.owner import TAG_PREFIX, digest
 
@@ -37,7 +39,8 @@ class Claim:
     Args:
         request: Stands for the request's id.
         started_at: When the request began, in seconds since the epoch; claims are ordered by it.
-        rolls_back: Whether the request takes back one that failed.
+        takes_back: Stands for the properties that the request takes back; empty if it is no
+            rollback.
         last_call: The key of the last call that was made for the request.
         called_at: When that was, in seconds since the epoch.
         former: The requests that had the cluster before, newest first.
@@ -45,29 +48,29 @@ class Claim:
 
     request: str
     started_at: float
-    rolls_back: bool = False
+    takes_back: str = ""
     last_call: str = ""
     called_at: float = 0.0
     former: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, request_id: str, *, started_at: float, rolls_back: bool) -> "Claim":
+    def of(cls, request_id: str, *, started_at: float, takes_back: str = "") -> "Claim":
         """Return the claim of a request that begins now."""
         return cls(
             request=digest(request_id)[:_DIGITS],
             started_at=round(started_at, 3),
-            rolls_back=rolls_back,
+            takes_back=takes_back,
         )
 
     @classmethod
     def parse(cls, text: str) -> "Claim | None":
         """Return the claim in a tag's value, or None if there is none."""
         try:
-            request, started_at, direction, last_call, called_at, former = text.split(":")
+            request, started_at, takes_back, last_call, called_at, former = text.split(":")
             return cls(
                 request=request,
                 started_at=float(started_at),
-                rolls_back=direction == "rollback",
+                takes_back=takes_back,
                 last_call=last_call,
                 called_at=float(called_at),
                 former=tuple(former.split(".")) if former else (),
@@ -76,11 +79,15 @@ class Claim:
             return None
 
     def __str__(self) -> str:
-        direction = "rollback" if self.rolls_back else "deploy"
         return (
-            f"{self.request}:{self.started_at:.3f}:{direction}:{self.last_call}:"
+            f"{self.request}:{self.started_at:.3f}:{self.takes_back}:{self.last_call}:"
             f"{self.called_at:.3f}:{'.'.join(self.former)}"
         )
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether the request takes back one that failed."""
+        return bool(self.takes_back)
 
     @property
     def tag(self) -> dict[str, str]:
@@ -116,6 +123,11 @@ class Claim:
     def after_call(self, key: str, *, now: float) -> "Claim":
         """Return the claim with a note of the call that was just made."""
         return replace(self, last_call=key, called_at=round(now, 3))
+
+
+def properties_key(properties: Mapping[str, Any]) -> str:
+    """Return what stands for a request's properties in a claim."""
+    return digest(json.dumps(properties, sort_keys=True))[:_FORMER_DIGITS]
 
 
 def visible_claim(tags: Mapping[str, str]) -> Claim | None:

@@ -8,7 +8,7 @@ from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import Owner
 from provisioner.framework.request import Request, RequestType, json_object_property
 from provisioner.hyperpod.changes import Aim
-from provisioner.hyperpod.claim import Claim
+from provisioner.hyperpod.claim import Claim, properties_key
 from provisioner.hyperpod.properties import MOST_WAIT_MINUTES, HyperPodClusterProperties
 
 _MINUTE = 60.0
@@ -22,6 +22,7 @@ class ClusterRequest:
         type: What CloudFormation wants.
         owner: The stack and logical id that ask.
         claim: The request's claim; it says when the request began and whether it rolls back.
+        properties: Stands for the properties that are wanted.
         former: The properties that were wanted before; None unless this is an Update.
         waits: Whether `on_event` has answered already and this is a poll of `is_complete`.
     """
@@ -29,6 +30,7 @@ class ClusterRequest:
     type: RequestType
     owner: Owner
     claim: Claim
+    properties: str
     former: Mapping[str, Any] | None
     waits: bool
 
@@ -42,11 +44,13 @@ class ClusterRequest:
             rolls_back: Whether `on_event` finds the stack rolling back.
         """
         claim = Claim.parse(request.claim or "")
+        takes_back = properties_key(request.old_properties or {}) if rolls_back else ""
         return cls(
             type=request.type,
             owner=request.owner,
-            claim=claim or Claim.of(request.request_id, started_at=now, rolls_back=rolls_back),
+            claim=claim or Claim.of(request.request_id, started_at=now, takes_back=takes_back),
             former=request.old_properties,
+            properties=properties_key(request.properties),
             waits=claim is not None,
         )
 

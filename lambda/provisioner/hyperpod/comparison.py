@@ -71,6 +71,11 @@ def has_image(details: Group, update: SoftwareUpdate, version: str | None) -> bo
     return version is not None and details.get("DesiredImageReleaseVersion") == version
 
 
+def as_requested(details: Group) -> dict[str, Any]:
+    """Return the request that leaves a group as it is."""
+    return _requested(details, like=dict.fromkeys(key for key, value in details.items() if value))
+
+
 def _requested(details: Group, *, like: Group) -> dict[str, Any]:
     """Return a group's details in the form of a request, to compare with one."""
     request = {

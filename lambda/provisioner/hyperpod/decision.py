@@ -173,6 +173,8 @@ def _is_stale(visible: Claim | None, request: ClusterRequest) -> bool:
         return False
     if visible.request == own.request:  # a retry of `on_event` after the stack has turned
         return not request.waits and visible.rolls_back != own.rolls_back
+    if own.rolls_back and visible.takes_back == request.properties:
+        return True  # what looks like a rollback is a retry of the request that was rolled back
     return own.is_former_in(visible) or (request.waits and own.is_before(visible))
 
 
