@@ -80,7 +80,7 @@ def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) 
     stubber.add_response("update_cluster_software", {"ClusterArn": ARN}, software)
     stubber.add_client_error("add_tags", "ThrottlingException", "not noted")
 
-    larger |= {"DesiredImageId": ami}
+    larger = {**larger, "DesiredImageId": ami}
     described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
     tagged(stubber, team)
     stubbed_stack.update(properties(InstanceGroups=[wanted], Tags=[team]))
@@ -179,9 +179,9 @@ def test_failed_delete_is_raised(stubbed_stack: Framework, stubber: Stubber) -> 
     tagged(stubber, *claimed(last))
     stubber.add_response("delete_cluster", {"ClusterArn": ARN}, NAME)
     tagged(stubber, claimed(deleted)[-1])
-    failed = {"tags": claimed(deleted), "FailureMessage": "Something still uses the cluster"}
+    why = "Something still uses the cluster"
     for _ in range(5):  # DescribeCluster may still show a failure from before
-        described(stubber, "Failed", **failed)
+        described(stubber, "Failed", tags=claimed(deleted), FailureMessage=why)
     with pytest.raises(ProvisioningError, match="Something still uses"):
         stubbed_stack.delete()
 

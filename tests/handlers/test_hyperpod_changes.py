@@ -23,7 +23,7 @@ def cluster(*groups: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def described(cluster: dict[str, Any]) -> dict[str, Any]:
     """Return what DescribeCluster answers for a cluster that was made so."""
-    lists = {
+    lists: dict[str, Any] = {
         key: [{**item, "TargetCount": item["InstanceCount"]} for item in cluster[key]]
         for key in ("InstanceGroups", "RestrictedInstanceGroups")
         if key in cluster

@@ -34,8 +34,8 @@ def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
 
 def keep_busy(sagemaker: LocalSageMaker) -> None:
     """Somebody else's change is under way."""
-    call = {"ClusterName": "ml-cluster", "NodeRecovery": "Automatic"}
-    call |= {"InstanceGroups": [group("workers", target_counts(sagemaker)["workers"])]}
+    groups = [group("workers", target_counts(sagemaker)["workers"])]
+    call = {"ClusterName": "ml-cluster", "InstanceGroups": groups}
     sagemaker.service.call("UpdateCluster", call, Caller())
 
 

@@ -175,7 +175,7 @@ def test_logs_are_json_without_credentials(
 
 
 def test_services_are_those_that_clients_are_made_for() -> None:
-    source = Path(handler.__file__).with_name("clients.py").read_text()
+    source = Path(handler.__file__).with_name("aws").joinpath("clients.py").read_text()
     for service in SERVICES:
         assert f'client("{service}"' in source
     assert source.count(".client(") == len(SERVICES)

@@ -10,7 +10,7 @@ from hyperpod_cdk.config.limits import limit_faults
 from hyperpod_cdk.service_limits import shape
 
 _ALL_TAGS = 50
-# lambda/provisioner/hyperpod/marks.py and owner.py
+# lambda/provisioner/hyperpod/claim.py and framework/owner.py
 _OWN_TAGS = 4
 _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
 
