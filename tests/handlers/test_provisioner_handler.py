@@ -175,10 +175,9 @@ def test_logs_are_json_without_credentials(
 
 
 def test_services_are_those_that_clients_are_made_for() -> None:
-    source = Path(handler.__file__).with_name("aws").joinpath("clients.py").read_text()
+    aws = Path(handler.__file__).with_name("aws")
+    source = (aws / "clients.py").read_text()
     for service in SERVICES:
         assert f'client("{service}"' in source
     assert source.count(".client(") == len(SERVICES)
-    assert (
-        "import" not in Path(handler.__file__).with_name("services.py").read_text().split('"""')[-1]
-    )
+    assert "import" not in (aws / "services.py").read_text().split('"""')[-1]

@@ -42,7 +42,8 @@ class HyperPodCluster:
         now, stack = clock.now(), None
         if request.type == "Update":
             stack = stack_phase(self._cloudformation, request.owner.stack_id, clock=clock)
-        made = ClusterRequest.of(request, now=now, rolls_back=stack is StackPhase.ROLLING_BACK)
+        rolls_back = stack is StackPhase.ROLLING_BACK
+        made = ClusterRequest.of(request, now=now, waits=False, rolls_back=rolls_back)
         executor = self._executor(request, made, clock, patient=True)
         described, tags = executor.api.describe()
         found = Found(now=now, described=described, tags=tags, stack=stack)
@@ -64,7 +65,7 @@ class HyperPodCluster:
     def is_complete(self, request: Request, clock: Clock) -> Progress:
         """Make the next change if one is due, say whether all is done, or raise why it failed."""
         now = clock.now()
-        made = ClusterRequest.of(request, now=now, rolls_back=False)
+        made = ClusterRequest.of(request, now=now, waits=True)
         executor = self._executor(request, made, clock, patient=False)
         try:
             described, tags = executor.api.describe()

@@ -35,12 +35,15 @@ class ClusterRequest:
     waits: bool
 
     @classmethod
-    def of(cls, request: Request, *, now: float, rolls_back: bool) -> "ClusterRequest":
+    def of(
+        cls, request: Request, *, now: float, waits: bool, rolls_back: bool = False
+    ) -> "ClusterRequest":
         """Return what is to be decided about.
 
         Args:
             request: The request.
             now: Seconds since the epoch.
+            waits: Whether this is a poll of `is_complete`.
             rolls_back: Whether `on_event` finds the stack rolling back.
         """
         claim = Claim.parse(request.claim or "")
@@ -51,7 +54,7 @@ class ClusterRequest:
             claim=claim or Claim.of(request.request_id, started_at=now, takes_back=takes_back),
             former=request.old_properties,
             properties=properties_key(request.properties),
-            waits=claim is not None,
+            waits=waits,
         )
 
     def renames(self, wanted: HyperPodClusterProperties) -> bool:

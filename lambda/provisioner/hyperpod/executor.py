@@ -169,7 +169,8 @@ class Executor:
             return is_transient(error)
         if is_transient(error):
             return not self.request.is_at_its_end(now)
-        return now < self.request.claim.started_at + patience(error)
+        started_at = self.request.claim.started_at  # now, where a poll came without a claim
+        return started_at < now < started_at + patience(error)
 
     def _answer(self, step: Done, found: Found) -> Progress:
         if self.request.type == "Delete":
