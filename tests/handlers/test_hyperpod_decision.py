@@ -37,6 +37,8 @@ def request(kind: RequestType, *, waits: bool = True, claim: Claim = OWN) -> Clu
         claim=claim,
         properties="wanted",
         former=CLASSIC if kind == "Update" else None,
+        renames=False,
+        makes_a_cluster=kind == "Create",
         waits=waits,
     )
 

@@ -24,6 +24,8 @@ class ClusterRequest:
         claim: The request's claim; it says when the request began and whether it rolls back.
         properties: Stands for the properties that are wanted.
         former: The properties that were wanted before; None unless this is an Update.
+        renames: Whether this is an Update to another name.
+        makes_a_cluster: Whether the stack has no cluster of the wanted name yet.
         waits: Whether `on_event` has answered already and this is a poll of `is_complete`.
     """
 
@@ -32,6 +34,8 @@ class ClusterRequest:
     claim: Claim
     properties: str
     former: Mapping[str, Any] | None
+    renames: bool
+    makes_a_cluster: bool
     waits: bool
 
     @classmethod
@@ -47,23 +51,20 @@ class ClusterRequest:
             rolls_back: Whether `on_event` finds the stack rolling back.
         """
         claim = Claim.parse(request.claim or "")
-        takes_back = properties_key(request.old_properties or {}) if rolls_back else ""
+        former = request.old_properties
+        name = request.properties.get("ClusterName")
+        renames = former is not None and former.get("ClusterName") != name
+        takes_back = properties_key(former or {}) if rolls_back else ""
         return cls(
             type=request.type,
             owner=request.owner,
             claim=claim or Claim.of(request.request_id, started_at=now, takes_back=takes_back),
-            former=request.old_properties,
+            former=former,
+            renames=renames,
+            makes_a_cluster=renames or request.type == "Create",
             properties=properties_key(request.properties),
             waits=waits,
         )
-
-    def renames(self, wanted: HyperPodClusterProperties) -> bool:
-        """Say whether the request is an Update to another name."""
-        return self.former is not None and self.former.get("ClusterName") != wanted.cluster_name
-
-    def makes_a_cluster(self, wanted: HyperPodClusterProperties) -> bool:
-        """Say whether the stack has no cluster of the wanted name yet."""
-        return self.type == "Create" or self.renames(wanted)
 
     def is_late(self, now: float, wanted: HyperPodClusterProperties) -> bool:
         """Say whether the request has waited for as long as the configuration lets it."""
@@ -84,7 +85,7 @@ class ClusterRequest:
         another_text = wanted.software_update not in {"", former.get("SoftwareUpdate", "")}
         return Aim(
             wanted=wanted.cluster_input,
-            former=None if self.makes_a_cluster(wanted) else self._former_input(wanted),
+            former=None if self.makes_a_cluster else self._former_input(wanted),
             rolls_back=self.claim.rolls_back,
             latest_software=self.type == "Update" and another_text and not self.claim.rolls_back,
         )

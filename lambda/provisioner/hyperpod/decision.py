@@ -203,7 +203,7 @@ def _way_back(
     if claim is None:
         return _claim(found, request)
     failed = found.status == ClusterStatus.FAILED
-    if request.renames(wanted) or (failed and (request.waits or found.never_worked)):
+    if request.renames or (failed and (request.waits or found.never_worked)):
         return Done(missing=missing(found.described, wanted.wait_for))
     todo = changes(request.aim(wanted), found.described, found.tags)
     return _next(found, wanted, request, claim, todo)
@@ -214,11 +214,9 @@ def _way_on(  # noqa: PLR0911 - each return is a row of the table
 ) -> Step:
     if claim and claim.made_the_cluster:  # made by this request, as it is wanted
         return _progress(found, wanted, request, claim, Changes())
-    makes = request.makes_a_cluster(wanted)
-    failed, works = (
-        found.status == ClusterStatus.FAILED,
-        found.status == ClusterStatus.IN_SERVICE,
-    )
+    makes = request.makes_a_cluster
+    status = found.described["ClusterStatus"]
+    failed, works = status == ClusterStatus.FAILED, status == ClusterStatus.IN_SERVICE
     todo = changes(request.aim(wanted), found.described, found.tags)
     replace = failed and (makes or found.never_worked)
     if todo.refusals and not replace and (works or not makes):
@@ -275,9 +273,10 @@ def _progress(  # noqa: PLR0911 - each return is a row of the table
     todo: Changes,
 ) -> Step:
     on = not claim.rolls_back
-    of_creation = claim.made_the_cluster or request.makes_a_cluster(wanted)
-    works = found.status == ClusterStatus.IN_SERVICE
-    if on and found.status in _TURNED_BACK and (of_creation or claim.last_call):
+    of_creation = claim.made_the_cluster or request.makes_a_cluster
+    status = found.described["ClusterStatus"]
+    works = status == ClusterStatus.IN_SERVICE
+    if on and status in _TURNED_BACK and (of_creation or claim.last_call):
         return Fail(of_creation=of_creation)
     if wanted.wait_for == ACCEPTED:
         return Done(worked=on and works)
@@ -292,7 +291,7 @@ def _progress(  # noqa: PLR0911 - each return is a row of the table
     if wanted.on_shortage == CONTINUE or not on:
         return Done(missing=lacking, worked=on and works)
     what = f"was not ready after {wanted.wait_minutes} minutes"
-    what += "" if works else f" (it is {found.status})"
+    what += "" if works else f" (it is {status})"
     return Fail(what=what, of_creation=of_creation)
 
 
@@ -317,7 +316,7 @@ def _is_fresh(claim: Claim, found: Found) -> bool:
 
 
 def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Fail:
-    if request.makes_a_cluster(wanted):
+    if request.makes_a_cluster:
         what = f"of an earlier deployment is still there and {found.status}"
     else:
         minutes = wanted.wait_minutes

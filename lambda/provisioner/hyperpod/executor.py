@@ -42,6 +42,8 @@ from provisioner.hyperpod.steps import (
 
 NOTHING_SHORT = "none"
 _LONGEST_SHORTAGE = 800
+# A poll that came without a claim begins now, and would wait for ever.
+_LEAST_WAIT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +171,7 @@ class Executor:
             return is_transient(error)
         if is_transient(error):
             return not self.request.is_at_its_end(now)
-        started_at = self.request.claim.started_at  # now, where a poll came without a claim
-        return started_at < now < started_at + patience(error)
+        return _LEAST_WAIT_SECONDS < now - self.request.claim.started_at < patience(error)
 
     def _answer(self, step: Done, found: Found) -> Progress:
         if self.request.type == "Delete":
