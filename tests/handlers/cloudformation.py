@@ -65,6 +65,18 @@ class Time:
 
 
 @dataclass
+class Waiter:
+    """The polls of one request, which go on whatever CloudFormation does meanwhile."""
+
+    resource: Resource
+    time: Time
+    event: dict[str, Any]
+
+    def poll(self) -> Progress:
+        return self.resource.is_complete(Request.from_event(self.event), self.time.clock)
+
+
+@dataclass
 class Framework:
     """Drives one resource as CDK's provider framework does, and remembers what it answered."""
 
@@ -86,6 +98,16 @@ class Framework:
     def delete(self) -> Progress:
         return self._run("Delete", self.properties, None)
 
+    def begin(
+        self, request_type: str, properties: Mapping[str, Any], old: Mapping[str, Any] | None = None
+    ) -> "Waiter":
+        """Send a new request's on_event and return its waiter, which polls when it is told to."""
+        self.requests += 1
+        sent, accepted = self.start(request_type, properties, old)
+        # The answer travels through Step Functions as JSON.
+        answer = json.loads(json.dumps(accepted.as_response()))
+        return Waiter(resource=self.resource, time=self.time, event={**sent, **answer})
+
     def start(
         self, request_type: str, properties: Mapping[str, Any], old: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], Accepted]:
@@ -104,16 +126,14 @@ class Framework:
     def _run(
         self, request_type: str, properties: Mapping[str, Any], old: Mapping[str, Any] | None
     ) -> Progress:
-        self.requests += 1
-        sent, accepted = self.start(request_type, properties, old)
-        # The answer travels through Step Functions as JSON.
-        polled = {**sent, **json.loads(json.dumps(accepted.as_response()))}
+        waiter = self.begin(request_type, properties, old)
+        physical_id = waiter.event["PhysicalResourceId"]
         if request_type == "Delete":
-            assert accepted.physical_id == self.physical_id
+            assert physical_id == self.physical_id
         else:
-            self.physical_id, self.properties = accepted.physical_id, dict(properties)
+            self.physical_id, self.properties = physical_id, dict(properties)
         for _ in range(self.most_polls):
-            progress = self.resource.is_complete(Request.from_event(polled), self.time.clock)
+            progress = waiter.poll()
             if progress.complete:
                 return progress
             self.time.sleep(30)

@@ -12,10 +12,10 @@ from botocore.stub import Stubber
 from provisioner import handler
 from provisioner.aws.api import SageMakerApi
 from provisioner.hyperpod.cluster import HyperPodCluster
-from rehearsal.hyperpod import HyperPodService
+from rehearsal.hyperpod import HyperPodService, Unknowns
 from rehearsal.kubernetes import KubernetesApi, Principal, static_tokens
 from tests.handlers.cloudformation import Framework, Time
-from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
+from tests.handlers.fake_stack import FakeCloudFormation
 from tests.handlers.helm_cloud import TOKEN, Cloud, mounted_layer
 from tests.handlers.hyperpod_stack import TIMINGS
 from tests.handlers.local_sagemaker import LocalSageMaker
@@ -27,8 +27,14 @@ def time() -> Time:
 
 
 @pytest.fixture
-def sagemaker(time: Time) -> LocalSageMaker:
-    return LocalSageMaker(service=HyperPodService(clock=lambda: time.now, timings=TIMINGS))
+def unknowns() -> Unknowns:
+    return Unknowns()
+
+
+@pytest.fixture
+def sagemaker(time: Time, unknowns: Unknowns) -> LocalSageMaker:
+    service = HyperPodService(clock=lambda: time.now, timings=TIMINGS, unknowns=unknowns)
+    return LocalSageMaker(service=service)
 
 
 @pytest.fixture
@@ -50,7 +56,6 @@ def stubbed_stack(stubber: Stubber) -> Framework:
     return Framework(
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", stubber.client),
-            access_entries=FakeAccessEntries(),
             cloudformation=FakeCloudFormation(),
         ),
         resource_type="Custom::HyperPodCluster",

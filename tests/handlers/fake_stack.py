@@ -23,23 +23,3 @@ class FakeCloudFormation:
             message = f"Stack with id {StackName} does not exist"
             raise client_error("ValidationError", "DescribeStacks", message)
         return {"Stacks": [{"StackStatus": self.status}]}
-
-
-@dataclass
-class FakeAccessEntries:
-    """Access entries of one EKS cluster: their types by principal."""
-
-    types: dict[str, str] = field(default_factory=dict)
-    error: Exception | None = None
-
-    def describe_access_entry(self, *, clusterName: str, principalArn: str) -> Mapping[str, Any]:
-        if self.error is not None:
-            raise self.error
-        if principalArn not in self.types:
-            raise client_error("ResourceNotFoundException", "DescribeAccessEntry", clusterName)
-        return {"accessEntry": {"type": self.types[principalArn]}}
-
-    def delete_access_entry(self, *, clusterName: str, principalArn: str) -> Mapping[str, Any]:
-        assert clusterName
-        del self.types[principalArn]
-        return {}

@@ -9,7 +9,7 @@ from provisioner.framework.request import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
 from rehearsal.hyperpod import Caller, Timings
 from tests.handlers.cloudformation import Framework, Time
-from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
+from tests.handlers.fake_stack import FakeCloudFormation
 from tests.handlers.local_sagemaker import LocalSageMaker
 
 ROLE = "arn:aws:iam::111122223333:role/execution"
@@ -52,7 +52,6 @@ class HyperPodStack(Framework):
     """A stack whose only resource is a HyperPod cluster; CloudFormation's ways with it."""
 
     cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)
-    access_entries: FakeAccessEntries = field(default_factory=FakeAccessEntries)
 
     def roll_back_creation(self, properties: Mapping[str, Any]) -> Progress:
         """Send the Delete that CloudFormation sends of its own after a failed Create."""
@@ -76,15 +75,12 @@ class HyperPodStack(Framework):
 
 
 def hyperpod_stack(sagemaker: LocalSageMaker, time: Time, **options: Any) -> HyperPodStack:
-    cloudformation, access_entries = FakeCloudFormation(), FakeAccessEntries()
+    cloudformation = FakeCloudFormation()
     return HyperPodStack(
-        resource=HyperPodCluster(
-            sagemaker=sagemaker, access_entries=access_entries, cloudformation=cloudformation
-        ),
+        resource=HyperPodCluster(sagemaker=sagemaker, cloudformation=cloudformation),
         resource_type="Custom::HyperPodCluster",
         time=time,
         cloudformation=cloudformation,
-        access_entries=access_entries,
         **options,
     )
 

@@ -1,10 +1,11 @@
 """The largest HyperPod cluster there can be: 100 groups of 6,758 instances, all fields in use."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from provisioner.framework.owner import Owner
 from tests.handlers.cloudformation import STACK_ID
 
 GROUPS, INSTANCES = 100, 6758
@@ -62,6 +63,9 @@ class LargeSageMaker:
     short: bool = False
     status: str = "InService"
     calls: list[str] = field(default_factory=list)
+    tags: dict[str, str] = field(
+        default_factory=lambda: dict(Owner(stack_id=STACK_ID, logical_id="Resource").tags)
+    )
 
     def describe_cluster(self, *, ClusterName: str) -> dict[str, Any]:
         self.calls.append("DescribeCluster")
@@ -116,7 +120,13 @@ class LargeSageMaker:
     def list_tags(self, **request: object) -> dict[str, Any]:
         self.calls.append("ListTags")
         assert request
-        return {"Tags": []}
+        return {"Tags": [{"Key": key, "Value": value} for key, value in self.tags.items()]}
+
+    def add_tags(self, *, ResourceArn: str, Tags: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        self.calls.append("AddTags")
+        assert ResourceArn
+        self.tags |= {tag["Key"]: tag["Value"] for tag in Tags}
+        return {}
 
 
 def response_bytes(*, reason: str, data: Mapping[str, str] | None = None) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from provisioner.framework.owner import TAG_PREFIX
 from rehearsal.hyperpod import ApiError, Caller, HyperPodService
 
 _WRITES = frozenset(
@@ -13,13 +14,17 @@ _WRITES = frozenset(
         "AddTags",
         "CreateCluster",
         "DeleteCluster",
-        "DeleteClusterSchedulerConfig",
-        "DeleteComputeQuota",
         "DeleteTags",
         "UpdateCluster",
         "UpdateClusterSoftware",
     }
 )
+
+
+def _marks_only(request: Mapping[str, Any]) -> bool:
+    keys = [tag["Key"] for tag in request.get("Tags", ())]
+    only_tags = request.keys() == {"ResourceArn", "Tags"}
+    return only_tags and all(key.startswith(TAG_PREFIX) for key in keys)
 
 
 @dataclass
@@ -31,7 +36,12 @@ class LocalSageMaker:
 
     @property
     def writes(self) -> list[str]:
-        return [operation for operation, _ in self.calls if operation in _WRITES]
+        """The calls that change something, but for the provisioner's own tags."""
+        return [
+            operation
+            for operation, request in self.calls
+            if operation in _WRITES and not _marks_only(request)
+        ]
 
     def last(self, operation: str) -> Mapping[str, Any]:
         return next(request for name, request in reversed(self.calls) if name == operation)
@@ -62,12 +72,6 @@ class LocalSageMaker:
 
     def list_cluster_scheduler_configs(self, **request: object) -> Mapping[str, Any]:
         return self._call("ListClusterSchedulerConfigs", request)
-
-    def delete_compute_quota(self, **request: object) -> Mapping[str, Any]:
-        return self._call("DeleteComputeQuota", request)
-
-    def delete_cluster_scheduler_config(self, **request: object) -> Mapping[str, Any]:
-        return self._call("DeleteClusterSchedulerConfig", request)
 
     def list_tags(self, **request: object) -> Mapping[str, Any]:
         return self._call("ListTags", request)

@@ -4,8 +4,7 @@ import pytest
 
 from provisioner.framework.errors import MESSAGE_LIMIT_BYTES
 from provisioner.hyperpod.causes import CAUSES, UNKNOWN, cause_of
-from provisioner.hyperpod.failure import failure, refused_by_service
-from provisioner.hyperpod.findings import Finding
+from provisioner.hyperpod.failures import ReportedFailure, failure, refused_by_service
 
 LOG_GROUP = "/aws/sagemaker/Clusters/ml-cluster/abcdefghij12"
 DESCRIBED = {
@@ -70,14 +69,16 @@ def test_next_steps_are_whole_sentences_that_fit(cause: object) -> None:
     longest = "n" * 63
     described = {**DESCRIBED, "ClusterName": longest}
     text = next(iter(MESSAGES[getattr(cause, "name", "")]))
-    step = Finding(text=text, group=longest, instance="i-0123456789abcdef0").next_step(described)
+    step = ReportedFailure(text=text, group=longest, instance="i-0123456789abcdef0").next_step(
+        described
+    )
     assert step.endswith(".")
     assert len(step.encode()) <= 300, "ProvisioningError would cut it"
     assert "{" not in step
 
 
 def test_script_failure_names_group_instance_and_log_stream() -> None:
-    error = failure(DESCRIBED, [Finding(text=SCRIPT, group="workers", instance="i-1")])
+    error = failure(DESCRIBED, [ReportedFailure(text=SCRIPT, group="workers", instance="i-1")])
     text = str(error)
     assert "group workers, instance i-1: lifecycle script: Instance i-1 failed" in text
     assert (
@@ -114,13 +115,13 @@ def test_the_clusters_own_message_is_put_with_its_group(
 
 def test_each_group_and_cause_is_told_once() -> None:
     capacity = "InsufficientInstanceCapacity"
-    findings = [
-        Finding(text=f"{capacity} now", group="a", instance="i-1"),
-        Finding(text=f"{capacity} before", group="a", instance="i-2"),
-        Finding(text=capacity, group="b"),
-        Finding(text="Deep health checks did not pass", group="a", instance="i-3"),
+    reported = [
+        ReportedFailure(text=f"{capacity} now", group="a", instance="i-1"),
+        ReportedFailure(text=f"{capacity} before", group="a", instance="i-2"),
+        ReportedFailure(text=capacity, group="b"),
+        ReportedFailure(text="Deep health checks did not pass", group="a", instance="i-3"),
     ]
-    text = str(failure(DESCRIBED, findings))
+    text = str(failure(DESCRIBED, reported))
     assert text.count(capacity) == 2
     assert "instance i-2" not in text
     assert "instance i-3: deep health check" in text
@@ -128,18 +129,22 @@ def test_each_group_and_cause_is_told_once() -> None:
 
 def test_the_next_step_is_that_of_the_cause_that_is_known() -> None:
     described = {**DESCRIBED, "FailureMessage": "Cluster creation failed."}
-    text = str(failure(described, [Finding(text="InsufficientInstanceCapacity", group="a")]))
+    text = str(
+        failure(described, [ReportedFailure(text="InsufficientInstanceCapacity", group="a")])
+    )
     assert "is Failed: Cluster creation failed; group a: capacity" in text
     assert text.endswith("training plan.")
 
 
 def test_many_long_causes_fit_a_response() -> None:
-    findings = [Finding(text=SCRIPT * 9, group=f"{'g' * 60}{n}", instance="i-1") for n in range(9)]
+    reported = [
+        ReportedFailure(text=SCRIPT * 9, group=f"{'g' * 60}{n}", instance="i-1") for n in range(9)
+    ]
     groups = [
         {"InstanceGroupName": f"{'g' * 60}{n}", "CurrentCount": 0, "TargetCount": 6758}
         for n in range(100)
     ]
-    text = str(failure({**DESCRIBED, "InstanceGroups": groups}, findings))
+    text = str(failure({**DESCRIBED, "InstanceGroups": groups}, reported))
     assert len(text.encode()) <= MESSAGE_LIMIT_BYTES
     assert "Read log stream" in text
 
@@ -150,8 +155,11 @@ def test_many_long_causes_fit_a_response() -> None:
         ("ResourceLimitExceeded: the service limit is 0", "in Service Quotas"),
         ("Could not assume role x", "Check that the execution role exists"),
         # There is no node yet whose log could be read.
-        ("Instance group a: lifecycle script s3://b/k does not exist", "Mend what it names"),
-        ("NewRule: no", "Mend what it names, then deploy again."),
+        (
+            "Instance group a: lifecycle script s3://b/k does not exist",
+            "Fix the cause that the message names",
+        ),
+        ("NewRule: no", "Fix the cause that the message names, then deploy again."),
     ],
 )
 def test_refusal_of_the_service(error: str, next_step: str) -> None:

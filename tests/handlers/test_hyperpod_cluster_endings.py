@@ -144,6 +144,7 @@ def test_update_that_was_rolled_back_between_two_polls_is_a_failure(
     stack.create(CLASSIC)
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
     larger = properties(group("workers", 3), NodeProvisioningMode=None)
+    stack.requests += 1
     sent, accepted = stack.start("Update", larger, stack.properties)
     time.sleep(3600)
     assert describe(sagemaker)["ClusterStatus"] == "InService"

@@ -10,7 +10,6 @@ from tests.handlers.fake_s3 import client_error
 from tests.handlers.hyperpod_stack import (
     CLASSIC,
     ONE,
-    ROLE,
     TIMINGS,
     HyperPodStack,
     describe,
@@ -92,50 +91,26 @@ def test_creation_anew_that_fails_is_made_good_by_the_next_update(
     assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 2
 
 
-def test_cluster_that_disappears_while_it_is_created(
+def test_cluster_that_somebody_deletes_while_it_is_created(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sent, accepted = stack.start("Create", ONE)
+    time.sleep(TIMINGS.create + 60)
+    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
+    polled = Request.from_event({**sent, **accepted.as_response()})
+    with pytest.raises(ProvisioningError, match="ml-cluster is Deleting"):
+        stack.resource.is_complete(polled, time.clock)
+
+
+def test_cluster_that_disappears_while_it_is_created_is_created_anew(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
     sent, accepted = stack.start("Create", ONE)
     time.sleep(TIMINGS.create + 60)
     delete_outside(sagemaker, time)
     polled = Request.from_event({**sent, **accepted.as_response()})
-    with pytest.raises(ProvisioningError, match="does not exist any more"):
-        stack.resource.is_complete(polled, time.clock)
-
-
-def test_delete_removes_the_access_entry_that_hyperpod_forgot(stack: HyperPodStack) -> None:
-    stack.create(ONE)
-    stack.access_entries.types = {ROLE: "HYPERPOD_LINUX", "arn:other": "HYPERPOD_LINUX"}
-    assert stack.delete().complete
-    assert stack.access_entries.types == {"arn:other": "HYPERPOD_LINUX"}
-
-
-def test_delete_leaves_entries_that_are_not_hyperpods(stack: HyperPodStack) -> None:
-    stack.create(ONE)
-    stack.access_entries.types = {ROLE: "STANDARD"}
-    assert stack.delete().complete
-    assert stack.access_entries.types == {ROLE: "STANDARD"}
-
-
-def test_delete_of_a_replaced_cluster_leaves_the_entry_to_the_new_one(
-    stack: HyperPodStack,
-) -> None:
-    stack.create(ONE)
-    stack.update(properties(group("workers"), name="another"))
-    stack.access_entries.types = {ROLE: "HYPERPOD_LINUX"}
-    sent, accepted = stack.start("Delete", ONE)
-    stack.cloudformation.status = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
-    polled = Request.from_event({**sent, **accepted.as_response()})
-    while not stack.resource.is_complete(polled, stack.time.clock).complete:
-        stack.time.sleep(30)
-    assert stack.access_entries.types == {ROLE: "HYPERPOD_LINUX"}
-
-
-def test_trouble_with_access_entries_does_not_fail_a_delete(stack: HyperPodStack) -> None:
-    stack.create(ONE)
-    error = client_error("AccessDeniedException", "DescribeAccessEntry")
-    stack.access_entries.error = error
-    assert stack.delete().complete
+    assert not stack.resource.is_complete(polled, time.clock).complete
+    assert describe(sagemaker)["ClusterStatus"] == "Creating"
 
 
 def test_delete_of_a_stack_that_cloudformation_has_forgotten(stack: HyperPodStack) -> None:

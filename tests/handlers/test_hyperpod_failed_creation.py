@@ -5,7 +5,7 @@ import pytest
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.framework.request import Request
-from provisioner.hyperpod.marks import CREATE_FAILED_TAG
+from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 from rehearsal.hyperpod import Caller, Faults
 from tests.handlers.cloudformation import STACK_ID, Time
 from tests.handlers.hyperpod_stack import (
@@ -83,7 +83,7 @@ def test_rollback_deletes_it_if_asked_to(
     fail(stack, sagemaker, {**wanted, **DELETE})
     assert stack.roll_back_creation({**wanted, **DELETE}).complete
     assert not exists(sagemaker)
-    assert stack.cloudformation.asked == [STACK_ID]  # for the access entries only
+    assert stack.cloudformation.asked == []
 
 
 def test_every_try_of_an_updates_cleanup_leaves_it(
@@ -114,7 +114,7 @@ def test_next_create_replaces_a_failed_one(
     again = hyperpod_stack(sagemaker, time, stack_id=stack_id, requests=7)
     assert again.create(CLASSIC).data["ClusterArn"] != old
     assert sagemaker.writes[-3:] == ["CreateCluster", "DeleteCluster", "CreateCluster"]
-    assert CREATE_FAILED_TAG not in tags_of_cluster(sagemaker)
+    assert tags_of_cluster(sagemaker)[CREATION_TAG] == SUCCEEDED
     assert again.delete().complete
 
 
@@ -122,7 +122,7 @@ def test_next_create_adopts_a_late_one_as_it_wants_it(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
     fail(stack, sagemaker, LATE)
-    assert CREATE_FAILED_TAG in tags_of_cluster(sagemaker)
+    assert tags_of_cluster(sagemaker)[CREATION_TAG] == CREATE_FAILED
     old = describe(sagemaker)["ClusterArn"]
     again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
     wanted = properties(group("others", 2), NodeRecovery="None", Tags=[])
@@ -133,7 +133,8 @@ def test_next_create_adopts_a_late_one_as_it_wants_it(
     assert described["NodeRecovery"] == "None"
     tags = tags_of_cluster(sagemaker)
     assert tags[STACK_TAG] == AGAIN_STACK_ID
-    assert {"team", CREATE_FAILED_TAG}.isdisjoint(tags)
+    assert tags[CREATION_TAG] == SUCCEEDED
+    assert "team" not in tags
     assert "DeleteCluster" not in sagemaker.writes
     assert again.delete().complete
 
@@ -177,7 +178,7 @@ def test_next_create_waits_for_one_that_is_still_being_made_or_deleted(
     stack.start("Create", CLASSIC)
     stack.requests = 7
     assert stack.create(CLASSIC).complete
-    assert sagemaker.writes == ["CreateCluster", "CreateCluster", "AddTags"]
+    assert sagemaker.writes == ["CreateCluster"]
     sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
     stack.requests = 9
     assert stack.create(CLASSIC).complete
@@ -190,8 +191,9 @@ def test_a_cluster_that_blocks_the_next_create_for_too_long_is_named(
     sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
     stack.start("Create", CLASSIC)
     stack.requests = 7
+    larger = properties(group("workers", 2), NodeProvisioningMode=None)
     with pytest.raises(ProvisioningError, match="of an earlier deployment is still there and Crea"):
-        stack.create({**CLASSIC, "WaitMinutes": "5"})
+        stack.create({**larger, "WaitMinutes": "5"})
 
 
 def test_nothing_is_created_for_a_stack_that_is_being_deleted(
@@ -200,7 +202,7 @@ def test_nothing_is_created_for_a_stack_that_is_being_deleted(
     fail(stack, sagemaker, CLASSIC)
     stack.requests = 7
     sent, accepted = stack.start("Create", CLASSIC)
-    assert accepted.deferred
+    assert describe(sagemaker)["ClusterStatus"] == "Deleting"
     time.sleep(TIMINGS.delete + 60)
     stack.cloudformation.status = "DELETE_IN_PROGRESS"
     polled = Request.from_event({**sent, **accepted.as_response()})

@@ -3,14 +3,10 @@
 import pytest
 
 from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.request import Request
-from provisioner.hyperpod import deletion as hyperpod_deletion
 from rehearsal.hyperpod import Caller
 from tests.handlers.cloudformation import Time
 from tests.handlers.hyperpod_stack import ONE, HyperPodStack, describe, hyperpod_stack
 from tests.handlers.local_sagemaker import LocalSageMaker
-
-CONSENT = {"DeleteTaskGovernance": "true"}
 
 
 @pytest.fixture
@@ -40,17 +36,17 @@ def test_it_is_named_and_left_to_the_user(stack: HyperPodStack, sagemaker: Local
     ):
         stack.delete()
     assert describe(sagemaker)["ClusterStatus"] == "InService"
-    assert not {"DeleteComputeQuota", "DeleteClusterSchedulerConfig"} & set(sagemaker.writes)
 
 
-def test_it_is_deleted_with_the_users_consent(
+def test_a_property_of_earlier_versions_means_nothing(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
-    stack.create({**ONE, **CONSENT})
+    stack.create({**ONE, "DeleteTaskGovernance": "true"})
     govern(sagemaker)
-    assert stack.delete().complete
-    assert {"DeleteComputeQuota", "DeleteClusterSchedulerConfig"} <= set(sagemaker.writes)
-    assert sagemaker.service.call("ListComputeQuotas", {}, Caller())["ComputeQuotaSummaries"] == []
+    with pytest.raises(ProvisioningError, match=r"cannot be deleted .* delete-compute-quota"):
+        stack.delete()
+    left = sagemaker.service.call("ListComputeQuotas", {}, Caller())["ComputeQuotaSummaries"]
+    assert len(left) == 1
 
 
 def test_that_of_another_cluster_does_not_matter(
@@ -70,31 +66,3 @@ def test_a_cluster_without_any_is_deleted_without_asking(
     stack.create(ONE)
     assert stack.delete().complete
     assert "ListComputeQuotas" not in [operation for operation, _ in sagemaker.calls]
-
-
-def test_a_deletion_that_failed_over_it_goes_on(
-    stack: HyperPodStack,
-    sagemaker: LocalSageMaker,
-    time: Time,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    wanted = {**ONE, **CONSENT}
-    stack.create(wanted)
-    stack.cloudformation.status = "DELETE_IN_PROGRESS"
-    sent, accepted = stack.start("Delete", wanted)
-    described = sagemaker.describe_cluster
-    deleted: list[object] = []
-    monkeypatch.setattr(
-        sagemaker,
-        "describe_cluster",
-        lambda **asked: {**described(**asked), "ClusterStatus": "Failed"},
-    )
-    monkeypatch.setattr(hyperpod_deletion, "governance_of", lambda *_: ["compute quota q"])
-    monkeypatch.setattr(
-        hyperpod_deletion, "delete_governance", lambda _, all_: deleted.extend(all_)
-    )
-    sagemaker.calls.clear()
-
-    polled = Request.from_event({**sent, **accepted.as_response()})
-    assert not stack.resource.is_complete(polled, time.clock).complete
-    assert (set(deleted), sagemaker.writes) == ({"compute quota q"}, ["DeleteCluster"])

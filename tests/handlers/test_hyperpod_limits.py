@@ -10,7 +10,7 @@ from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Request
 from provisioner.hyperpod.cluster import HyperPodCluster
 from tests.handlers.cloudformation import Framework, Time, event
-from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation
+from tests.handlers.fake_stack import FakeCloudFormation
 from tests.handlers.large_cluster import (
     GROUPS,
     INSTANCES,
@@ -33,7 +33,6 @@ def stack(sagemaker: LargeSageMaker, before: dict[str, str]) -> Framework:
     return Framework(
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", sagemaker),
-            access_entries=FakeAccessEntries(),
             cloudformation=FakeCloudFormation(status="UPDATE_IN_PROGRESS"),
         ),
         resource_type="Custom::HyperPodCluster",

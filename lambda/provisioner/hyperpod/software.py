@@ -1,4 +1,4 @@
-"""Which AMIs are to change: UpdateClusterSoftware's calls, from two CreateCluster inputs.
+"""Which AMIs are to change: the calls of UpdateClusterSoftware.
 
 One call takes one ImageId and one DeploymentConfig for the groups it names, so groups are put
 together by these two. A group's rolling policy is the one of its ScheduledUpdateConfig: what the
@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from provisioner.hyperpod.groups import NAME, ClusterRequest, Group, groups_of
+from provisioner.framework.owner import digest
+from provisioner.hyperpod.groups import NAME, ClusterInput, Group
 
 DEFAULT_IMAGE = "default"
 """HyperPod's own AMI instead of a custom one."""
 _IMAGE = "ImageId"
 _VERSION = "ImageReleaseVersion"
+_KEY_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,60 +35,57 @@ class SoftwareUpdate:
     deployment: Mapping[str, Any]
 
     @property
-    def names(self) -> frozenset[str]:
-        """The groups' names."""
-        return frozenset(name for name, _ in self.groups)
+    def key(self) -> str:
+        """Stands for the call in the claim of the request that makes it."""
+        return digest(json.dumps(self.input, sort_keys=True))[:_KEY_DIGITS]
 
     @property
-    def request(self) -> dict[str, Any]:
+    def input(self) -> dict[str, Any]:
         """UpdateClusterSoftware's input without the cluster's name."""
-        request: dict[str, Any] = {
+        made: dict[str, Any] = {
             "InstanceGroups": [
                 {NAME: name} if version is None else {NAME: name, _VERSION: version}
                 for name, version in self.groups
             ]
         }
         if self.image_id is not None:
-            request[_IMAGE] = self.image_id
+            made[_IMAGE] = self.image_id
         if self.deployment:
-            request["DeploymentConfig"] = self.deployment
-        return request
+            made["DeploymentConfig"] = self.deployment
+        return made
 
 
 def software_updates(
-    old: ClusterRequest, new: ClusterRequest, *, everything: bool
+    former: Mapping[str, Group], wanted: ClusterInput, *, latest: bool
 ) -> tuple[SoftwareUpdate, ...]:
-    """Return the calls that give groups in both requests the AMI that the new one wants.
+    """Return the calls that give groups the AMI that is wanted, apart from what they have.
 
     Args:
-        old: The CreateCluster input that the cluster was last given.
-        new: The one that is wanted now.
-        everything: Whether groups without an AMI of their own get the latest one too.
+        former: The groups by name as they were asked for before; others come with their AMI.
+        wanted: The CreateCluster input that is wanted now.
+        latest: Whether groups without an AMI of their own get the latest one too.
     """
-    before = groups_of(old)
     calls: dict[tuple[str | None, str], list[tuple[str, str | None]]] = {}
-    # Restricted groups are left out: their AMI is the service's own affair.
-    for name, group in groups_of({"InstanceGroups": new.get("InstanceGroups")}).items():
-        if name not in before:
+    # Restricted groups are left out: their AMI is HyperPod's own affair.
+    for group in wanted.get("InstanceGroups") or ():
+        if group[NAME] not in former:
             continue
-        asked = _asked(before[name], group, everything=everything)
+        asked = _asked(former[group[NAME]], group, latest=latest)
         if asked is None:
             continue
         image_id, version = asked
         deployment = json.dumps(_deployment(group), sort_keys=True)
-        calls.setdefault((image_id, deployment), []).append((name, version))
+        calls.setdefault((image_id, deployment), []).append((group[NAME], version))
     return tuple(
         SoftwareUpdate(groups=tuple(groups), image_id=image_id, deployment=json.loads(deployment))
         for (image_id, deployment), groups in calls.items()
     )
 
 
-def _asked(
-    before: Group, after: Group, *, everything: bool
-) -> tuple[str | None, str | None] | None:
-    image_id, version = after.get(_IMAGE), after.get(_VERSION)
-    changed = (before.get(_IMAGE), before.get(_VERSION)) != (image_id, version)
-    was_custom = before.get(_IMAGE) not in {None, DEFAULT_IMAGE}
+def _asked(former: Group, group: Group, *, latest: bool) -> tuple[str | None, str | None] | None:
+    image_id, version = group.get(_IMAGE), group.get(_VERSION)
+    changed = (former.get(_IMAGE), former.get(_VERSION)) != (image_id, version)
+    was_custom = former.get(_IMAGE) not in {None, DEFAULT_IMAGE}
     if changed and image_id not in {None, DEFAULT_IMAGE}:
         return image_id, version
     if changed and was_custom:
@@ -94,7 +93,7 @@ def _asked(
     if changed and version is not None:
         return None, version
     # A release no longer asked for is kept: the nodes are not replaced for it.
-    if everything and version is None and image_id in {None, DEFAULT_IMAGE}:
+    if latest and version is None and image_id in {None, DEFAULT_IMAGE}:
         return None, None
     return None
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from provisioner.hyperpod.described import fitted
-from provisioner.hyperpod.plan import plan
+from provisioner.hyperpod.changes import Aim, Changes, changes
 
 AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
 ROLLING = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
@@ -22,6 +21,14 @@ def cluster(*groups: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def calls(*named: str, **more: Any) -> dict[str, Any]:
     return {"InstanceGroups": [{"InstanceGroupName": name} for name in named], **more}
+
+
+def changed(old: dict[str, Any], new: dict[str, Any], *, asked: bool = False) -> Changes:
+    return changes(Aim(wanted=new, former=old, latest_software=asked), old, {})
+
+
+def inputs(made: Changes) -> list[dict[str, Any]]:
+    return [update.input for _, update in made.software if update.groups]
 
 
 RELEASE = {"InstanceGroups": [{"InstanceGroupName": "a", "ImageReleaseVersion": "2.0.0"}]}
@@ -87,9 +94,7 @@ def test_calls(
     asked: bool,
     expected: list[dict[str, Any]],
 ) -> None:
-    made = plan(cluster(old), cluster(new), software_update=asked)
-    assert [call.request for call in made.software] == expected, case
-    assert "InstanceGroups" not in made.update or old["InstanceGroupName"] == "z"
+    assert inputs(changed(cluster(old), cluster(new), asked=asked)) == expected, case
 
 
 def test_groups_alike_share_a_call() -> None:
@@ -100,8 +105,8 @@ def test_groups_alike_share_a_call() -> None:
         group("c", ImageId=AMI),
         group("d"),
     ]
-    made = plan(cluster(*old), cluster(*new), software_update=True)
-    assert [call.request for call in made.software] == [
+    made = changed(cluster(*old), cluster(*new), asked=True)
+    assert inputs(made) == [
         calls("a", "c", ImageId=AMI),
         calls("b", ImageId=OTHER_AMI),
         calls("d"),
@@ -110,7 +115,7 @@ def test_groups_alike_share_a_call() -> None:
 
 def test_restricted_groups_are_left_alone() -> None:
     restricted = cluster(RestrictedInstanceGroups=[group("r")])
-    assert plan(restricted, restricted, software_update=True).is_empty
+    assert changed(restricted, restricted, asked=True) == Changes()
 
 
 @pytest.mark.parametrize(
@@ -126,6 +131,14 @@ def test_restricted_groups_are_left_alone() -> None:
 def test_an_ami_that_is_there_is_not_asked_for(
     wanted: dict[str, Any], details: dict[str, Any], sent: bool
 ) -> None:
-    made = plan(cluster(group("a")), cluster(group("a", **wanted)))
     described = {"InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 1, **details}]}
-    assert bool(fitted(made, described).software) == sent
+    aim = Aim(wanted=cluster(group("a", **wanted)), former=cluster(group("a")))
+    assert bool(inputs(changes(aim, described, {}))) == sent
+
+
+def test_a_call_keeps_its_key_whatever_is_there_already() -> None:
+    aim = Aim(wanted=cluster(group("a", ImageId=AMI)), former=cluster(group("a")))
+    (before,) = changes(aim, cluster(group("a")), {}).software
+    (after,) = changes(aim, cluster(group("a", DesiredImageId=AMI)), {}).software
+    assert before[0] == after[0]
+    assert (bool(before[1].groups), bool(after[1].groups)) == (True, False)
