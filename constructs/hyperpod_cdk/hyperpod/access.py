@@ -70,6 +70,10 @@ def hyperpod_access(
             ],
             conditions={"StringEquals": {"iam:AWSServiceName": _HYPERPOD}},
         ),
+        *_pass_cluster_role(cluster),
+        *_use_training_plans(scope, cluster),
+        *_share_images(scope, cluster),
+        *volume_key_statements(scope, cluster.volume_key_ids),
         iam.PolicyStatement(
             sid="FindTaskGovernance",
             actions=["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"],
@@ -81,10 +85,6 @@ def hyperpod_access(
             actions=["cloudformation:DescribeStacks"],
             resources=[Stack.of(scope).stack_id],
         ),
-        *_pass_cluster_role(cluster),
-        *_use_training_plans(scope, cluster),
-        *_share_images(scope, cluster),
-        *volume_key_statements(scope, cluster.volume_key_ids),
     ]
 
 
