@@ -21,9 +21,9 @@ from hyperpod_cdk.synthesis.sizes import MOST_REQUEST_BYTES  # noqa: E402 - afte
 from provisioner.aws.api import SageMakerApi  # noqa: E402
 from provisioner.hyperpod.changes import Aim, changes  # noqa: E402
 from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
-from tests.handlers import large_cluster  # noqa: E402
-from tests.handlers.cloudformation import Framework, Time, event  # noqa: E402
-from tests.handlers.fake_stack import FakeCloudFormation  # noqa: E402
+from tests.support.provisioner import large_cluster  # noqa: E402
+from tests.support.provisioner.cloudformation import Framework, Time, event  # noqa: E402
+from tests.support.provisioner.fake_stack import FakeCloudFormation  # noqa: E402
 
 _RUNS = 15
 

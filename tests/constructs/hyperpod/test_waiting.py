@@ -16,7 +16,7 @@ from hyperpod_cdk.synthesis.sizes import (
     request_bytes,
 )
 from provisioner.hyperpod.properties import HyperPodClusterProperties
-from tests.handlers.large_cluster import properties
+from tests.support.provisioner.large_cluster import properties
 
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
 GROUP = InstanceGroupConfig(name="g", instance_type="ml.m5.xlarge", instance_count=1)
