@@ -169,6 +169,15 @@ def allow_termination(clients: AwsClients, names: Sequence[str]) -> list[str]:
     return protected
 
 
+def delete_file_systems(clients: AwsClients) -> list[str]:
+    """Delete every FSx for Lustre file system; return their ids."""
+    client = clients("fsx")
+    names = [found["FileSystemId"] for found in client.describe_file_systems()["FileSystems"]]
+    for name in names:
+        client.delete_file_system(FileSystemId=name)
+    return names
+
+
 def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
     """Return CloudFormation's own words for each resource that failed first in its stack."""
     client = clients("cloudformation")

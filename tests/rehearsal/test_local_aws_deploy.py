@@ -90,9 +90,12 @@ def test_bootstrap_deploy_destroy(aws: LocalAws, tmp_path: Path) -> None:
     assert file_system["FileSystemId"] == storage["FileSystemId"]
     assert (subnet["CidrBlock"], subnet["AvailabilityZoneId"]) == ("10.1.0.0/16", "usw2-az2")
 
-    cdk(aws, tmp_path, "destroy", "--all", "--force")
+    cdk(aws, tmp_path, "destroy", "Storage", "--force")
     [retained] = fsx.describe_file_systems()["FileSystems"]
     assert retained["FileSystemId"] == storage["FileSystemId"]
+    # It would hold the platform's subnet.
+    fsx.delete_file_system(FileSystemId=retained["FileSystemId"])
+    cdk(aws, tmp_path, "destroy", "--all", "--force")
     assert eks.list_clusters()["clusters"] == []
     stacks = client(aws, "cloudformation").describe_stacks()["Stacks"]
     assert [stack["StackName"] for stack in stacks] == ["CDKToolkit"]
