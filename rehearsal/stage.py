@@ -153,7 +153,10 @@ class Stage:
                 if problem is not None:
                     return problem
                 for identifier in delete_file_systems(self.environment.clients):
-                    self.progress.say(f"Deleting {identifier}, as its owner would: it is retained")
+                    self.progress.say(
+                        f"  kept, as on AWS: FSx for Lustre file system {identifier}. Deleted now, "
+                        "as its owner would: it holds the platform's subnet"
+                    )
         names = [f"{self.config.name}-{kind}" for kind in kinds]
         try:
             with self.progress.step(f"cdk destroy {' '.join(names) or '--all'}"):
