@@ -15,11 +15,11 @@ from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
 from rehearsal.report import StackReport
 from rehearsal.verification.commands import ClusterTools
+from rehearsal.verification.failures import failure_reasons
 from rehearsal.verification.inspection import (
     allow_termination,
     cluster_tools,
     delete_file_systems,
-    failure_reasons,
     stack_names,
     stack_outputs,
     stack_reports,

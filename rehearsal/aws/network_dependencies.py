@@ -50,7 +50,9 @@ def _of_services() -> Iterator[_Interfaces]:
     for vpc in _of_functions():
         yield _Interfaces(subnets=vpc.get("SubnetIds", ()), groups=vpc.get("SecurityGroupIds", ()))
     for endpoint in ec2._vpc_endpoints.values():
-        yield _Interfaces(subnets=endpoint["SubnetIds"], groups=endpoint["SecurityGroupIds"])
+        yield _Interfaces(
+            subnets=endpoint.get("SubnetIds", ()), groups=endpoint.get("SecurityGroupIds", ())
+        )
 
 
 def _of_functions() -> Iterator[Mapping[str, Any]]:

@@ -178,35 +178,6 @@ def delete_file_systems(clients: AwsClients) -> list[str]:
     return names
 
 
-def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
-    """Return CloudFormation's own words for each resource that failed first in its stack."""
-    client = clients("cloudformation")
-    existing = {stack["StackName"] for stack in client.describe_stacks()["Stacks"]}
-    reasons: list[str] = []
-    for name in names:
-        if name not in existing:
-            continue
-        events = client.describe_stack_events(StackName=name)["StackEvents"]
-        failed = [
-            event
-            for event in sorted(events, key=lambda event: event["Timestamp"])
-            if event["ResourceStatus"].endswith("_FAILED")
-            and event["LogicalResourceId"] != name
-            and "cancelled" not in event.get("ResourceStatusReason", "")
-        ]
-        reasons.extend(
-            f"{name}: {event['LogicalResourceId']}: {_reason(event)}" for event in failed[:1]
-        )
-    return reasons
-
-
-def _reason(event: Mapping[str, Any]) -> str:
-    """Return the reason of a failure without the provider framework's own stack trace."""
-    lines = event.get("ResourceStatusReason", "").splitlines()
-    kept = [line for line in lines if line.strip() and not line.lstrip().startswith("at ")]
-    return "\n".join(kept)
-
-
 # Made by `cdk bootstrap`, which destroying an app does not undo.
 _BOOTSTRAP = "cdk-hnb659fds-"
 

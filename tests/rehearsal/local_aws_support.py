@@ -108,6 +108,21 @@ def _settled(cloudformation: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 
     raise StackFailedError(f"{name} still {found['StackStatus']} after {DEADLINE_SECONDS} s")
 
 
+def events(aws: LocalAws, stack: Stack, logical_id: str) -> list[tuple[str, str]]:
+    """Return status and reason of a resource's events, the latest first."""
+    answer = client(aws, "cloudformation").describe_stack_events(StackName=stack.name)
+    return [
+        (event["ResourceStatus"], event.get("ResourceStatusReason", ""))
+        for event in answer["StackEvents"]
+        if event["LogicalResourceId"] == logical_id
+    ]
+
+
+def resource(type_name: str, **properties: Any) -> Template:
+    """Return a resource of a template."""
+    return {"Type": type_name, "Properties": properties}
+
+
 def network() -> Template:
     """Return a VPC with a secondary CIDR, three subnets and an EFA-style security group."""
     return {

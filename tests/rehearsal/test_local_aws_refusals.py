@@ -12,6 +12,7 @@ from tests.rehearsal.local_aws_support import (
     deploy,
     eks_cluster,
     network,
+    resource,
     role,
     subnet,
 )
@@ -21,10 +22,6 @@ from tests.rehearsal.local_aws_support import (
 def aws() -> Iterator[LocalAws]:
     with LocalAws() as running:
         yield running
-
-
-def resource(type_name: str, **properties: Any) -> Template:
-    return {"Type": type_name, "Properties": properties}
 
 
 def cidr_block(cidr: str) -> Template:

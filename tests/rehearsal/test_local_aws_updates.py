@@ -8,7 +8,6 @@ import pytest
 
 from rehearsal.aws.local_aws import LocalAws
 from tests.rehearsal.local_aws_support import (
-    Stack,
     StackFailedError,
     Template,
     client,
@@ -16,10 +15,12 @@ from tests.rehearsal.local_aws_support import (
     deploy,
     eks_cluster,
     network,
+    resource,
     role,
 )
 
 KEY = "arn:aws:kms:us-west-2:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+VPC = {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16")}
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +29,7 @@ def aws() -> Iterator[LocalAws]:
         yield running
 
 
-def resource(type_name: str, **properties: Any) -> Template:
-    return {"Type": type_name, "Properties": properties}
-
-
-def admins(*names: str) -> Template:
+def admins(*names: str, **properties: str) -> Template:
     """Return a cluster and an access entry for each role, by position, as lists synthesize."""
     roles = {name: role("ec2.amazonaws.com") for name in ("Alice", "Bob")}
     entries = {
@@ -40,6 +37,7 @@ def admins(*names: str) -> Template:
             "AWS::EKS::AccessEntry",
             ClusterName={"Ref": "Cluster"},
             PrincipalArn={"Fn::GetAtt": [name, "Arn"]},
+            **properties,
         )
         for index, name in enumerate(names)
     }
@@ -60,7 +58,7 @@ def cluster(**properties: Any) -> Template:
 
 def endpoint(service: str, **attributes: str) -> Template:
     return {
-        "Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16"),
+        **VPC,
         "Endpoint": {
             **resource(
                 "AWS::EC2::VPCEndpoint",
@@ -70,16 +68,6 @@ def endpoint(service: str, **attributes: str) -> Template:
             **attributes,
         },
     }
-
-
-def events(aws: LocalAws, stack: Stack, logical_id: str) -> list[tuple[str, str]]:
-    """Return status and reason of a resource's events, the latest first."""
-    answer = client(aws, "cloudformation").describe_stack_events(StackName=stack.name)
-    return [
-        (event["ResourceStatus"], event.get("ResourceStatusReason", ""))
-        for event in answer["StackEvents"]
-        if event["LogicalResourceId"] == logical_id
-    ]
 
 
 def endpoints(aws: LocalAws) -> set[str]:
@@ -174,15 +162,7 @@ REFUSED: dict[str, tuple[Template, Template, str]] = {
     ),
     "access entry of another type": (
         admins("Alice"),
-        {
-            **admins("Alice"),
-            "Admin0": resource(
-                "AWS::EKS::AccessEntry",
-                ClusterName={"Ref": "Cluster"},
-                PrincipalArn={"Fn::GetAtt": ["Alice", "Arn"]},
-                Type="HYPERPOD_LINUX",
-            ),
-        },
+        admins("Alice", Type="HYPERPOD_LINUX"),
         "Resource of type 'AWS::EKS::AccessEntry' with identifier",
     ),
     "encryption of a named cluster": (
@@ -224,21 +204,18 @@ REFUSED: dict[str, tuple[Template, Template, str]] = {
         "InvalidSubnet.Conflict",
     ),
     "required property left out": (
-        {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16")},
-        {
-            "Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16"),
-            "Table": resource("AWS::EC2::RouteTable"),
-        },
+        VPC,
+        {**VPC, "Table": resource("AWS::EC2::RouteTable")},
         "Properties validation failed for resource Table with message: "
         "#: required key [VpcId] not found",
     ),
     "read-only property": (
-        {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16")},
+        VPC,
         {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16", VpcId="vpc-1")},
         "#: extraneous key [VpcId] is not permitted",
     ),
     "unknown property": (
-        {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16")},
+        VPC,
         {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16", Cidr="10.0.0.0/16")},
         "#: extraneous key [Cidr] is not permitted",
     ),
@@ -255,156 +232,6 @@ def test_an_update_that_cloudformation_refuses(aws: LocalAws, case: str) -> None
 
     # The rollback leaves what was there, which can be deleted.
     delete(aws, stack)
-
-
-PARAMETER = resource("AWS::SSM::Parameter", Type="String", Value="a")
-
-
-def importing(name: str) -> Template:
-    parameter = resource("AWS::SSM::Parameter", Type="String", Value={"Fn::ImportValue": name})
-    return {"Parameter": parameter}
-
-
-@pytest.mark.parametrize(
-    ("exports", "verb"), [({"zone": "b"}, "updated"), ({}, "deleted"), ({"area": "a"}, "deleted")]
-)
-def test_an_export_in_use_stays(aws: LocalAws, exports: Template, verb: str) -> None:
-    exporter = deploy(aws, {"Any": PARAMETER}, {}, exports={"zone": "a"})
-    importer = deploy(aws, importing("zone"), {})
-
-    with pytest.raises(StackFailedError) as error:
-        deploy(aws, {"Any": PARAMETER}, {}, exports=exports, stack=exporter.name)
-    told = f"Export zone cannot be {verb} as it is in use by {importer.name}"
-    assert told in str(error.value)
-
-    delete(aws, importer)
-    deploy(aws, {"Any": PARAMETER}, {}, exports=exports, stack=exporter.name)
-    listed = client(aws, "cloudformation").list_exports()["Exports"]
-    found = {e["Name"]: e["Value"] for e in listed if e["ExportingStackId"].find(exporter.name) > 0}
-    assert found == exports
-    delete(aws, exporter)
-
-
-def test_a_stack_whose_export_is_in_use_is_not_deleted(aws: LocalAws) -> None:
-    exporter = deploy(aws, {"Any": PARAMETER}, {}, exports={"place": "a"})
-    importer = deploy(aws, importing("place"), {})
-
-    with pytest.raises(StackFailedError, match="CREATE_COMPLETE"):
-        delete(aws, exporter)
-    told = f"Delete canceled. Cannot delete export place as it is in use by {importer.name}."
-    assert events(aws, exporter, exporter.name)[0] == ("CREATE_COMPLETE", told)
-
-    delete(aws, importer)
-    delete(aws, exporter)
-
-
-def test_an_export_has_one_exporter(aws: LocalAws) -> None:
-    first = deploy(aws, {"Any": PARAMETER}, {}, exports={"only": "a"})
-    with pytest.raises(StackFailedError) as error:
-        deploy(aws, {"Any": PARAMETER}, {}, exports={"only": "b"})
-    told = f"Export with name only is already exported by stack {first.name}"
-    assert told in str(error.value)
-    delete(aws, first)
-
-
-IDS = {name: {"Ref": name} for name in ("Vpc", "First", "Second", "Nodes", "Group")}
-
-
-def users(ids: dict[str, str]) -> dict[str, Template]:
-    """Return stacks whose network interfaces are in another stack's subnets and groups."""
-    function = resource(
-        "AWS::Lambda::Function",
-        Code={"ZipFile": "def handler(event, context): ..."},
-        Handler="index.handler",
-        Runtime="python3.12",
-        Role={"Fn::GetAtt": ["FunctionRole", "Arn"]},
-        VpcConfig={"SubnetIds": [ids["First"]], "SecurityGroupIds": [ids["Group"]]},
-    )
-    file_system = resource(
-        "AWS::FSx::FileSystem",
-        FileSystemType="LUSTRE",
-        FileSystemTypeVersion="2.15",
-        StorageCapacity=1200,
-        SubnetIds=[ids["First"]],
-        SecurityGroupIds=[ids["Group"]],
-        LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250},
-    )
-    control_plane = eks_cluster()
-    control_plane["Properties"]["ResourcesVpcConfig"] = {
-        "SubnetIds": [ids["First"], ids["Second"]],
-        "SecurityGroupIds": [ids["Group"]],
-    }
-    return {
-        "function": {"FunctionRole": role("lambda.amazonaws.com"), "Function": function},
-        "file system": {"FileSystem": file_system},
-        "EKS cluster": {"ClusterRole": role("eks.amazonaws.com"), "Cluster": control_plane},
-        "NAT gateway": {
-            "Address": resource("AWS::EC2::EIP", Domain="vpc"),
-            "Nat": resource(
-                "AWS::EC2::NatGateway",
-                SubnetId=ids["First"],
-                AllocationId={"Fn::GetAtt": ["Address", "AllocationId"]},
-            ),
-        },
-    }
-
-
-@pytest.mark.parametrize("user", users(dict.fromkeys(IDS, "")))
-def test_a_network_in_use_is_not_deleted(aws: LocalAws, user: str) -> None:
-    owner = deploy(aws, network(), IDS)
-    using = deploy(aws, users(owner.outputs)[user], {})
-
-    with pytest.raises(StackFailedError, match="DELETE_FAILED"):
-        delete(aws, owner)
-    told = {name: events(aws, owner, name)[0] for name in ("First", "Group", "Vpc")}
-    subnet_id, group_id, vpc_id = (owner.outputs[name] for name in told)
-    assert told["First"] == (
-        "DELETE_FAILED",
-        f"DependencyViolation: The subnet '{subnet_id}' has dependencies and cannot be deleted.",
-    )
-    if user != "NAT gateway":
-        reason = f"DependencyViolation: resource {group_id} has a dependent object"
-        assert told["Group"] == ("DELETE_FAILED", reason)
-    assert told["Vpc"] == (
-        "DELETE_FAILED",
-        f"DependencyViolation: The vpc '{vpc_id}' has dependencies and cannot be deleted.",
-    )
-
-    delete(aws, using)
-    delete(aws, owner)
-
-
-def test_a_removed_subnet_in_use_stays_after_the_update(aws: LocalAws) -> None:
-    owner = deploy(aws, network(), IDS)
-    using = deploy(aws, users(owner.outputs)["file system"], {})
-    without = {name: each for name, each in network().items() if name != "First"}
-
-    deploy(aws, without, {}, stack=owner.name)
-    status, reason = events(aws, owner, "First")[0]
-    assert (status, "DependencyViolation" in reason) == ("DELETE_FAILED", True)
-
-    delete(aws, using)
-    delete(aws, owner)
-
-
-def test_a_group_that_another_ones_rule_names_is_not_deleted(aws: LocalAws) -> None:
-    owner = deploy(aws, network(), IDS)
-    rule = resource(
-        "AWS::EC2::SecurityGroup",
-        GroupDescription="clients",
-        VpcId=owner.outputs["Vpc"],
-        SecurityGroupIngress=[
-            {"IpProtocol": "-1", "SourceSecurityGroupId": owner.outputs["Group"]}
-        ],
-    )
-    using = deploy(aws, {"Clients": rule}, {})
-
-    with pytest.raises(StackFailedError, match="DELETE_FAILED"):
-        delete(aws, owner)
-    assert "has a dependent object" in events(aws, owner, "Group")[0][1]
-
-    delete(aws, using)
-    delete(aws, owner)
 
 
 def test_a_change_set_shows_what_is_replaced(aws: LocalAws) -> None:
