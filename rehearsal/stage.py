@@ -15,10 +15,11 @@ from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
 from rehearsal.report import StackReport
 from rehearsal.verification.commands import ClusterTools
+from rehearsal.verification.failures import failure_reasons
 from rehearsal.verification.inspection import (
     allow_termination,
     cluster_tools,
-    failure_reasons,
+    delete_file_systems,
     stack_names,
     stack_outputs,
     stack_reports,
@@ -135,13 +136,25 @@ class Stage:
         return None
 
     def destroy(self, *kinds: str) -> str | None:
-        """Destroy stacks by kind (`hyperpod`), all when none is named; return what went wrong."""
+        """Destroy stacks by kind (`hyperpod`), all when none is named; return what went wrong.
+
+        A file system that its stack retains is deleted in between: its subnet could not go before.
+        """
         self._synth()
         if not kinds:
             for name in allow_termination(self.environment.clients, self.stacks):
                 self.progress.say(
                     f"Lifting the termination protection of {name}, as its owner would"
                 )
+            if self.config.storage is not None:
+                problem = self.destroy("storage")
+                if problem is not None:
+                    return problem
+                for identifier in delete_file_systems(self.environment.clients):
+                    self.progress.say(
+                        f"  kept, as on AWS: FSx for Lustre file system {identifier}. Deleted now, "
+                        "as its owner would: it holds the platform's subnet"
+                    )
         names = [f"{self.config.name}-{kind}" for kind in kinds]
         try:
             with self.progress.step(f"cdk destroy {' '.join(names) or '--all'}"):
