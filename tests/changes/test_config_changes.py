@@ -20,6 +20,7 @@ import yaml
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.schema.errors import ConfigError
 from tests.changes.alternatives import Document, changes
 from tests.changes.consequences import Outcome, consequences, worst
 from tests.support.assembly import merged, synthesized
@@ -84,7 +85,7 @@ def table(name: str) -> Table:
 def _consequences(deployed: dict[str, Any], changed: Document) -> dict[str, str]:
     try:
         return consequences(deployed, templates(changed))
-    except HyperPodChartError:
+    except (ConfigError, HyperPodChartError):
         return {"synth": Outcome.REFUSED.value}
 
 
