@@ -189,12 +189,16 @@ class Stage:
     @property
     def _assembly(self) -> Path:
         """Cloud assembly of the configuration in force; a change leaves the original's alone."""
-        original = self._current == self.config_path
-        return self.work_directory / ("cdk.out" if original else "cdk.out-changed")
+        return self.work_directory / ("cdk.out" if self._is_original else "cdk.out-changed")
+
+    @property
+    def _is_original(self) -> bool:
+        return self._current == self.config_path
 
     def _synth(self) -> None:
         if self._synthesized.get(self._assembly) == self._current:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
-            self._cli.synth(config=self._current)
+            # A scenario's change is not what the user is about to deploy.
+            self._cli.synth(config=self._current, validate=self._is_original)
         self._synthesized[self._assembly] = self._current
