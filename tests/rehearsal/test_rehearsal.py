@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.configs import REPOSITORY
+
 _PLATFORM_OUTPUTS = {
     "EKSClusterName",
     "EKSClusterArn",
@@ -33,7 +34,7 @@ _PLATFORM_OUTPUTS = {
 def _start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "rehearsal", "run", *arguments],
-        cwd=_REPOSITORY,
+        cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

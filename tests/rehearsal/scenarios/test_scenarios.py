@@ -1,7 +1,6 @@
 """Each scenario's expectations, one after the other on one local AWS and one platform."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +11,9 @@ from rehearsal.progress import Progress
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage, choose_chart
 from rehearsal.verification.inspection import left_behind
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
-_REPOSITORY = Path(__file__).resolve().parents[3]
-_DEFAULT = _REPOSITORY / "config" / "default.yaml"
+_DEFAULT = CONFIG_FOLDER / "default.yaml"
 # These begin with a deployment that works, so they take over the one that is there. All others are
 # about a first creation, and the HyperPod stack must not exist when they begin.
 _ON_A_DEPLOYMENT = {
@@ -70,5 +69,5 @@ def test_what_must_come_of_a_scenario_does(name: str, stage: Stage) -> None:
 
 
 def test_the_documentation_lists_every_scenario() -> None:
-    page = (_REPOSITORY / "docs" / "rehearsal.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "rehearsal.md").read_text(encoding="utf-8")
     assert [name for name in SCENARIOS if f"| `{name}` |" not in page] == []
