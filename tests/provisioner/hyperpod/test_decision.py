@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,8 @@ BEFORE = Claim.of("before", started_at=NOW - 9_000, takes_back="")
 OWN = Claim.of("own", started_at=NOW - 10 * MINUTE).over(BEFORE)
 BACK = Claim.of("own", started_at=NOW - 10 * MINUTE, takes_back="failed").over(BEFORE)
 LATER = Claim.of("later", started_at=NOW - MINUTE)
+LATE = Claim.of("own", started_at=NOW - 60 * MINUTE).over(BEFORE)
+LATE_BACK = Claim.of("own", started_at=NOW - 60 * MINUTE, takes_back="failed").over(BEFORE)
 WANTED = properties(group("workers", 2), NodeProvisioningMode=None)
 SUCCEEDED = {CREATION_TAG: "succeeded"}
 MADE = OWN.after_call("create", now=NOW - 9 * MINUTE)
@@ -69,81 +72,194 @@ def found(
 
 
 NOTHING = Found(now=NOW, described={}, stack=StackPhase.DEPLOYING)
+ELSEWHERE: dict[str, Any] = {
+    "VpcConfig": {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-2"]}
+}
+IN_ANOTHER_SUBNET = replace(
+    found("InService"), described={**found("InService").described, **ELSEWHERE}
+)
 
 TURNED = StackPhase.ROLLING_BACK
 
+# A poll of `is_complete`, unless the request begins.
+CREATE = request("Create")
+UPDATE = request("Update")
+DELETE = request("Delete")
+CREATE_BEGINS = request("Create", waits=False)
+UPDATE_BEGINS = request("Update", waits=False)
+DELETE_BEGINS = request("Delete", waits=False)
+MOVES = replace(UPDATE, former=properties(group("workers"), NodeProvisioningMode=None, **ELSEWHERE))
+LATE_UPDATE = request("Update", claim=LATE)
+ROLLBACK = request("Update", claim=BACK)
 
-@pytest.mark.parametrize(
-    ("asks", "there", "step"),
-    [
-        (request("Create", waits=False), NOTHING, steps.Create),
-        (request("Create"), NOTHING, steps.Create),
-        (request("Update"), NOTHING, steps.Create),
-        (request("Update"), replace(NOTHING, stack=None), steps.AskStack),
-        (request("Update"), replace(NOTHING, stack=TURNED), steps.Refuse),
-        (request("Update"), replace(NOTHING, stack=StackPhase.DELETING), steps.Refuse),
-        (request("Update"), replace(NOTHING, stack=StackPhase.SETTLED), steps.Wait),
-        (request("Update", claim=BACK), NOTHING, steps.Done),
-        (request("Update"), found("InService", stack_id=OTHER_STACK_ID), steps.Refuse),
-        (request("Update", claim=BACK), found("Failed", stack_id=OTHER_STACK_ID), steps.Done),
-        (request("Update"), found("InService", LATER), steps.Refuse),
-        (request("Update"), found("InService", LATER.over(OWN)), steps.Refuse),
-        (request("Update", waits=False), found("InService", LATER.over(OWN)), steps.Refuse),
-        (request("Update", waits=False), found("InService", LATER), steps.Tag),
-        (request("Update"), found("InService", BEFORE), steps.Tag),
-        (
-            request("Update", claim=replace(OWN, started_at=NOW - MINUTE)),
-            found("InService", BEFORE),
-            steps.Wait,
-        ),
-        (request("Update"), found("InService", BEFORE, stack=TURNED), steps.Wait),
-        (request("Update", waits=False), found("InService"), steps.UpdateCluster),
-        (request("Update"), found("InService"), steps.UpdateCluster),
-        (request("Update"), found("InService", stack=None), steps.AskStack),
-        (request("Update"), found("InService", stack=TURNED), steps.Wait),
-        (request("Update"), found("InService", stack=StackPhase.SETTLED), steps.Wait),
-        (request("Update"), found("Updating"), steps.Wait),
-        (request("Update"), found("Updating", UPDATED), steps.Wait),
-        (request("Update"), found("RollingBack"), steps.Wait),
-        (request("Update"), found("RollingBack", UPDATED), steps.Fail),
-        (request("Update"), found("InService", UPDATED), steps.Fail),
-        (request("Update"), found("InService", UPDATED, count=2), steps.Done),
-        (request("Update"), found("InService", OWN.after_call("update", now=NOW)), steps.Wait),
-        (request("Update"), found("Failed"), steps.Delete),
-        (request("Update"), found("Failed", BEFORE), steps.Tag),
-        (request("Update"), found("Failed", tags=SUCCEEDED), steps.Fail),
-        (request("Update", waits=False), found("Failed", tags=SUCCEEDED), steps.UpdateCluster),
-        (request("Create"), found("Failed", tags=SUCCEEDED), steps.Delete),
-        (request("Create"), found("Failed", MADE), steps.Fail),
-        (request("Create"), found("Creating", MADE), steps.Wait),
-        (request("Create"), found("Deleting", MADE), steps.Fail),
-        (request("Update"), found("Deleting"), steps.Wait),
-        (request("Create"), found("InService", MADE), steps.Done),
-        (request("Create"), found("InService"), steps.UpdateCluster),
-        (request("Update", claim=BACK), found("Failed", BACK, stack=TURNED), steps.Done),
-        (request("Update", claim=BACK), found("InService", BEFORE, stack=TURNED), steps.Tag),
-        (
-            request("Update", claim=BACK),
-            found("InService", BACK, stack=TURNED),
-            steps.UpdateCluster,
-        ),
-        (request("Update", claim=BACK), found("InService", BACK), steps.Wait),
-        (request("Delete"), NOTHING, steps.Done),
-        (request("Delete"), found("Deleting"), steps.Wait),
-        (request("Delete"), found("InService", stack_id=OTHER_STACK_ID), steps.Done),
-        (request("Delete"), found("InService", LATER), steps.Refuse),
-        (request("Delete", waits=False), found("InService", BEFORE), steps.Tag),
-        (request("Delete"), found("Updating"), steps.Delete),
-        (request("Delete", waits=False), found("Failed", stack=TURNED), steps.Refuse),
-        (request("Delete", waits=False), found("Failed", stack=None), steps.AskStack),
-        (request("Delete", waits=False), found("Failed", stack=StackPhase.DELETING), steps.Delete),
-        (
-            request("Delete"),
-            found("Failed", OWN.after_call("delete", now=NOW - 9 * MINUTE)),
-            steps.Fail,
-        ),
-    ],
-)
+STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
+    "a creation begins without a cluster": (CREATE_BEGINS, NOTHING, steps.Create),
+    "a creation's cluster is not there": (CREATE, NOTHING, steps.Create),
+    "an update's cluster is gone": (UPDATE, NOTHING, steps.Create),
+    "it is gone, and nobody asked about the stack": (
+        UPDATE,
+        replace(NOTHING, stack=None),
+        steps.AskStack,
+    ),
+    "it is gone while the stack rolls back": (UPDATE, replace(NOTHING, stack=TURNED), steps.Refuse),
+    "it is gone while the stack is deleted": (
+        UPDATE,
+        replace(NOTHING, stack=StackPhase.DELETING),
+        steps.Refuse,
+    ),
+    "it is gone after the stack has settled": (
+        UPDATE,
+        replace(NOTHING, stack=StackPhase.SETTLED),
+        steps.Wait,
+    ),
+    "another stack's cluster": (UPDATE, found("InService", stack_id=OTHER_STACK_ID), steps.Refuse),
+    "nobody's cluster": (UPDATE, replace(found("InService"), tags={}), steps.Refuse),
+    "a later request's, which knows nothing of this one": (
+        UPDATE,
+        found("InService", LATER),
+        steps.Refuse,
+    ),
+    "a later request's": (UPDATE, found("InService", LATER.over(OWN)), steps.Refuse),
+    "a retry after a later request": (
+        UPDATE_BEGINS,
+        found("InService", LATER.over(OWN)),
+        steps.Refuse,
+    ),
+    "an update begins after a request that began later": (
+        UPDATE_BEGINS,
+        found("InService", LATER),
+        steps.Tag,
+    ),
+    "not claimed yet": (UPDATE, found("InService", BEFORE), steps.Tag),
+    "not claimed yet, as far as is visible so soon": (
+        replace(UPDATE, claim=replace(OWN, started_at=NOW - MINUTE)),
+        found("InService", BEFORE),
+        steps.Wait,
+    ),
+    "not claimed yet, and the stack rolls back": (
+        UPDATE,
+        found("InService", BEFORE, stack=TURNED),
+        steps.Wait,
+    ),
+    "an update begins": (UPDATE_BEGINS, found("InService"), steps.UpdateCluster),
+    "a call is left": (UPDATE, found("InService"), steps.UpdateCluster),
+    "a call is left, and nobody asked about the stack": (
+        UPDATE,
+        found("InService", stack=None),
+        steps.AskStack,
+    ),
+    "a call is left, and the stack rolls back": (
+        UPDATE,
+        found("InService", stack=TURNED),
+        steps.Wait,
+    ),
+    "a call is left, and the stack has settled": (
+        UPDATE,
+        found("InService", stack=StackPhase.SETTLED),
+        steps.Wait,
+    ),
+    "a call is left, and the cluster is busy": (UPDATE, found("Updating"), steps.Wait),
+    "a call is left, and the cluster is busy for too long": (
+        LATE_UPDATE,
+        found("Updating", LATE),
+        steps.Fail,
+    ),
+    "a call is left, and the cluster rolls back": (UPDATE, found("RollingBack"), steps.Wait),
+    "HyperPod never makes the change": (MOVES, IN_ANOTHER_SUBNET, steps.Refuse),
+    "updated, and busy with it": (UPDATE, found("Updating", UPDATED), steps.Wait),
+    "updated, and rolls back": (UPDATE, found("RollingBack", UPDATED), steps.Fail),
+    "updated, and taken back": (UPDATE, found("InService", UPDATED), steps.Fail),
+    "updated so lately that it may not show": (
+        UPDATE,
+        found("InService", OWN.after_call("update", now=NOW)),
+        steps.Wait,
+    ),
+    "updated, and the tags differ": (
+        UPDATE,
+        found("InService", UPDATED, count=2, tags={"team": "x"}),
+        steps.Tag,
+    ),
+    "updated": (UPDATE, found("InService", UPDATED, count=2), steps.Done),
+    "a creation adopts a former stack's cluster": (CREATE, found("InService"), steps.UpdateCluster),
+    "created, and not ready yet": (CREATE, found("Creating", MADE), steps.Wait),
+    "created": (CREATE, found("InService", MADE), steps.Done),
+    "created, and failed": (CREATE, found("Failed", MADE), steps.Fail),
+    "created, and deleted meanwhile": (CREATE, found("Deleting", MADE), steps.Fail),
+    "never worked": (UPDATE, found("Failed"), steps.Delete),
+    "never worked, not claimed yet": (UPDATE, found("Failed", BEFORE), steps.Tag),
+    "worked once, and an update begins": (
+        UPDATE_BEGINS,
+        found("Failed", tags=SUCCEEDED),
+        steps.UpdateCluster,
+    ),
+    "worked once, and failed": (UPDATE, found("Failed", tags=SUCCEEDED), steps.Fail),
+    "worked once, but is to be created": (CREATE, found("Failed", tags=SUCCEEDED), steps.Delete),
+    "is being deleted": (UPDATE, found("Deleting"), steps.Wait),
+    "rollback: no cluster": (ROLLBACK, NOTHING, steps.Done),
+    "rollback: another stack's cluster": (
+        ROLLBACK,
+        found("Failed", stack_id=OTHER_STACK_ID),
+        steps.Done,
+    ),
+    "rollback: of another name": (
+        replace(ROLLBACK, renames=True),
+        found("InService", BACK, stack=TURNED),
+        steps.Done,
+    ),
+    "rollback: failed": (ROLLBACK, found("Failed", BACK, stack=TURNED), steps.Done),
+    "rollback: begins, worked once, failed": (
+        replace(ROLLBACK, waits=False),
+        found("Failed", BACK, tags=SUCCEEDED),
+        steps.UpdateCluster,
+    ),
+    "rollback: not claimed yet": (ROLLBACK, found("InService", BEFORE, stack=TURNED), steps.Tag),
+    "rollback: a call is left": (
+        ROLLBACK,
+        found("InService", BACK, stack=TURNED),
+        steps.UpdateCluster,
+    ),
+    "rollback: the stack deploys again": (ROLLBACK, found("InService", BACK), steps.Wait),
+    "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK, stack=TURNED), steps.Wait),
+    "rollback: out of time": (
+        replace(ROLLBACK, claim=LATE_BACK),
+        found("Updating", LATE_BACK, stack=TURNED),
+        steps.Done,
+    ),
+    "delete: no cluster": (DELETE, NOTHING, steps.Done),
+    "delete: another stack's cluster": (
+        DELETE,
+        found("InService", stack_id=OTHER_STACK_ID),
+        steps.Done,
+    ),
+    "delete: nobody's cluster": (DELETE, replace(found("InService"), tags={}), steps.Refuse),
+    "delete: a later request's": (DELETE, found("InService", LATER), steps.Refuse),
+    "delete: not claimed yet": (DELETE_BEGINS, found("InService", BEFORE), steps.Tag),
+    "delete: whatever its status": (DELETE, found("Updating"), steps.Delete),
+    "delete: is being deleted": (DELETE, found("Deleting"), steps.Wait),
+    "delete: a failed creation is kept": (
+        DELETE_BEGINS,
+        found("Failed", stack=TURNED),
+        steps.Refuse,
+    ),
+    "delete: a failed creation, and nobody asked about the stack": (
+        DELETE_BEGINS,
+        found("Failed", stack=None),
+        steps.AskStack,
+    ),
+    "delete: a failed creation, with the stack": (
+        DELETE_BEGINS,
+        found("Failed", stack=StackPhase.DELETING),
+        steps.Delete,
+    ),
+    "delete: failed after the call": (
+        DELETE,
+        found("Failed", OWN.after_call("delete", now=NOW - 9 * MINUTE)),
+        steps.Fail,
+    ),
+}
+
+
+@pytest.mark.parametrize(("asks", "there", "step"), STEPS.values(), ids=STEPS)
 def test_decide(asks: ClusterRequest, there: Found, step: type) -> None:
     wanted = HyperPodClusterProperties.parse(WANTED)
     if asks.claim.rolls_back:  # the way back is from three nodes, which did not come true
