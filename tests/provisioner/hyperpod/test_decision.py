@@ -9,12 +9,22 @@ import pytest
 from provisioner.aws.stack import StackPhase
 from provisioner.framework.owner import Owner
 from provisioner.framework.request import RequestType
-from provisioner.hyperpod import steps
 from provisioner.hyperpod.claim import CREATION_TAG, Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.properties import HyperPodClusterProperties
+from provisioner.hyperpod.steps import (
+    AskStack,
+    Create,
+    Delete,
+    Done,
+    Fail,
+    Refuse,
+    Tag,
+    UpdateCluster,
+    Wait,
+)
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID
 from tests.support.provisioner.hyperpod_stack import CLASSIC, group, properties
 
@@ -80,6 +90,7 @@ IN_ANOTHER_SUBNET = replace(
 )
 
 TURNED = StackPhase.ROLLING_BACK
+DELETING, SETTLED = StackPhase.DELETING, StackPhase.SETTLED
 
 # A poll of `is_complete`, unless the request begins.
 CREATE = request("Create")
@@ -93,168 +104,132 @@ LATE_UPDATE = request("Update", claim=LATE)
 ROLLBACK = request("Update", claim=BACK)
 
 STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
-    "a creation begins without a cluster": (CREATE_BEGINS, NOTHING, steps.Create),
-    "a creation's cluster is not there": (CREATE, NOTHING, steps.Create),
-    "an update's cluster is gone": (UPDATE, NOTHING, steps.Create),
+    "a creation begins without a cluster": (CREATE_BEGINS, NOTHING, Create),
+    "a creation's cluster is not there": (CREATE, NOTHING, Create),
+    "an update's cluster is gone": (UPDATE, NOTHING, Create),
     "it is gone, and nobody asked about the stack": (
         UPDATE,
         replace(NOTHING, stack=None),
-        steps.AskStack,
+        AskStack,
     ),
-    "it is gone while the stack rolls back": (UPDATE, replace(NOTHING, stack=TURNED), steps.Refuse),
-    "it is gone while the stack is deleted": (
-        UPDATE,
-        replace(NOTHING, stack=StackPhase.DELETING),
-        steps.Refuse,
-    ),
-    "it is gone after the stack has settled": (
-        UPDATE,
-        replace(NOTHING, stack=StackPhase.SETTLED),
-        steps.Wait,
-    ),
-    "another stack's cluster": (UPDATE, found("InService", stack_id=OTHER_STACK_ID), steps.Refuse),
-    "nobody's cluster": (UPDATE, replace(found("InService"), tags={}), steps.Refuse),
+    "it is gone while the stack rolls back": (UPDATE, replace(NOTHING, stack=TURNED), Refuse),
+    "it is gone while the stack is deleted": (UPDATE, replace(NOTHING, stack=DELETING), Refuse),
+    "it is gone after the stack has settled": (UPDATE, replace(NOTHING, stack=SETTLED), Wait),
+    "another stack's cluster": (UPDATE, found("InService", stack_id=OTHER_STACK_ID), Refuse),
+    "nobody's cluster": (UPDATE, replace(found("InService"), tags={}), Refuse),
     "a later request's, which knows nothing of this one": (
         UPDATE,
         found("InService", LATER),
-        steps.Refuse,
+        Refuse,
     ),
-    "a later request's": (UPDATE, found("InService", LATER.over(OWN)), steps.Refuse),
-    "a retry after a later request": (
-        UPDATE_BEGINS,
-        found("InService", LATER.over(OWN)),
-        steps.Refuse,
-    ),
+    "a later request's": (UPDATE, found("InService", LATER.over(OWN)), Refuse),
+    "a retry after a later request": (UPDATE_BEGINS, found("InService", LATER.over(OWN)), Refuse),
     "an update begins after a request that began later": (
         UPDATE_BEGINS,
         found("InService", LATER),
-        steps.Tag,
+        Tag,
     ),
-    "not claimed yet": (UPDATE, found("InService", BEFORE), steps.Tag),
+    "not claimed yet": (UPDATE, found("InService", BEFORE), Tag),
     "not claimed yet, as far as is visible so soon": (
         replace(UPDATE, claim=replace(OWN, started_at=NOW - MINUTE)),
         found("InService", BEFORE),
-        steps.Wait,
+        Wait,
     ),
     "not claimed yet, and the stack rolls back": (
         UPDATE,
         found("InService", BEFORE, stack=TURNED),
-        steps.Wait,
+        Wait,
     ),
-    "an update begins": (UPDATE_BEGINS, found("InService"), steps.UpdateCluster),
-    "a call is left": (UPDATE, found("InService"), steps.UpdateCluster),
+    "an update begins": (UPDATE_BEGINS, found("InService"), UpdateCluster),
+    "a call is left": (UPDATE, found("InService"), UpdateCluster),
     "a call is left, and nobody asked about the stack": (
         UPDATE,
         found("InService", stack=None),
-        steps.AskStack,
+        AskStack,
     ),
-    "a call is left, and the stack rolls back": (
-        UPDATE,
-        found("InService", stack=TURNED),
-        steps.Wait,
-    ),
-    "a call is left, and the stack has settled": (
-        UPDATE,
-        found("InService", stack=StackPhase.SETTLED),
-        steps.Wait,
-    ),
-    "a call is left, and the cluster is busy": (UPDATE, found("Updating"), steps.Wait),
+    "a call is left, and the stack rolls back": (UPDATE, found("InService", stack=TURNED), Wait),
+    "a call is left, and the stack has settled": (UPDATE, found("InService", stack=SETTLED), Wait),
+    "a call is left, and the cluster is busy": (UPDATE, found("Updating"), Wait),
     "a call is left, and the cluster is busy for too long": (
         LATE_UPDATE,
         found("Updating", LATE),
-        steps.Fail,
+        Fail,
     ),
-    "a call is left, and the cluster rolls back": (UPDATE, found("RollingBack"), steps.Wait),
-    "HyperPod never makes the change": (MOVES, IN_ANOTHER_SUBNET, steps.Refuse),
-    "updated, and busy with it": (UPDATE, found("Updating", UPDATED), steps.Wait),
-    "updated, and rolls back": (UPDATE, found("RollingBack", UPDATED), steps.Fail),
-    "updated, and taken back": (UPDATE, found("InService", UPDATED), steps.Fail),
+    "a call is left, and the cluster rolls back": (UPDATE, found("RollingBack"), Wait),
+    "HyperPod never makes the change": (MOVES, IN_ANOTHER_SUBNET, Refuse),
+    "updated, and busy with it": (UPDATE, found("Updating", UPDATED), Wait),
+    "updated, and rolls back": (UPDATE, found("RollingBack", UPDATED), Fail),
+    "updated, and taken back": (UPDATE, found("InService", UPDATED), Fail),
     "updated so lately that it may not show": (
         UPDATE,
         found("InService", OWN.after_call("update", now=NOW)),
-        steps.Wait,
+        Wait,
     ),
     "updated, and the tags differ": (
         UPDATE,
         found("InService", UPDATED, count=2, tags={"team": "x"}),
-        steps.Tag,
+        Tag,
     ),
-    "updated": (UPDATE, found("InService", UPDATED, count=2), steps.Done),
-    "a creation adopts a former stack's cluster": (CREATE, found("InService"), steps.UpdateCluster),
-    "created, and not ready yet": (CREATE, found("Creating", MADE), steps.Wait),
-    "created": (CREATE, found("InService", MADE), steps.Done),
-    "created, and failed": (CREATE, found("Failed", MADE), steps.Fail),
-    "created, and deleted meanwhile": (CREATE, found("Deleting", MADE), steps.Fail),
-    "never worked": (UPDATE, found("Failed"), steps.Delete),
-    "never worked, not claimed yet": (UPDATE, found("Failed", BEFORE), steps.Tag),
+    "updated": (UPDATE, found("InService", UPDATED, count=2), Done),
+    "a creation adopts a former stack's cluster": (CREATE, found("InService"), UpdateCluster),
+    "created, and not ready yet": (CREATE, found("Creating", MADE), Wait),
+    "created": (CREATE, found("InService", MADE), Done),
+    "created, and failed": (CREATE, found("Failed", MADE), Fail),
+    "created, and deleted meanwhile": (CREATE, found("Deleting", MADE), Fail),
+    "never worked": (UPDATE, found("Failed"), Delete),
+    "never worked, not claimed yet": (UPDATE, found("Failed", BEFORE), Tag),
     "worked once, and an update begins": (
         UPDATE_BEGINS,
         found("Failed", tags=SUCCEEDED),
-        steps.UpdateCluster,
+        UpdateCluster,
     ),
-    "worked once, and failed": (UPDATE, found("Failed", tags=SUCCEEDED), steps.Fail),
-    "worked once, but is to be created": (CREATE, found("Failed", tags=SUCCEEDED), steps.Delete),
-    "is being deleted": (UPDATE, found("Deleting"), steps.Wait),
-    "rollback: no cluster": (ROLLBACK, NOTHING, steps.Done),
-    "rollback: another stack's cluster": (
-        ROLLBACK,
-        found("Failed", stack_id=OTHER_STACK_ID),
-        steps.Done,
-    ),
+    "worked once, and failed": (UPDATE, found("Failed", tags=SUCCEEDED), Fail),
+    "worked once, but is to be created": (CREATE, found("Failed", tags=SUCCEEDED), Delete),
+    "is being deleted": (UPDATE, found("Deleting"), Wait),
+    "rollback: no cluster": (ROLLBACK, NOTHING, Done),
+    "rollback: another stack's cluster": (ROLLBACK, found("Failed", stack_id=OTHER_STACK_ID), Done),
     "rollback: of another name": (
         replace(ROLLBACK, renames=True),
         found("InService", BACK, stack=TURNED),
-        steps.Done,
+        Done,
     ),
-    "rollback: failed": (ROLLBACK, found("Failed", BACK, stack=TURNED), steps.Done),
+    "rollback: failed": (ROLLBACK, found("Failed", BACK, stack=TURNED), Done),
     "rollback: begins, worked once, failed": (
         replace(ROLLBACK, waits=False),
         found("Failed", BACK, tags=SUCCEEDED),
-        steps.UpdateCluster,
+        UpdateCluster,
     ),
-    "rollback: not claimed yet": (ROLLBACK, found("InService", BEFORE, stack=TURNED), steps.Tag),
-    "rollback: a call is left": (
-        ROLLBACK,
-        found("InService", BACK, stack=TURNED),
-        steps.UpdateCluster,
-    ),
-    "rollback: the stack deploys again": (ROLLBACK, found("InService", BACK), steps.Wait),
-    "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK, stack=TURNED), steps.Wait),
+    "rollback: not claimed yet": (ROLLBACK, found("InService", BEFORE, stack=TURNED), Tag),
+    "rollback: a call is left": (ROLLBACK, found("InService", BACK, stack=TURNED), UpdateCluster),
+    "rollback: the stack deploys again": (ROLLBACK, found("InService", BACK), Wait),
+    "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK, stack=TURNED), Wait),
     "rollback: out of time": (
         replace(ROLLBACK, claim=LATE_BACK),
         found("Updating", LATE_BACK, stack=TURNED),
-        steps.Done,
+        Done,
     ),
-    "delete: no cluster": (DELETE, NOTHING, steps.Done),
-    "delete: another stack's cluster": (
-        DELETE,
-        found("InService", stack_id=OTHER_STACK_ID),
-        steps.Done,
-    ),
-    "delete: nobody's cluster": (DELETE, replace(found("InService"), tags={}), steps.Refuse),
-    "delete: a later request's": (DELETE, found("InService", LATER), steps.Refuse),
-    "delete: not claimed yet": (DELETE_BEGINS, found("InService", BEFORE), steps.Tag),
-    "delete: whatever its status": (DELETE, found("Updating"), steps.Delete),
-    "delete: is being deleted": (DELETE, found("Deleting"), steps.Wait),
-    "delete: a failed creation is kept": (
-        DELETE_BEGINS,
-        found("Failed", stack=TURNED),
-        steps.Refuse,
-    ),
+    "delete: no cluster": (DELETE, NOTHING, Done),
+    "delete: another stack's cluster": (DELETE, found("InService", stack_id=OTHER_STACK_ID), Done),
+    "delete: nobody's cluster": (DELETE, replace(found("InService"), tags={}), Refuse),
+    "delete: a later request's": (DELETE, found("InService", LATER), Refuse),
+    "delete: not claimed yet": (DELETE_BEGINS, found("InService", BEFORE), Tag),
+    "delete: whatever its status": (DELETE, found("Updating"), Delete),
+    "delete: is being deleted": (DELETE, found("Deleting"), Wait),
+    "delete: a failed creation is kept": (DELETE_BEGINS, found("Failed", stack=TURNED), Refuse),
     "delete: a failed creation, and nobody asked about the stack": (
         DELETE_BEGINS,
         found("Failed", stack=None),
-        steps.AskStack,
+        AskStack,
     ),
     "delete: a failed creation, with the stack": (
         DELETE_BEGINS,
-        found("Failed", stack=StackPhase.DELETING),
-        steps.Delete,
+        found("Failed", stack=DELETING),
+        Delete,
     ),
     "delete: failed after the call": (
         DELETE,
         found("Failed", OWN.after_call("delete", now=NOW - 9 * MINUTE)),
-        steps.Fail,
+        Fail,
     ),
 }
 
