@@ -74,7 +74,7 @@ def _network_and_files(stage: Stage) -> list[str]:
     return sorted(ids)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=20)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str) -> None:
     edit, reason = CHANGES[change]

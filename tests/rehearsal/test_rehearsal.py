@@ -87,7 +87,7 @@ def test_the_default_configuration_deploys_verifies_and_goes(
     assert {stack["status"] for stack in report["stacks"]} == {"CREATE_COMPLETE"}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=0)
 def test_the_report_has_outputs_cluster_and_release(
     rehearsed: tuple[int, str, dict[str, Any]],
 ) -> None:
@@ -112,7 +112,7 @@ def test_the_report_has_outputs_cluster_and_release(
     assert (release["status"], release["chart"]) == ("deployed", "hyperpod-helm-chart-0.1.0")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=0)
 def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
     _, output, report = rehearsed
     assert len(report["verify"]) > 15

@@ -50,7 +50,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RehearsalE
         yield environment
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=25)
 @pytest.mark.parametrize("path", _SHIPPED, ids=lambda path: path.stem)
 def test_a_shipped_configuration_deploys(
     path: Path, environment: RehearsalEnvironment, tmp_path: Path
