@@ -17,7 +17,7 @@ class Scenario:
     """Something that goes wrong, or changes, and what must come of it.
 
     Attributes:
-        name: As in `--scenario`.
+        name: The name for `--scenario`.
         summary: One sentence for the output.
         play: Acts on the stage and yields each expectation as a check.
         on_a_deployment: Whether it begins with a deployment that works, so that it takes over one

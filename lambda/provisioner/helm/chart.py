@@ -32,7 +32,7 @@ class _TooLargeError(Exception):
 class _Room:
     """What may still be unpacked.
 
-    Args:
+    Attributes:
         size: Bytes.
         files: Files and folders.
     """
