@@ -21,7 +21,7 @@ from tests.support.provisioner.helm_accidents import (
 )
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud, mounted_layer, properties
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=4)
 
 
 @pytest.fixture
