@@ -31,7 +31,7 @@ class EksCluster(Construct):
         cluster_name: EKS name, 1 to 100 characters.
         eks: Version, endpoint, admins, encryption and protection of the control plane.
         vpc: The VPC.
-        subnets: For the control plane's network interfaces, in two AZs at least.
+        subnets: Subnets for the control plane's network interfaces, in two AZs at least.
         security_group: Also carried by nodes, so both sides can talk.
 
     Attributes:

@@ -36,7 +36,7 @@ class HyperPodCluster(Construct):
         provisioner: Makes the calls.
         execution_role: Role of the nodes of groups that name none.
         subnets: Private subnets. HyperPod puts all groups that name no zone into one of them.
-        security_group: Of the nodes.
+        security_group: The security group of the nodes.
         lifecycle_scripts: Scripts that nodes run when they are created, for groups that name none.
             Default: the AMI's own setup alone.
         cluster_role: Role that HyperPod assumes to scale the cluster, when the cluster's `role_arn`

@@ -70,7 +70,7 @@ class Revision(NamedTuple):
 class Release:
     """A release as helm stores it.
 
-    Args:
+    Attributes:
         name: The release's name.
         namespace: Where helm stores it.
         labels: The labels given to its last revision.
@@ -111,7 +111,7 @@ class Release:
 class Wanted:
     """What a request wants of a release.
 
-    Args:
+    Attributes:
         owner: The custom resource.
         request_id: The request's id.
         content: A digest of chart and values.

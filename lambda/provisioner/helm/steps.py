@@ -23,7 +23,7 @@ _MOST_STEPS = 6
 class Outcome(NamedTuple):
     """How far the steps came.
 
-    Args:
+    Attributes:
         failure: Why the release is not as wanted; None when it is, or another run works on it.
         deferred: The same steps are to be taken later: something is still being deleted, or
             another run works on the release.

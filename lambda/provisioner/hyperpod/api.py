@@ -18,7 +18,7 @@ T = TypeVar("T")
 class HyperPodApi:
     """One cluster, by name. Each method raises the error with which SageMaker refuses its call.
 
-    Args:
+    Attributes:
         sagemaker: Makes the calls.
         name: The cluster's name.
         clock: Time and sleep for retries.

@@ -74,7 +74,7 @@ Groups = Mapping[str, Group]
 class Refusal:
     """A change that HyperPod cannot make.
 
-    Args:
+    Attributes:
         what: The field, such as `VpcConfig`.
         group: The instance group it is in, or None for the cluster's own.
         instead: What the user should do, as a sentence.
@@ -89,7 +89,7 @@ class Refusal:
 class Changes:
     """What is left to do.
 
-    Args:
+    Attributes:
         update: UpdateCluster's input without the cluster's name; empty for no call.
         tags_to_add: Tags to write or overwrite.
         tags_to_remove: Keys of tags to delete.
@@ -109,7 +109,7 @@ class Changes:
 class Aim:
     """What a request asks for, beside what the request before it asked for.
 
-    Args:
+    Attributes:
         wanted: The CreateCluster input that is wanted.
         former: The one that was wanted before; None when nothing is known of it.
         rolls_back: Whether `former` is a request that failed, and some of it may have been made.

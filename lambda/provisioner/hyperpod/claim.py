@@ -36,7 +36,7 @@ _FIRST_AFTER = 0.001
 class Claim:
     """One request's claim on a cluster.
 
-    Args:
+    Attributes:
         request: Stands for the request's id.
         started_at: When the request began, in seconds since the epoch; claims are ordered by it.
         takes_back: Stands for the properties that the request takes back; empty if it is no

@@ -18,7 +18,7 @@ _MINUTE = 60.0
 class ClusterRequest:
     """One request.
 
-    Args:
+    Attributes:
         type: What CloudFormation wants.
         owner: The stack and logical id that ask.
         claim: The request's claim; it says when the request began and whether it rolls back.

@@ -1,50 +1,11 @@
 """What is done next about a HyperPod cluster: pure, from what is found and what is wanted.
 
-Create and Update, on their way to what the template says:
+What decides is the cluster as DescribeCluster shows it, the claim in its tags, the request, and
+what CloudFormation does with the stack. An Update that takes back one that failed changes only what
+came true (see `changes`), and is never failed for the cluster's state. A poll of `is_complete`
+changes something only while the stack still does what the request is for.
 
-| found                                   | next                                                   |
-|-----------------------------------------|--------------------------------------------------------|
-| no cluster                              | Create; refused while the stack is deleted, rolled back|
-| another stack's, or nobody's            | refused, naming the owner                              |
-| a later claim                           | nothing: the request is stale                          |
-| Deleting                                | waited for; a failure of the request that is making it |
-| Failed, never worked, or to be created  | claimed, Delete, then Create                           |
-| Failed, made by this request            | a failure                                              |
-| Failed, worked once                     | UpdateCluster if that changes anything, else a failure |
-| what HyperPod never changes             | refused; a failed creation: Delete, then Create        |
-| no claim yet                            | claimed                                                |
-| InService, a call left                  | UpdateCluster, then each UpdateClusterSoftware         |
-| any, tags left                          | AddTags, DeleteTags                                    |
-| Creating, Updating, SystemUpdating,     | waited for; late: see below                            |
-| RollingBack, a call left                |                                                        |
-| RollingBack, no call left               | a failure, if this request made the call               |
-| no call left                            | done as far as `wait_for` says; else waited for; late: |
-|                                         | as `on_shortage` says                                  |
-
-An Update that takes back one that failed changes only what came true (see `changes`), and is never
-failed for the cluster's state:
-
-| found                                   | next                                                   |
-|-----------------------------------------|--------------------------------------------------------|
-| no cluster, another stack's, Failed,    | done as it is                                          |
-| another name, 55 minutes over           |                                                        |
-| Failed, worked once                     | UpdateCluster once, then done as it is                 |
-| Deleting                                | waited for                                             |
-| InService or busy                       | as above, and done as it is when late                  |
-
-Delete:
-
-| found                                   | next                                                   |
-|-----------------------------------------|--------------------------------------------------------|
-| no cluster, another stack's             | done                                                   |
-| nobody's                                | refused: it lost its tags                              |
-| Deleting                                | waited for                                             |
-| Failed creation, `on_create_failure` is | refused, so that the stack keeps it                    |
-| keep, stack rolls back                  |                                                        |
-| Failed after DeleteCluster              | a failure                                              |
-| any other                               | claimed, Delete                                        |
-
-A poll of `is_complete` changes something only while the stack still does what the request is for.
+The table of what is found and which step follows is `tests/provisioner/hyperpod/test_decision.py`.
 """
 
 from provisioner.aws.stack import StackPhase
@@ -143,7 +104,7 @@ def _without_cluster(
     return Create()
 
 
-def _with_cluster(  # noqa: PLR0911 - each return is a row of the table
+def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
     visible, rolls_back = visible_claim(found.tags), request.claim.rolls_back
@@ -209,7 +170,7 @@ def _way_back(
     return _next(found, wanted, request, claim, todo)
 
 
-def _way_on(  # noqa: PLR0911 - each return is a row of the table
+def _way_on(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
 ) -> Step:
     if claim and claim.made_the_cluster:  # made by this request, as it is wanted
@@ -265,7 +226,7 @@ def _call(todo: Changes, last_call: str) -> UpdateCluster | UpdateSoftware | Non
     return next((call for call in updates if call.key in left and call.update.groups), None)
 
 
-def _progress(  # noqa: PLR0911 - each return is a row of the table
+def _progress(  # noqa: PLR0911 - each return is a case of the table
     found: Found,
     wanted: HyperPodClusterProperties,
     request: ClusterRequest,
@@ -325,7 +286,7 @@ def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterReque
     return Fail(what=what, next_step=next_step, explain=False)
 
 
-def _deletion(  # noqa: PLR0911 - each return is a row of the table
+def _deletion(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
     if not found.described:

@@ -50,7 +50,7 @@ _LEAST_WAIT_SECONDS = 1.0
 class Executor:
     """Takes steps for one request.
 
-    Args:
+    Attributes:
         api: The cluster.
         events: The cluster's events.
         cloudformation: Tells what the stack is doing.

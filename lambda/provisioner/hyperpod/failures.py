@@ -23,7 +23,7 @@ _DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."
 class ReportedFailure:
     """One failure that AWS reports, by group, instance and cause.
 
-    Args:
+    Attributes:
         text: AWS's words.
         group: The instance group; None for the cluster itself.
         instance: The instance; None for the whole group.

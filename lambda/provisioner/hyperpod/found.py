@@ -14,7 +14,7 @@ from provisioner.hyperpod.statuses import ClusterStatus
 class Found:
     """One look at the cluster.
 
-    Args:
+    Attributes:
         now: When, in seconds since the epoch.
         described: DescribeCluster's answer; empty when there is no such cluster.
         tags: The cluster's tags, as far as they are visible yet.
