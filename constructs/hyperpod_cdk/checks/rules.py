@@ -1,7 +1,6 @@
 """All rules, and running them."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
@@ -15,10 +14,9 @@ from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.rules import Rule, run
 
-Rule = Callable[[Config], Iterator[Finding]]
-
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Rule[Config], ...] = (
     unlisted_types,
     region_offers,
     deep_health_check_component,
@@ -33,9 +31,7 @@ RULES: tuple[Rule, ...] = (
 
 def deployment_findings(config: Config) -> Iterator[Finding]:
     """Run the rules that read more than the cluster; each finding names its rule."""
-    for rule in RULES:
-        for finding in rule(config):
-            yield replace(finding, rule=rule.__name__)
+    return run(RULES, config)
 
 
 def findings(config: Config) -> Iterator[Finding]:
