@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, skip_checkov
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, skip_checkov
 
 # Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
 _DAEMON_SET_ADDONS = {
@@ -107,7 +107,7 @@ class EksCluster(Construct):
         acknowledge(
             self.cluster,
             {
-                managed_policy_finding("AmazonEKSClusterPolicy"): (
+                managed_policy_nag_id("AmazonEKSClusterPolicy"): (
                     "EKS documents this managed policy as the control plane's, and AWS keeps it."
                 ),
                 **(

@@ -8,7 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.hyperpod.access import access_findings, hyperpod_access
+from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
@@ -113,7 +113,7 @@ class HyperPodCluster(Construct):
         refuse_large_policy(
             access, to_do="let instance groups share subnets, security groups and roles"
         )
-        acknowledge(access, access_findings(self, cluster))
+        acknowledge(access, access_acknowledgments(self, cluster))
         resource = provisioner.custom_resource(
             self,
             "Resource",

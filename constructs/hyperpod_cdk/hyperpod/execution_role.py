@@ -5,12 +5,12 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.hyperpod.node_needs import need_findings, need_statements
+from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments, need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.network import NodeSubnets
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, wildcard_nag_id
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy
 
 _MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
@@ -141,21 +141,21 @@ class ExecutionRole(Construct):
         acknowledge(
             self,
             {
-                managed_policy_finding(_MANAGED_POLICY): (
+                managed_policy_nag_id(_MANAGED_POLICY): (
                     "HyperPod documents this managed policy as the nodes', and AWS keeps it."
                 ),
-                wildcard_finding(self, interfaces): (
+                wildcard_nag_id(self, interfaces): (
                     "The CNI makes and changes network interfaces whose ids are not known ahead."
                 ),
-                wildcard_finding(self, instances): (
+                wildcard_nag_id(self, instances): (
                     "Network interfaces are attached to nodes whose ids are not known ahead."
                 ),
-                wildcard_finding(self, "*"): (
+                wildcard_nag_id(self, "*"): (
                     "These actions only read, or log in to ECR, and AWS takes no resource for them."
                 ),
-                wildcard_finding(self, any_repository): (
+                wildcard_nag_id(self, any_repository): (
                     "Images come from repositories of several AWS accounts and regions; pull only."
                 ),
-                **need_findings(self, groups),
+                **need_acknowledgments(self, groups),
             },
         )

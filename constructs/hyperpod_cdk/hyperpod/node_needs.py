@@ -9,7 +9,7 @@ from constructs import Construct
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
-from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
 
 
 def need_statements(
@@ -38,13 +38,13 @@ def need_statements(
     )
 
 
-def need_findings(scope: Construct, groups: Sequence[NodeGroupConfig]) -> dict[str, str]:
-    """Return why each wildcard of `need_statements` but `*` is accepted, by cdk-nag's finding."""
+def need_acknowledgments(scope: Construct, groups: Sequence[NodeGroupConfig]) -> dict[str, str]:
+    """Return why each wildcard of `need_statements` but `*` is accepted, by its cdk-nag id."""
     reason = (
         "Scripts of the configured prefix, whose names are not in the configuration; read only."
     )
     return {
-        wildcard_finding(scope, resource): reason
+        wildcard_nag_id(scope, resource): reason
         for resource in _script_arns(_lifecycle_s3_uris(groups))
     }
 
