@@ -5,7 +5,7 @@ from pathlib import Path
 import aws_cdk as cdk
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.checks import deployment_findings, findings
+from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.helm.dependencies import dependency_values
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
@@ -71,6 +71,6 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
     for stack in dependents:
         stack.add_stack_dependency(platform)
     # `HyperPodCluster` shows what concerns it alone.
-    report(dependents[-1], deployment_findings(config))
+    report(dependents[-1], cross_section_findings(config))
     for key, value in config.tags.items():
         cdk.Tags.of(app).add(key, value)

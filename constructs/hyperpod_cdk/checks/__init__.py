@@ -5,6 +5,6 @@ configuration when it is loaded, warnings are shown at synth. Rules that read th
 in `hyperpod_cdk.hyperpod.checks`.
 """
 
-from hyperpod_cdk.checks.rules import RULES, deployment_findings, findings
+from hyperpod_cdk.checks.rules import RULES, cross_section_findings, findings
 
-__all__ = ["RULES", "deployment_findings", "findings"]
+__all__ = ["RULES", "cross_section_findings", "findings"]

@@ -29,7 +29,7 @@ RULES: tuple[Rule[Config], ...] = (
 )
 
 
-def deployment_findings(config: Config) -> Iterator[Finding]:
+def cross_section_findings(config: Config) -> Iterator[Finding]:
     """Run the rules that read more than the cluster; each finding names its rule."""
     return run(RULES, config)
 
@@ -37,4 +37,4 @@ def deployment_findings(config: Config) -> Iterator[Finding]:
 def findings(config: Config) -> Iterator[Finding]:
     """Run every rule, those of the cluster by itself first; each finding names its rule."""
     yield from cluster_findings(config.cluster)
-    yield from deployment_findings(config)
+    yield from cross_section_findings(config)
