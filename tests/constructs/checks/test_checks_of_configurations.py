@@ -11,8 +11,8 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import cross_section_findings, findings
-from hyperpod_cdk.checks.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
-from hyperpod_cdk.checks.subnets import subnets_for
+from hyperpod_cdk.config.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
+from hyperpod_cdk.hyperpod.placement import subnets_for
 from hyperpod_cdk.synthesis.findings import report
 from tests.conftest import Configure
 
