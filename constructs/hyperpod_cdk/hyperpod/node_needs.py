@@ -18,9 +18,10 @@ def need_statements(
     """Yield the rights for what the groups name, but for subnets and security groups."""
     uris = _lifecycle_s3_uris(groups)
     if uris:
-        buckets = (_bucket_arn(uri) for uri in uris)
         yield iam.PolicyStatement(
-            sid="ListOtherScripts", actions=["s3:ListBucket"], resources=_once(buckets)
+            sid="ListOtherScripts",
+            actions=["s3:ListBucket"],
+            resources=list(dict.fromkeys(map(_bucket_arn, uris))),
         )
         yield iam.PolicyStatement(
             sid="ReadOtherScripts",
@@ -33,9 +34,8 @@ def need_statements(
         yield iam.PolicyStatement(
             sid="ReadRollbackAlarms", actions=["cloudwatch:DescribeAlarms"], resources=["*"]
         )
-    yield from volume_key_statements(
-        scope, _once(key for group in groups for key in group.volume_key_ids)
-    )
+    keys = dict.fromkeys(key for group in groups for key in group.volume_key_ids)
+    yield from volume_key_statements(scope, list(keys))
 
 
 def need_acknowledgments(scope: Construct, groups: Sequence[NodeGroupConfig]) -> dict[str, str]:
@@ -50,13 +50,13 @@ def need_acknowledgments(scope: Construct, groups: Sequence[NodeGroupConfig]) ->
 
 
 def _lifecycle_s3_uris(groups: Sequence[NodeGroupConfig]) -> list[str]:
-    return _once(
+    return [
         group.lifecycle.source_s3_uri
         for group in groups
         if isinstance(group, InstanceGroupConfig)
         and group.lifecycle is not None
         and group.lifecycle.source_s3_uri is not None
-    )
+    ]
 
 
 def _bucket_arn(s3_uri: str) -> str:
@@ -68,7 +68,8 @@ def _bucket_arn(s3_uri: str) -> str:
 
 
 def _script_arns(s3_uris: Iterable[str]) -> list[str]:
-    return _once(f"arn:{Aws.PARTITION}:s3:::{_location(uri).rstrip('/')}/*" for uri in s3_uris)
+    arns = (f"arn:{Aws.PARTITION}:s3:::{_location(uri).rstrip('/')}/*" for uri in s3_uris)
+    return list(dict.fromkeys(arns))
 
 
 def _location(s3_uri: str) -> str:
@@ -81,7 +82,3 @@ def _location(s3_uri: str) -> str:
 def _is_opaque(s3_uri: str) -> bool:
     """Tell whether the URI is a CDK token as a whole, which only CloudFormation takes apart."""
     return not s3_uri.startswith("s3://")
-
-
-def _once(values: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(values))
