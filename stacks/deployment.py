@@ -70,7 +70,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
     )
     for stack in dependents:
         stack.add_stack_dependency(platform)
-    # `HyperPodCluster` shows what concerns it alone.
+    # `EksCluster` and `HyperPodCluster` show what concerns them alone.
     report(dependents[-1], cross_section_findings(config))
     for key, value in config.tags.items():
         cdk.Tags.of(app).add(key, value)

@@ -227,7 +227,9 @@ def test_each_warning_of_the_checks_is_shown_once(
 ) -> None:
     group = {"name": "g", "instance_type": "ml.g5.12xlarge", "instance_count": 1}
     slow = {"threads_per_core": 1, "deep_health_checks": ["InstanceStress"]}
-    config = configure({"cluster": {"instance_groups": [{**group, **slow}]}})
+    config = configure(
+        {"cluster": {"instance_groups": [{**group, **slow}]}, "eks": {"version": "1.30"}}
+    )
     expected = {
         f"{finding} [ack: hyperpod-cdk:{finding.rule}]"
         for finding in findings(config)
@@ -243,7 +245,8 @@ def test_each_warning_of_the_checks_is_shown_once(
         for entry in construct.node.metadata
         if entry.type == "aws:cdk:warning" and "hyperpod-cdk:" in str(entry.data)
     ]
-    assert {text.rpartition(":")[2] for text in shown} >= {"threads_per_core]", "system_pods]"}
+    rules = {text.rpartition(":")[2].rstrip("]") for text in shown}
+    assert rules >= {"threads_per_core", "kubernetes_version", "system_pods"}
     assert len(shown) == len(expected)
     assert set(shown) == expected
 

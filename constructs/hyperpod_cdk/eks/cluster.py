@@ -8,8 +8,10 @@ from aws_cdk import aws_eks_v2
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, skip_checkov
+from hyperpod_cdk.synthesis.findings import report
 
 # Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
 _DAEMON_SET_ADDONS = {
@@ -50,6 +52,7 @@ class EksCluster(Construct):
         security_group: ec2.ISecurityGroup,
     ) -> None:
         super().__init__(scope, construct_id)
+        report(self, eks_findings(eks))
         secrets_key = (
             kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
             if eks.secrets_kms_key_arn is not None
