@@ -90,7 +90,8 @@ class EksCluster(Construct):
                 resource_type="AWS::EKS::Cluster",
                 reasons={
                     "CKV_AWS_58": (
-                        "EKS encrypts all API data with an AWS key; secrets_key adds your own."
+                        "EKS encrypts all API data with an AWS key; secrets_kms_key_arn adds your "
+                        "own."
                     )
                 },
             )
