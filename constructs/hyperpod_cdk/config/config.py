@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.config.deployment_rules import deployment_findings
+from hyperpod_cdk.config.location_rules import location_findings
 from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.service_limits import regions
@@ -139,7 +139,7 @@ class Config(Section):
     def _check_cluster(cls, value: ClusterConfig, info: ValidationInfo) -> ClusterConfig:
         network: NetworkConfig | None = info.data.get("network")
         zones = None if network is None else network.hyperpod_zone_ids
-        refuse(deployment_findings(value, zones=zones, region=info.data.get("region")))
+        refuse(location_findings(value, zones=zones, region=info.data.get("region")))
         return value
 
 

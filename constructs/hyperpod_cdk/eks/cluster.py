@@ -8,8 +8,10 @@ from aws_cdk import aws_eks_v2
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, skip_checkov
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, skip_checkov
+from hyperpod_cdk.synthesis.findings import report
 
 # Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
 _DAEMON_SET_ADDONS = {
@@ -50,79 +52,30 @@ class EksCluster(Construct):
         security_group: ec2.ISecurityGroup,
     ) -> None:
         super().__init__(scope, construct_id)
-        secrets_key = (
-            kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
-            if eks.secrets_kms_key_arn is not None
-            else None
-        )
-        cluster = aws_eks_v2.Cluster(
-            self,
-            "Cluster",
-            cluster_name=cluster_name,
-            version=aws_eks_v2.KubernetesVersion.of(eks.version),
-            # By its id alone: the L2 would wait for all that the VPC construct holds, flow log and
-            # endpoint included, where the control plane needs no more than its subnets.
-            vpc=ec2.Vpc.from_vpc_attributes(
-                self,
-                "VpcById",
-                vpc_id=vpc.vpc_id,
-                availability_zones=vpc.availability_zones,
-            ),
-            vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
-            security_group=security_group,
-            endpoint_access=_endpoint_access(eks),
-            # Auto Mode, the default, would add EC2 nodes of its own beside HyperPod's.
-            default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
-            default_capacity=0,
-            bootstrap_self_managed_addons=False,
-            # The creator is CloudFormation's role; people get access by `admins`.
-            bootstrap_cluster_creator_admin_permissions=False,
-            cluster_logging=list(aws_eks_v2.ClusterLoggingTypes),
-            secrets_encryption_key=secrets_key,
-            output_config_command=False,
-        )
-        if secrets_key is None:
-            skip_checkov(
-                cluster,
-                resource_type="AWS::EKS::Cluster",
-                reasons={
-                    "CKV_AWS_58": (
-                        "EKS encrypts all API data with an AWS key; secrets_key adds your own."
-                    )
-                },
-            )
-        # An SSM parameter that only CDK's own kubectl constructs wait for.
-        cluster.node.try_remove_child("KubectlReadyBarrier")
-        if eks.deletion_protection:
-            # Not a property of the L2.
-            resource = cluster.node.find_child("Resource")
-            assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
-            resource.deletion_protection = True
+        report(self, eks_findings(eks))
         # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
-        self.cluster = cast("aws_eks_v2.ICluster", cluster)
+        self.cluster = cast(
+            "aws_eks_v2.ICluster",
+            self._control_plane(
+                eks,
+                cluster_name=cluster_name,
+                # By its id alone: the L2 would wait for all that the VPC construct holds, flow log
+                # and endpoint included, where the control plane needs no more than its subnets.
+                vpc=ec2.Vpc.from_vpc_attributes(
+                    self,
+                    "VpcById",
+                    vpc_id=vpc.vpc_id,
+                    availability_zones=vpc.availability_zones,
+                ),
+                subnets=subnets,
+                security_group=security_group,
+            ),
+        )
         for construct_name, addon_name in _DAEMON_SET_ADDONS.items():
             aws_eks_v2.Addon(self, construct_name, cluster=self.cluster, addon_name=addon_name)
         for index, principal in enumerate(eks.admins):
             self.grant_admin(f"Admin{index + 1}", principal_arn=principal)
-        acknowledge(
-            self.cluster,
-            {
-                managed_policy_finding("AmazonEKSClusterPolicy"): (
-                    "EKS documents this managed policy as the control plane's, and AWS keeps it."
-                ),
-                **(
-                    {
-                        "AwsSolutions-EKS1": (
-                            "The public endpoint is the configured default, open to IAM "
-                            "principals with an access entry; eks.endpoint_access and "
-                            "eks.public_access_cidrs close it."
-                        )
-                    }
-                    if eks.endpoint_access != "private"
-                    else {}
-                ),
-            },
-        )
+        acknowledge(self.cluster, _acknowledgments(eks))
 
     def grant_admin(self, construct_id: str, *, principal_arn: str) -> aws_eks_v2.AccessEntry:
         """Give an IAM principal cluster admin rights through an access entry."""
@@ -139,6 +92,59 @@ class EksCluster(Construct):
             ],
         )
 
+    def _control_plane(
+        self,
+        eks: EksConfig,
+        *,
+        cluster_name: str,
+        vpc: ec2.IVpc,
+        subnets: Sequence[ec2.ISubnet],
+        security_group: ec2.ISecurityGroup,
+    ) -> aws_eks_v2.Cluster:
+        cluster = aws_eks_v2.Cluster(
+            self,
+            "Cluster",
+            cluster_name=cluster_name,
+            version=aws_eks_v2.KubernetesVersion.of(eks.version),
+            vpc=vpc,
+            vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
+            security_group=security_group,
+            endpoint_access=_endpoint_access(eks),
+            # Auto Mode, the default, would add EC2 nodes of its own beside HyperPod's.
+            default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
+            default_capacity=0,
+            bootstrap_self_managed_addons=False,
+            # The creator is CloudFormation's role; people get access by `admins`.
+            bootstrap_cluster_creator_admin_permissions=False,
+            cluster_logging=list(aws_eks_v2.ClusterLoggingTypes),
+            secrets_encryption_key=self._secrets_key(eks),
+            output_config_command=False,
+        )
+        # An SSM parameter that only CDK's own kubectl constructs wait for.
+        cluster.node.try_remove_child("KubectlReadyBarrier")
+        if eks.deletion_protection:
+            # Not a property of the L2.
+            resource = cluster.node.find_child("Resource")
+            assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
+            resource.deletion_protection = True
+        if eks.secrets_kms_key_arn is None:
+            skip_checkov(
+                cluster,
+                resource_type="AWS::EKS::Cluster",
+                reasons={
+                    "CKV_AWS_58": (
+                        "EKS encrypts all API data with an AWS key; secrets_kms_key_arn adds your "
+                        "own."
+                    )
+                },
+            )
+        return cluster
+
+    def _secrets_key(self, eks: EksConfig) -> kms.IKey | None:
+        if eks.secrets_kms_key_arn is None:
+            return None
+        return kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
+
 
 def _endpoint_access(eks: EksConfig) -> aws_eks_v2.EndpointAccess:
     access = {
@@ -149,3 +155,17 @@ def _endpoint_access(eks: EksConfig) -> aws_eks_v2.EndpointAccess:
     if eks.endpoint_access == "private" or eks.is_reachable_from_anywhere:
         return access
     return access.only_from(*eks.public_access_cidrs)
+
+
+def _acknowledgments(eks: EksConfig) -> dict[str, str]:
+    reasons = {
+        managed_policy_nag_id("AmazonEKSClusterPolicy"): (
+            "EKS documents this managed policy as the control plane's, and AWS keeps it."
+        )
+    }
+    if eks.endpoint_access != "private":
+        reasons["AwsSolutions-EKS1"] = (
+            "The public endpoint is the configured default, open to IAM principals with an access "
+            "entry; eks.endpoint_access and eks.public_access_cidrs close it."
+        )
+    return reasons

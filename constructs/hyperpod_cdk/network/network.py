@@ -70,13 +70,6 @@ class Network(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, network: NetworkConfig) -> None:
         super().__init__(scope, construct_id)
-        zones = _zones(network)
-        homes = [
-            next(i for i, zone in enumerate(zones) if zone.availability_zone_id == zone_id)
-            if zone_id is not None
-            else position % len(zones)
-            for position, zone_id in enumerate(network.hyperpod_zone_ids)
-        ]
         self.vpc = ec2.Vpc(
             self,
             "Vpc",
@@ -86,6 +79,29 @@ class Network(Construct):
             # rights on security groups.
             restrict_default_security_group=False,
         )
+        self._add_flow_log()
+        publics = self._public_subnets(network)
+        eks = [
+            PrivateSubnet(
+                self, f"Eks{i + 1}", vpc=self.vpc, cidr=eks_cidr, zone=public.zone, public=public
+            )
+            for i, (eks_cidr, public) in enumerate(
+                zip(network.eks_subnet_cidrs, publics, strict=True)
+            )
+        ]
+        hyperpod = self._hyperpod_subnets(network, publics=publics)
+        self.eks_subnets = [private.subnet for private in eks]
+        self.node_subnets = NodeSubnets(
+            subnets=[private.subnet for private in hyperpod], zone_ids=network.hyperpod_zone_ids
+        )
+        self.internet_access = [private.default_route for private in hyperpod]
+        self.vpc.add_gateway_endpoint(
+            "S3Endpoint",
+            service=ec2.GatewayVpcEndpointAwsService.S3,
+            subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.node_subnets.subnets])],
+        )
+
+    def _add_flow_log(self) -> None:
         self.vpc.add_flow_log(
             "FlowLog",
             destination=ec2.FlowLogDestination.to_cloud_watch_logs(
@@ -97,6 +113,8 @@ class Network(Construct):
             resource_type="AWS::Logs::LogGroup",
             reasons={"CKV_AWS_158": "Flow records hold addresses; CloudWatch Logs encrypts them."},
         )
+
+    def _public_subnets(self, network: NetworkConfig) -> list[PublicSubnet]:
         internet_gateway = ec2.CfnInternetGateway(self, "InternetGateway")
         attachment = ec2.CfnVPCGatewayAttachment(
             self,
@@ -104,52 +122,43 @@ class Network(Construct):
             vpc_id=self.vpc.vpc_id,
             internet_gateway_id=internet_gateway.ref,
         )
-        publics = [
+        return [
             PublicSubnet(
                 self,
                 f"Public{i + 1}",
                 vpc=self.vpc,
-                cidr=public_cidr,
+                cidr=cidr,
                 zone=zone,
                 internet_gateway=internet_gateway,
                 attachment=attachment,
             )
-            for i, (public_cidr, zone) in enumerate(
-                zip(network.public_subnet_cidrs, zones, strict=True)
+            for i, (cidr, zone) in enumerate(
+                zip(network.public_subnet_cidrs, _zones(network), strict=True)
             )
         ]
-        eks = [
-            PrivateSubnet(
-                self, f"Eks{i + 1}", vpc=self.vpc, cidr=eks_cidr, zone=public.zone, public=public
-            )
-            for i, (eks_cidr, public) in enumerate(
-                zip(network.eks_subnet_cidrs, publics, strict=True)
-            )
+
+    def _hyperpod_subnets(
+        self, network: NetworkConfig, *, publics: Sequence[PublicSubnet]
+    ) -> list[PrivateSubnet]:
+        by_zone_id = {public.zone.availability_zone_id: public for public in publics}
+        homes = [
+            publics[position % len(publics)] if zone_id is None else by_zone_id[zone_id]
+            for position, zone_id in enumerate(network.hyperpod_zone_ids)
         ]
-        hyperpod = [
+        return [
             PrivateSubnet(
                 self,
                 f"HyperPod{i + 1}",
                 vpc=self.vpc,
                 cidr=subnet.cidr,
-                zone=zones[home],
-                public=publics[home],
+                zone=home.zone,
+                public=home,
                 secondary_cidr=not is_inside(subnet.cidr, outer=network.vpc_cidr),
                 # Load balancers of pods belong beside the pods; the EKS subnets are too small.
                 tags={"kubernetes.io/role/internal-elb": "1"},
             )
             for i, (subnet, home) in enumerate(zip(network.hyperpod_subnets, homes, strict=True))
         ]
-        self.eks_subnets = [private.subnet for private in eks]
-        self.node_subnets = NodeSubnets(
-            subnets=[private.subnet for private in hyperpod], zone_ids=network.hyperpod_zone_ids
-        )
-        self.internet_access = [private.default_route for private in hyperpod]
-        self.vpc.add_gateway_endpoint(
-            "S3Endpoint",
-            service=ec2.GatewayVpcEndpointAwsService.S3,
-            subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.node_subnets.subnets])],
-        )
 
 
 def _zones(network: NetworkConfig) -> list[SubnetZone]:

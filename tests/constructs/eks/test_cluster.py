@@ -55,6 +55,17 @@ def test_the_default_control_plane(
     assert not cluster.keys() & {"EncryptionConfig", "DeletionProtection"}
 
 
+def test_what_the_rules_of_a_control_plane_warn_of_is_an_annotation(
+    stack: cdk.Stack, surroundings: dict[str, Any]
+) -> None:
+    made = EksCluster(stack, "Eks", **surroundings, eks=EksConfig(version="1.30"))
+
+    (message,) = [str(each.data) for each in made.node.metadata if each.type == "aws:cdk:warning"]
+
+    assert message.startswith("eks.version: '1.30' is outside 1.33 to 1.35")
+    assert message.endswith("[ack: hyperpod-cdk:kubernetes_version]")
+
+
 def test_it_has_no_nodes_of_its_own(
     stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:

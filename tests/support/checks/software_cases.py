@@ -1,7 +1,6 @@
-"""Rules on Kubernetes, its components and what they run on."""
+"""Rules on the components of Kubernetes and what they run on."""
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
-from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.checks.cases import (
     CHECKS,
@@ -32,22 +31,6 @@ _NO_DEEP_HEALTH_CHECK = {
     },
     "i_know_this_breaks_resiliency": True,
 }
-
-KUBERNETES_VERSIONS = [
-    *(
-        one(kubernetes_version, version, config(eks={"version": version}))
-        for version in ("1.33", "1.34", "1.35")
-    ),
-    *(
-        one(
-            kubernetes_version,
-            version,
-            config(eks={"version": version}),
-            (WARNING, "eks.version", "is outside 1.33 to 1.35"),
-        )
-        for version in ("1.30", "1.32")
-    ),
-]
 
 UNLISTED_TYPES = [
     one(unlisted_types, "listed", config(group(GPU), group(TRAINIUM, index=1), group(index=2))),
@@ -96,4 +79,4 @@ DEEP_HEALTH_CHECK_COMPONENT = [
     ),
 ]
 
-CASES = [*KUBERNETES_VERSIONS, *UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT]
+CASES = [*UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT]

@@ -1,4 +1,4 @@
-"""The subnets of a configuration, and those that a group's nodes may be in."""
+"""Where the nodes of a group may be: the subnets, as far as they are known."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
