@@ -26,6 +26,7 @@ BACK = Claim.of("own", started_at=NOW - 10 * MINUTE, takes_back="failed").over(B
 LATER = Claim.of("later", started_at=NOW - MINUTE)
 WANTED = properties(group("workers", 2), NodeProvisioningMode=None)
 SUCCEEDED = {CREATION_TAG: "succeeded"}
+TAKEN_OVER = {CREATION_TAG: "adopted"}
 MADE = OWN.after_call("create", now=NOW - 9 * MINUTE)
 UPDATED = OWN.after_call("update", now=NOW - 9 * MINUTE)
 
@@ -113,7 +114,15 @@ TURNED = StackPhase.ROLLING_BACK
         (request("Update"), found("Failed", BEFORE), steps.Tag),
         (request("Update"), found("Failed", tags=SUCCEEDED), steps.Fail),
         (request("Update", waits=False), found("Failed", tags=SUCCEEDED), steps.UpdateCluster),
-        (request("Create"), found("Failed", tags=SUCCEEDED), steps.Delete),
+        (request("Create"), found("Failed", tags=SUCCEEDED), steps.Refuse),
+        (request("Create"), found("Updating", BEFORE, tags=SUCCEEDED), steps.Wait),
+        (request("Create"), found("InService", BEFORE, tags=SUCCEEDED), steps.Tag),
+        (request("Delete", waits=False), found("InService", tags=TAKEN_OVER), steps.Delete),
+        (
+            request("Delete", waits=False),
+            found("InService", tags=TAKEN_OVER, stack=TURNED),
+            steps.Done,
+        ),
         (request("Create"), found("Failed", MADE), steps.Fail),
         (request("Create"), found("Creating", MADE), steps.Wait),
         (request("Create"), found("Deleting", MADE), steps.Fail),
