@@ -396,8 +396,8 @@ def _deletion(  # noqa: PLR0911 - each return is a row of the table
     if _is_stale(visible, request):
         return Refuse(error=stale(name))
     failed = found.creation == CREATE_FAILED or found.status == ClusterStatus.FAILED
-    is_kept = failed and wanted.on_create_failure == KEEP
-    if (is_kept or found.creation == ADOPTED) and not request.waits:
+    is_kept = failed and wanted.on_create_failure == KEEP and not request.waits
+    if is_kept or found.creation == ADOPTED:
         if found.stack is None:
             return AskStack()
         if found.stack is StackPhase.ROLLING_BACK:

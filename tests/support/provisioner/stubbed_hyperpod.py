@@ -7,7 +7,7 @@ from typing import Any
 from botocore.stub import Stubber
 
 from provisioner.hyperpod.claim import Claim, properties_key
-from tests.support.provisioner.cloudformation import STACK_ID, Time
+from tests.support.provisioner.cloudformation import FUNCTION_ARN, STACK_ID, Time
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12"
 OWNER_TAGS = [
@@ -49,7 +49,7 @@ def claim(
 ) -> Claim:
     """Return the claim of the stack's request of that number; the first one waits once."""
     now = Time().now + 30 * (number - 1)
-    asked = properties_key(asks or properties())
+    asked = properties_key({"ServiceToken": FUNCTION_ARN, **(asks or properties())})
     made = Claim.of(f"{STACK_ID}/{number}", started_at=now, asks=asked).over(over)
     return made.after_call(last_call, now=now) if last_call else made
 
