@@ -375,6 +375,28 @@ def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterReque
     return Fail(what=what, next_step=next_step, explain=False)
 
 
+def _left_to_the_user(
+    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
+) -> Step | None:
+    """Return the step about a cluster that outlives the rollback of its stack's creation."""
+    keeps = wanted.on_create_failure == KEEP
+    failed = found.creation == CREATE_FAILED or found.status == ClusterStatus.FAILED
+    works = found.status == ClusterStatus.IN_SERVICE
+    # A creation that was too late is InService; the mark of it may not be visible yet.
+    may_be_marked = keeps and works and not found.creation
+    if not ((keeps and failed) or may_be_marked or found.creation == ADOPTED):
+        return None
+    if found.stack is None:
+        return AskStack()
+    if found.stack is not StackPhase.ROLLING_BACK:
+        return None
+    if found.creation == ADOPTED:
+        return Done()
+    if failed:
+        return Refuse(error=kept(wanted.cluster_name, nodes=found.nodes))
+    return _NOT_VISIBLE if found.now < request.claim.started_at + READ_LAG_SECONDS else None
+
+
 def _deletion(  # noqa: PLR0911 - each return is a row of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
@@ -395,14 +417,11 @@ def _deletion(  # noqa: PLR0911 - each return is a row of the table
         return _NOT_VISIBLE if found.is_new else Refuse(error=lost_its_tags(name))
     if _is_stale(visible, request):
         return Refuse(error=stale(name))
-    failed = found.creation == CREATE_FAILED or found.status == ClusterStatus.FAILED
-    is_kept = failed and wanted.on_create_failure == KEEP and not request.waits
-    if is_kept or found.creation == ADOPTED:
-        if found.stack is None:
-            return AskStack()
-        if found.stack is StackPhase.ROLLING_BACK:
-            return Refuse(error=kept(name, nodes=found.nodes)) if is_kept else Done()
     claim = visible if visible and visible.request == request.claim.request else None
+    if not (claim and claim.last_call == DELETE_KEY):
+        left = _left_to_the_user(found, wanted, request)
+        if left:
+            return left
     if claim is None:
         return _NOT_VISIBLE if _may_be_unseen(request, found) else _claim(found, request)
     last = claim if claim.last_call else request.claim
