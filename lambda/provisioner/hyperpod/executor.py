@@ -180,7 +180,7 @@ class Executor:
         if not described:
             log.warning("gone; the rollback leaves it so", cluster=self.api.name)
             return self._success(arn="none", status="Deleted")
-        if step.worked and found.creation != SUCCEEDED:
+        if step.worked and not self._is_noted(found):
             self._mark(found, {CREATION_TAG: SUCCEEDED})
         shortage = NOTHING_SHORT
         if step.missing:
@@ -189,6 +189,10 @@ class Executor:
             shortage = "; ".join([*step.missing, *causes])[:_LONGEST_SHORTAGE]
             log.warning("answered as it is", cluster=self.api.name, missing=shortage)
         return self._success(arn=described["ClusterArn"], status=found.status, shortage=shortage)
+
+    def _is_noted(self, found: Found) -> bool:
+        """Say whether the cluster says that it worked; an adopted one says so until an Update."""
+        return found.creation == SUCCEEDED or (self.request.type == "Create" and found.worked)
 
     def _success(self, *, arn: str, status: str, shortage: str = NOTHING_SHORT) -> Progress:
         data = {

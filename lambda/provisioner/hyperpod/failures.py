@@ -181,6 +181,19 @@ def kept(cluster_name: str, *, nodes: int) -> ProvisioningError:
     )
 
 
+def failed_in_use(cluster_name: str, *, nodes: int) -> ProvisioningError:
+    """Return the failure for a cluster of an earlier stack that failed after it worked."""
+    billed = f" with {nodes} nodes, which are billed" if nodes else ""
+    return ProvisioningError(
+        f"A HyperPod cluster {cluster_name} of an earlier stack of this name is Failed{billed}; it "
+        "is not replaced, because it may hold work",
+        next_step=(
+            "If it is not needed: aws sagemaker delete-cluster --cluster-name "
+            f"{cluster_name}; then deploy again. Or choose another cluster name."
+        ),
+    )
+
+
 def governed(cluster_name: str, objects: Sequence[str]) -> ProvisioningError:
     """Return the failure for a cluster that task governance keeps from being deleted."""
     return ProvisioningError(

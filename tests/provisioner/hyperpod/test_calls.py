@@ -61,12 +61,13 @@ def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) 
     wanted = {**GROUP, "InstanceCount": 2, "ImageId": ami, "ScheduledUpdateConfig": scheduled}
     team = {"Key": "team", "Value": "a"}
     before = [*claimed(CREATED), WORKED]
-    first = claim(2, over=CREATED)
+    asked = properties(InstanceGroups=[wanted], Tags=[team])
+    first = claim(2, over=CREATED, asks=asked)
     described(stubber, "InService", tags=before, InstanceGroups=[DETAILS], **CONTINUOUS)
     tagged(stubber, *claimed(first), WORKED)
     changed = {**NAME, "InstanceGroups": [wanted]}
     stubber.add_response("update_cluster", {"ClusterArn": ARN}, changed)
-    updated = claim(2, over=CREATED, last_call="update")
+    updated = claim(2, over=CREATED, last_call="update", asks=asked)
     tagged(stubber, claimed(updated)[-1])
 
     larger = {**DETAILS, "TargetCount": 2, "ScheduledUpdateConfig": scheduled}
@@ -83,7 +84,7 @@ def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) 
     larger = {**larger, "DesiredImageId": ami}
     described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
     tagged(stubber, team)
-    stubbed_stack.update(properties(InstanceGroups=[wanted], Tags=[team]))
+    stubbed_stack.update(asked)
 
 
 def test_failed_continuous_create_tells_shortages_and_newest_errors(

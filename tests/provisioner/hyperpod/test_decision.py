@@ -39,6 +39,7 @@ LATE = Claim.of("own", started_at=NOW - 60 * MINUTE).over(BEFORE)
 LATE_BACK = Claim.of("own", started_at=NOW - 60 * MINUTE, takes_back="failed").over(BEFORE)
 WANTED = properties(group("workers", 2), NodeProvisioningMode=None)
 SUCCEEDED = {CREATION_TAG: "succeeded"}
+TAKEN_OVER = {CREATION_TAG: "adopted"}
 MADE = OWN.after_call("create", now=NOW - 9 * MINUTE)
 UPDATED = OWN.after_call("update", now=NOW - 9 * MINUTE)
 
@@ -184,7 +185,9 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         UpdateCluster,
     ),
     "worked once, and failed": (UPDATE, found("Failed", tags=SUCCEEDED), Fail),
-    "worked once, but is to be created": (CREATE, found("Failed", tags=SUCCEEDED), Delete),
+    "worked once, failed, and is to be created": (CREATE, found("Failed", tags=SUCCEEDED), Refuse),
+    "works, and is to be created": (CREATE, found("InService", BEFORE, tags=SUCCEEDED), Tag),
+    "is busy, and is to be created": (CREATE, found("Updating", BEFORE, tags=SUCCEEDED), Wait),
     "is being deleted": (UPDATE, found("Deleting"), Wait),
     "rollback: no cluster": (ROLLBACK, NOTHING, Done),
     "rollback: another stack's cluster": (ROLLBACK, found("Failed", stack_id=OTHER_STACK_ID), Done),
@@ -225,6 +228,21 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         DELETE_BEGINS,
         found("Failed", stack=DELETING),
         Delete,
+    ),
+    "delete: worked before the stack was there": (
+        DELETE_BEGINS,
+        found("InService", tags=TAKEN_OVER),
+        Delete,
+    ),
+    "delete: worked before the stack was there, which rolls back": (
+        DELETE,
+        found("InService", tags=TAKEN_OVER, stack=TURNED),
+        Done,
+    ),
+    "delete: created too late, as far as is visible so soon": (
+        replace(DELETE, claim=replace(OWN, started_at=NOW - MINUTE)),
+        found("InService", stack=TURNED),
+        Wait,
     ),
     "delete: failed after the call": (
         DELETE,
