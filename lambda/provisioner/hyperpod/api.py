@@ -62,13 +62,28 @@ class HyperPodApi:
             if not is_not_found(error):
                 raise
 
-    def tag(self, arn: str, add: Mapping[str, str], remove: Sequence[str] = ()) -> None:
-        """Write or overwrite tags, and remove others."""
+    def tag(
+        self,
+        arn: str,
+        add: Mapping[str, str],
+        remove: Sequence[str] = (),
+        *,
+        patient: bool = False,
+    ) -> None:
+        """Write or overwrite tags, and remove others.
+
+        Args:
+            arn: The cluster's ARN.
+            add: Tags to write.
+            remove: Keys of tags to remove.
+            patient: Whether to retry even if other calls are not retried.
+        """
         if add:
-            self._call(lambda: self.sagemaker.add_tags(ResourceArn=arn, Tags=_as_list(add)))
+            call = partial(self.sagemaker.add_tags, ResourceArn=arn, Tags=_as_list(add))
+            self._call(call, patient=patient)
         if remove:
             call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
-            self._call(call)
+            self._call(call, patient=patient)
 
     def _tags(self, arn: str) -> dict[str, str]:
         tags: dict[str, str] = {}
@@ -80,8 +95,8 @@ class HyperPodApi:
                 return tags
             request["NextToken"] = page["NextToken"]
 
-    def _call(self, call: Callable[[], T]) -> T:
-        return aws_retried(call, clock=self.clock) if self.patient else call()
+    def _call(self, call: Callable[[], T], *, patient: bool = False) -> T:
+        return aws_retried(call, clock=self.clock) if self.patient or patient else call()
 
 
 def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:

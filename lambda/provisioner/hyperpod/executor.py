@@ -1,7 +1,7 @@
 """Takes one step about a HyperPod cluster: makes its call, or says what CloudFormation is told."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from provisioner.aws.api import CloudFormationApi
 from provisioner.aws.errors import AWS_ERRORS, is_conflict, is_in_use, is_transient, patience
@@ -17,6 +17,7 @@ from provisioner.hyperpod.claim import (
     DELETE_KEY,
     SUCCEEDED,
     UPDATE_KEY,
+    Claim,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
@@ -24,8 +25,9 @@ from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.failures import failure, governed, refused_by_service, worth_telling
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.governance import governance_of
+from provisioner.hyperpod.groups import groups_of
 from provisioner.hyperpod.properties import HyperPodClusterProperties
-from provisioner.hyperpod.statuses import SETTLED
+from provisioner.hyperpod.statuses import SETTLED, SoftwareUpdateStatus
 from provisioner.hyperpod.steps import (
     AskStack,
     Create,
@@ -44,9 +46,10 @@ NOTHING_SHORT = "none"
 _LONGEST_SHORTAGE = 800
 # A poll that came without a claim begins now, and would wait for ever.
 _LEAST_WAIT_SECONDS = 1.0
+_UNDER_WAY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.IN_PROGRESS})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Executor:
     """Takes steps for one request.
 
@@ -56,6 +59,9 @@ class Executor:
         cloudformation: Tells what the stack is doing.
         wanted: What the properties ask for.
         request: CloudFormation's request.
+
+    Attributes:
+        written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
     """
 
     api: HyperPodApi
@@ -63,6 +69,7 @@ class Executor:
     cloudformation: CloudFormationApi
     wanted: HyperPodClusterProperties
     request: ClusterRequest
+    written: Claim | None = field(default=None, init=False)
 
     def take(  # noqa: PLR0911 - each return is a step
         self, step: Step, found: Found
@@ -84,7 +91,10 @@ class Executor:
             case UpdateCluster(input=changed):
                 return self._update(found, UPDATE_KEY, lambda: self.api.update(changed))
             case UpdateSoftware(key=key, update=update):
-                return self._update(found, key, lambda: self.api.update_software(update.input))
+                names = [name for name, _ in update.groups]
+                return self._update(
+                    found, key, lambda: self.api.update_software(update.input), patched=names
+                )
             case Delete():
                 return self._delete(found)
             case Wait(why=why):
@@ -99,6 +109,7 @@ class Executor:
 
     def _tag(self, found: Found, add: Mapping[str, str], remove: Sequence[str]) -> Found:
         self.api.tag(found.described["ClusterArn"], add, remove)
+        self.written = visible_claim(add) or self.written
         left = {key: value for key, value in found.tags.items() if key not in remove}
         return replace(found, tags={**left, **add})
 
@@ -112,20 +123,53 @@ class Executor:
             # It is there after all: made by another attempt, or not visible before.
             if not is_in_use(error):
                 raise self._refused("create", error, found) from error
+            return NOT_YET
+        self.written = claim
         return NOT_YET
 
-    def _update(self, found: Found, key: str, call: Callable[[], None]) -> Progress:
+    def _update(
+        self, found: Found, key: str, call: Callable[[], None], *, patched: Sequence[str] = ()
+    ) -> Progress:
+        """Note a call and make it.
+
+        A patch wipes root volumes, so it must not be made twice for want of a note: it is noted
+        first, while the cluster accepts tags. A run that is killed in between fails its request.
+
+        Args:
+            found: What there is.
+            key: Stands for the call in the claim.
+            call: Makes it.
+            patched: The groups that show whether it was made although its answer was lost.
+        """
+        before = visible_claim(found.tags) or self.request.claim
+        self._tag(found, before.after_call(key, now=found.now).tag, ())
         log.info("updating", cluster=self.api.name, call=key)
         try:
             call()
         except AWS_ERRORS as error:
+            if self._is_under_way(patched):
+                log.info("made before", cluster=self.api.name, cause=str(error))
+                return NOT_YET
+            back = self.request.claim.rolls_back
+            if not self._mark(found, before.tag) and not back:
+                # The next poll would take it for made.
+                raise refused_by_service(self.api.name, "update", error) from error
             late = self.request.is_late(found.now, self.wanted)
-            if not is_conflict(error) or (late and not self.request.claim.rolls_back):
+            if not is_conflict(error) or (late and not back):
                 raise self._refused("update", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
-            return NOT_YET
-        self._note(found, key)
         return NOT_YET
+
+    def _is_under_way(self, groups: Sequence[str]) -> bool:
+        """Say whether a group is being patched now."""
+        if not groups:
+            return False
+        try:
+            shown = groups_of(self.api.describe()[0])
+        except AWS_ERRORS as error:
+            log.warning("not known", cluster=self.api.name, cause=str(error))
+            return False
+        return any(shown.get(name, {}).get("SoftwareUpdateStatus") in _UNDER_WAY for name in groups)
 
     def _delete(self, found: Found) -> Progress:
         log.info("deleting", cluster=self.api.name)
@@ -143,19 +187,25 @@ class Executor:
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
             return NOT_YET
         if self.request.type == "Delete":
-            self._note(found, DELETE_KEY)
+            self._note_deletion(found)
         return NOT_YET
 
-    def _note(self, found: Found, key: str) -> None:
-        """Note a call in the claim; without the note it is made again, which changes nothing."""
+    def _note_deletion(self, found: Found) -> None:
+        """Note it in the claim; without the note it is made again, which changes nothing."""
         claim = visible_claim(found.tags) or self.request.claim
-        self._mark(found, claim.after_call(key, now=found.now).tag)
+        self.written = claim.after_call(DELETE_KEY, now=found.now)
+        self._mark(found, self.written.tag)
 
-    def _mark(self, found: Found, tags: Mapping[str, str]) -> None:
+    def _mark(self, found: Found, tags: Mapping[str, str]) -> bool:
+        """Write tags for which nothing is failed, and say whether they are written."""
         try:
-            self.api.tag(found.described["ClusterArn"], tags)
+            # A poll retries nothing else: it comes back. What ends with this one cannot.
+            self.api.tag(found.described["ClusterArn"], tags, patient=True)
         except AWS_ERRORS as error:
             log.warning("not noted", cluster=self.api.name, cause=str(error))
+            return False
+        self.written = visible_claim(tags) or self.written
+        return True
 
     def _refused(self, verb: str, error: Exception, found: Found) -> Exception:
         """Return the error that a poll survives, or the failure."""
