@@ -36,6 +36,7 @@ Delete:
 
 | found                                   | next                                                   |
 |-----------------------------------------|--------------------------------------------------------|
+| no cluster, never seen, stack rolls back| waited for: a Create may still be making it            |
 | no cluster, another stack's             | done                                                   |
 | nobody's                                | refused: it lost its tags                              |
 | Deleting                                | waited for                                             |
@@ -47,6 +48,7 @@ Delete:
 A poll of `is_complete` changes something only while the stack still does what the request is for.
 """
 
+from provisioner.aws.errors import ROLE_PATIENCE_SECONDS
 from provisioner.aws.stack import StackPhase
 from provisioner.framework.owner import is_marked
 from provisioner.hyperpod.changes import Changes, changes, counts_differ
@@ -103,6 +105,7 @@ _SOFTWARE_FAILED = frozenset(
         SoftwareUpdateStatus.ROLLBACK_COMPLETE,
     }
 )
+_LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 _NOT_VISIBLE = Wait(why="its tags are not visible yet")
 
 
@@ -325,11 +328,23 @@ def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterReque
     return Fail(what=what, next_step=next_step, explain=False)
 
 
+def _nothing_to_delete(found: Found, request: ClusterRequest) -> Step:
+    # CloudFormation does not stop the function whose Create it gave up; that may retry for a while.
+    claim = request.claim
+    seen = claim.former or claim.last_call
+    if seen or not request.waits or found.now >= claim.started_at + _LATEST_CREATION_SECONDS:
+        return Done()
+    if found.stack is None:
+        return AskStack()
+    rolls_back = found.stack is StackPhase.ROLLING_BACK
+    return Wait(why="its creation may still be under way") if rolls_back else Done()
+
+
 def _deletion(  # noqa: PLR0911 - each return is a row of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
     if not found.described:
-        return Done()
+        return _nothing_to_delete(found, request)
     name, visible = wanted.cluster_name, visible_claim(found.tags)
     if request.waits and request.is_late(found.now, wanted):
         return Fail(

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from provisioner.aws.api import CloudFormationApi
 from provisioner.aws.errors import AWS_ERRORS, is_conflict, is_in_use, is_transient, patience
-from provisioner.aws.stack import stack_phase
+from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import TAG_PREFIX
 from provisioner.framework.request import DONE, NOT_YET, Progress
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.claim import (
@@ -22,7 +23,13 @@ from provisioner.hyperpod.claim import (
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.events import HyperPodEvents
-from provisioner.hyperpod.failures import failure, governed, refused_by_service, worth_telling
+from provisioner.hyperpod.failures import (
+    failure,
+    governed,
+    not_created,
+    refused_by_service,
+    worth_telling,
+)
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.governance import governance_of
 from provisioner.hyperpod.groups import groups_of
@@ -46,6 +53,12 @@ NOTHING_SHORT = "none"
 _LONGEST_SHORTAGE = 800
 # A poll that came without a claim begins now, and would wait for ever.
 _LEAST_WAIT_SECONDS = 1.0
+# A Delete that is late fails before it is tried, so the last try before tells what hinders it.
+_LAST_TRY_SECONDS = 60.0
+# botocore, AddTags: "each resource can have up to 50"; those of AWS itself do not count.
+_MOST_TAGS = 50
+_FORMER_MARK = f"{TAG_PREFIX}create-failed"
+"""The mark of a failed creation in former versions."""
 _UNDER_WAY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.IN_PROGRESS})
 
 
@@ -107,25 +120,78 @@ class Executor:
             case Fail():
                 raise self._failure(step, found)
 
-    def _tag(self, found: Found, add: Mapping[str, str], remove: Sequence[str]) -> Found:
-        self.api.tag(found.described["ClusterArn"], add, remove)
+    def _tag(
+        self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
+    ) -> Progress | Found:
+        try:
+            return self._write(found, add, remove)
+        except AWS_ERRORS as error:
+            if not is_conflict(error):
+                raise
+            if self._gives_up(found):
+                raise self._refused("tag", error, found) from error
+            log.info("the cluster is busy", cluster=self.api.name, status=found.status)
+            return NOT_YET
+
+    def _write(
+        self,
+        found: Found,
+        add: Mapping[str, str],
+        remove: Sequence[str] = (),
+        *,
+        patient: bool = False,
+    ) -> Found:
+        """Write tags; the creation's mark only if there is room: no request fails for it.
+
+        Raises:
+            ClientError: SageMaker refused.
+        """
+        arn, left = found.described["ClusterArn"], dict(found.tags)
+        if CREATION_TAG in add and left.pop(_FORMER_MARK, None) is not None:
+            self.api.tag(arn, {}, [_FORMER_MARK], patient=patient)
+        if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
+            add = {key: value for key, value in add.items() if key != CREATION_TAG}
+        self.api.tag(arn, add, remove, patient=patient)
         self.written = visible_claim(add) or self.written
-        left = {key: value for key, value in found.tags.items() if key not in remove}
+        left = {key: value for key, value in left.items() if key not in remove}
         return replace(found, tags={**left, **add})
+
+    def _gives_up(self, found: Found) -> bool:
+        """Say whether a refusal now is the last word; a rollback goes on to its end."""
+        deletes = self.request.type == "Delete"
+        now = found.now + (_LAST_TRY_SECONDS if deletes else 0.0)
+        return self.request.is_late(now, self.wanted) and not self.request.claim.rolls_back
 
     def _create(self, found: Found) -> Progress:
         log.info("creating", cluster=self.api.name)
         claim = self.request.claim.after_call(CREATE_KEY, now=found.now)
         marks = {**self.request.owner.tags, **claim.tag}
         try:
-            self.api.create(self.wanted.cluster_input, marks)
+            self.api.create(self.wanted.cluster_input, marks, before_retry=self._refuse_if_turned)
         except AWS_ERRORS as error:
             # It is there after all: made by another attempt, or not visible before.
-            if not is_in_use(error):
+            if not is_in_use(error) or self._gives_up(found):
                 raise self._refused("create", error, found) from error
             return NOT_YET
         self.written = claim
         return NOT_YET
+
+    def _refuse_if_turned(self) -> None:
+        """Refuse to go on with a creation whose Delete may have come and found nothing.
+
+        Raises:
+            ProvisioningError: The stack is deleted or rolled back.
+        """
+        stack_id = self.request.owner.stack_id
+        # Asked once: the patience that runs is for CreateCluster.
+        at_once = replace(self.api.clock, remaining=lambda: 0.0)
+        try:
+            phase = stack_phase(self.cloudformation, stack_id, clock=at_once)
+        except AWS_ERRORS as error:
+            log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
+            return
+        if phase in {StackPhase.ROLLING_BACK, StackPhase.DELETING}:
+            raise not_created(self.api.name)
 
     def _update(
         self, found: Found, key: str, call: Callable[[], None], *, patched: Sequence[str] = ()
@@ -142,7 +208,9 @@ class Executor:
             patched: The groups that show whether it was made although its answer was lost.
         """
         before = visible_claim(found.tags) or self.request.claim
-        self._tag(found, before.after_call(key, now=found.now).tag, ())
+        noted = self._tag(found, before.after_call(key, now=found.now).tag)
+        if isinstance(noted, Progress):
+            return noted
         log.info("updating", cluster=self.api.name, call=key)
         try:
             call()
@@ -154,8 +222,7 @@ class Executor:
             if not self._mark(found, before.tag) and not back:
                 # The next poll would take it for made.
                 raise refused_by_service(self.api.name, "update", error) from error
-            late = self.request.is_late(found.now, self.wanted)
-            if not is_conflict(error) or (late and not back):
+            if not is_conflict(error) or self._gives_up(found):
                 raise self._refused("update", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
         return NOT_YET
@@ -182,7 +249,8 @@ class Executor:
                 objects = governance_of(self.api, found.described["ClusterArn"])
                 if objects:
                     raise governed(self.api.name, objects) from error
-            if not is_conflict(error):
+            last = found.status in SETTLED and self._gives_up(found)
+            if last or not is_conflict(error):
                 raise self._refused("delete", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
             return NOT_YET
@@ -200,11 +268,10 @@ class Executor:
         """Write tags for which nothing is failed, and say whether they are written."""
         try:
             # A poll retries nothing else: it comes back. What ends with this one cannot.
-            self.api.tag(found.described["ClusterArn"], tags, patient=True)
+            self._write(found, tags, patient=True)
         except AWS_ERRORS as error:
             log.warning("not noted", cluster=self.api.name, cause=str(error))
             return False
-        self.written = visible_claim(tags) or self.written
         return True
 
     def _refused(self, verb: str, error: Exception, found: Found) -> Exception:
