@@ -59,7 +59,7 @@ class HelmRelease:
             log.info("the cluster is gone, and the release with it", release=physical_id)
         claim = None
         if request.type == "Delete":
-            if request.physical_id not in {None, physical_id}:
+            if outcome.absent and request.physical_id not in {None, physical_id}:
                 # CloudFormation made up the id: it gave up the Create before that was answered,
                 # and its function may still be on the way to helm. Nobody stops it.
                 outcome, claim = outcome._replace(deferred=True), str(clock.now())
@@ -147,8 +147,8 @@ def _deletion_progress(client: ReleaseClient, request: Request) -> Progress:
         begun_by = float(request.claim or 0.0) + LONGEST_INVOCATION_SECONDS
         return NOT_YET if client.clock.now() < begun_by else DONE
     if request.deferred:
-        delete(client)
-        return NOT_YET
+        gone = not delete(client).deferred and client.read() is None
+        return DONE if gone else NOT_YET
     raise ProvisioningError(
         f"The Helm release {client.properties.physical_id} is still {release.last.status}",
         detail=release.last.description,

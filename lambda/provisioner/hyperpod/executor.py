@@ -95,8 +95,7 @@ class Executor:
         """
         match step:
             case AskStack():
-                stack_id, clock = self.request.owner.stack_id, self.api.clock
-                return replace(found, stack=stack_phase(self.cloudformation, stack_id, clock=clock))
+                return self._ask(found)
             case Tag(add=add, remove=remove):
                 return self._tag(found, add, remove)
             case Create():
@@ -119,6 +118,17 @@ class Executor:
                 raise error
             case Fail():
                 raise self._failure(step, found)
+
+    def _ask(self, found: Found) -> Found:
+        try:
+            stack_id, clock = self.request.owner.stack_id, self.api.clock
+            return replace(found, stack=stack_phase(self.cloudformation, stack_id, clock=clock))
+        except AWS_ERRORS as error:
+            if self.request.type != "Delete" or found.described:
+                raise
+            # The answer would only tell how long to wait for nothing.
+            log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
+            return replace(found, stack=StackPhase.SETTLED)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
@@ -199,7 +209,7 @@ class Executor:
         """Note a call and make it.
 
         A patch wipes root volumes, so it must not be made twice for want of a note: it is noted
-        first, while the cluster accepts tags. A run that is killed in between fails its request.
+        first, while the cluster accepts tags. A run that is killed in between leaves it out.
 
         Args:
             found: What there is.

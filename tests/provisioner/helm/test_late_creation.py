@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from provisioner import handler
+from provisioner.helm.state import LONGEST_INVOCATION_SECONDS
 from tests.support.provisioner.cloudformation import event
 from tests.support.provisioner.helm_cloud import ID, Cloud, properties
 
@@ -40,11 +41,21 @@ def test_it_waits_and_uninstalls_what_comes(cloud: Cloud, monkeypatch: pytest.Mo
     cloud.start("Create", properties())
     assert cloud.operator() is not None
     assert deletes[0]["PhysicalResourceId"] == MADE_UP
-    cloud.poll(deletes[0])
+    assert cloud.poll(deletes[0]) == {"IsComplete": True}
     assert cloud.operator() is None
-    long_ago = str(float(deletes[0]["Claim"]) - 900)
-    assert cloud.poll({**deletes[0], "Claim": long_ago}) == {"IsComplete": True}
+
+
+def test_it_waits_no_longer_than_a_function_runs(cloud: Cloud) -> None:
+    sent = delete(cloud, MADE_UP)
+    assert cloud.poll(sent) == {"IsComplete": False}
+    long_ago = str(float(sent["Claim"]) - LONGEST_INVOCATION_SECONDS)
+    assert cloud.poll({**sent, "Claim": long_ago}) == {"IsComplete": True}
 
 
 def test_it_does_not_wait_for_a_create_that_was_answered(cloud: Cloud) -> None:
     assert cloud.poll(delete(cloud, ID)) == {"IsComplete": True}
+
+
+def test_it_does_not_wait_when_it_finds_the_release(cloud: Cloud) -> None:
+    cloud.start("Create", properties())
+    assert cloud.poll(delete(cloud, MADE_UP)) == {"IsComplete": True}

@@ -67,6 +67,11 @@ def test_a_rollback_waits_for_a_creation_that_it_does_not_see(
     assert time.now - began == LATEST
 
 
+def test_a_delete_of_nothing_that_may_not_ask_for_the_stack_succeeds(stack: HyperPodStack) -> None:
+    stack.cloudformation.error = client_error("AccessDenied", "DescribeStacks")
+    assert stack.begin("Delete", ONE).poll().complete
+
+
 @pytest.mark.parametrize("what", ["DescribeCluster", "ListTags"])
 def test_a_cluster_that_reads_do_not_find_at_first_is_deleted(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, what: str
