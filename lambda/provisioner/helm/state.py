@@ -19,6 +19,7 @@ To delete:
 
 | release                                         | next step                                   |
 |-------------------------------------------------|---------------------------------------------|
+| absent, its Create may not have begun it yet    | wait, up to Lambda's longest invocation     |
 | absent, not ours                                | nothing                                     |
 | pending, any other run began it                 | wait, up to Lambda's longest invocation     |
 | any other state                                 | uninstall                                   |

@@ -10,6 +10,7 @@ The table of what is found and which step follows is `tests/provisioner/hyperpod
 
 from dataclasses import replace
 
+from provisioner.aws.errors import ROLE_PATIENCE_SECONDS
 from provisioner.aws.stack import StackPhase
 from provisioner.framework.owner import is_marked
 from provisioner.hyperpod.changes import TO_DELETE, Changes, changes, counts_differ
@@ -68,6 +69,7 @@ _SOFTWARE_FAILED = frozenset(
         SoftwareUpdateStatus.ROLLBACK_COMPLETE,
     }
 )
+_LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 _NOT_VISIBLE = Wait(why="its tags are not visible yet")
 
 
@@ -336,6 +338,18 @@ def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterReque
     return Fail(what=what, next_step=next_step, explain=False)
 
 
+def _nothing_to_delete(found: Found, request: ClusterRequest) -> Step:
+    # CloudFormation does not stop the function whose Create it gave up; that may retry for a while.
+    claim = request.claim
+    seen = claim.former or claim.last_call
+    if seen or not request.waits or found.now >= claim.started_at + _LATEST_CREATION_SECONDS:
+        return Done()
+    if found.stack is None:
+        return AskStack()
+    rolls_back = found.stack is StackPhase.ROLLING_BACK
+    return Wait(why="its creation may still be under way") if rolls_back else Done()
+
+
 def _left_to_the_user(
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step | None:
@@ -362,7 +376,7 @@ def _deletion(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
     if not found.described:
-        return Done()
+        return _nothing_to_delete(found, request)
     name, visible = wanted.cluster_name, visible_claim(found.tags)
     if request.waits and request.is_late(found.now, wanted):
         return Fail(
