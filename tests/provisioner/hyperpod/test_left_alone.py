@@ -1,0 +1,245 @@
+"""A request takes back only what was done for it; nodes that were there before are left alone."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from rehearsal.hyperpod import Caller, Faults, HyperPodService, Timings, Unknowns
+from tests.support.provisioner.cloudformation import STACK_ID, Time
+from tests.support.provisioner.hyperpod_stack import (
+    CLASSIC,
+    ONE,
+    TIMINGS,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+    tags_of_cluster,
+)
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+AGAIN = STACK_ID.rpartition("/")[0] + "/another-id-of-the-same-name"
+MOVED = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
+LATE = {"WaitFor": "nodes", "WaitMinutes": "10", "OnShortage": "fail"}
+
+
+@dataclass
+class StaleSageMaker(LocalSageMaker):
+    """HyperPod whose DescribeCluster shows the cluster as it was before the last call."""
+
+    time: Time = field(default_factory=Time)
+    stale_seconds: float = 0.0
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    _before: Mapping[str, Any] = field(default_factory=dict)
+    _until: float = 0.0
+
+    def _call(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        if operation == "UpdateCluster" and self.stale_seconds:
+            before = copy.deepcopy(describe(self, request["ClusterName"]))
+            answer = super()._call(operation, request)
+            self._before, self._until = before, self.time.now + self.stale_seconds
+            return answer
+        answer = super()._call(operation, request)
+        if operation == "DescribeCluster":
+            return {**(self._before if self.time.now < self._until else answer), **self.shown}
+        return answer
+
+
+@pytest.fixture
+def sagemaker(time: Time) -> StaleSageMaker:
+    service = HyperPodService(clock=lambda: time.now, timings=TIMINGS)
+    return StaleSageMaker(service=service, time=time)
+
+
+def outside(sagemaker: StaleSageMaker, operation: str, **request: Any) -> None:
+    """Make an operator's call."""
+    sagemaker.service.call(operation, {"ClusterName": "ml-cluster", **request}, Caller())
+
+
+def counts(sagemaker: StaleSageMaker) -> dict[str, int]:
+    found = sagemaker.service.call("DescribeCluster", {"ClusterName": "ml-cluster"}, Caller())
+    return {item["InstanceGroupName"]: item["TargetCount"] for item in found["InstanceGroups"]}
+
+
+def add_group(sagemaker: StaleSageMaker, time: Time) -> None:
+    outside(sagemaker, "UpdateCluster", InstanceGroups=[group("workers"), group("burst", 8)])
+    time.sleep(900)
+
+
+def scale(sagemaker: StaleSageMaker, time: Time) -> None:
+    nodes = [{"InstanceGroupName": "workers", "IncrementTargetCountBy": 8}]
+    outside(sagemaker, "BatchAddClusterNodes", NodesToAdd=nodes)
+    time.sleep(600)
+
+
+@pytest.mark.parametrize(
+    ("change", "groups", "there"),
+    [
+        (scale, [group("workers", 9)], {"workers": 9}),
+        (add_group, [group("workers"), group("burst", 8)], {"workers": 1, "burst": 8}),
+    ],
+)
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_rollback_leaves_what_an_operator_did_before(
+    sagemaker: StaleSageMaker,
+    time: Time,
+    change: Any,  # noqa: ANN401 - an operator's change
+    groups: list[dict[str, Any]],
+    there: dict[str, int],
+    *,
+    refused: bool,
+) -> None:
+    """The template is brought up to date with the cluster, and the update fails without a call."""
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    change(sagemaker, time)
+    synced = properties(*groups, VpcConfig=MOVED) if refused else properties(*groups)
+    if refused:
+        with pytest.raises(ProvisioningError, match="VpcConfig"):
+            stack.update(synced)
+    else:
+        stack.update(synced)
+    stack.roll_back_update(synced, ONE)
+    assert counts(sagemaker) == there
+
+
+def test_an_update_of_tags_leaves_an_operators_group(sagemaker: StaleSageMaker, time: Time) -> None:
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    add_group(sagemaker, time)
+    stack.update(properties(group("workers"), Tags=[{"Key": "team", "Value": "other"}]))
+    assert counts(sagemaker)["burst"] == 8
+
+
+@pytest.mark.parametrize("end", ["differs", "stays busy", "is refused"])
+def test_a_creation_that_is_refused_leaves_a_cluster_in_use(
+    sagemaker: StaleSageMaker, time: Time, end: str
+) -> None:
+    """A former stack left the cluster, which is busy when the Create comes."""
+    hyperpod_stack(sagemaker, time).create(CLASSIC)
+    outside(sagemaker, "UpdateCluster", InstanceGroups=[group("workers", 2)])
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=7)
+    wanted = properties(group("workers", 5), NodeProvisioningMode=None)
+    if end == "differs":
+        wanted = properties(group("workers", 2), NodeProvisioningMode=None, VpcConfig=MOVED)
+    elif end == "stays busy":
+        sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
+        wanted = {**wanted, "WaitMinutes": "1"}
+    else:
+        sagemaker.service.faults = Faults(quotas={"ml.m5.2xlarge": 2})
+    with pytest.raises(ProvisioningError):
+        again.create(wanted)
+    sagemaker.service.faults = Faults()
+    assert again.roll_back_creation(wanted).complete
+    assert "DeleteCluster" not in sagemaker.writes
+
+
+def test_an_adopted_cluster_outlives_the_rollback_of_its_stack(
+    sagemaker: StaleSageMaker, time: Time
+) -> None:
+    wanted = properties(group("workers", 8))
+    hyperpod_stack(sagemaker, time).create(wanted)
+    time.sleep(900)
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=7)
+    again.create(wanted)
+    assert tags_of_cluster(sagemaker)["hyperpod-cdk:creation"] == "adopted"
+    time.sleep(5)
+    assert again.roll_back_creation(wanted).complete
+    assert counts(sagemaker) == {"workers": 8}
+
+
+def test_an_adopted_cluster_is_deleted_with_its_stack(
+    sagemaker: StaleSageMaker, time: Time
+) -> None:
+    hyperpod_stack(sagemaker, time).create(ONE)
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=7)
+    again.create(ONE)
+    assert again.delete().complete
+    assert "DeleteCluster" in sagemaker.writes
+
+
+def test_a_cluster_that_failed_after_it_worked_is_not_replaced_by_a_creation(
+    sagemaker: StaleSageMaker, time: Time
+) -> None:
+    wanted = properties(group("workers", 8))
+    hyperpod_stack(sagemaker, time).create(wanted)
+    time.sleep(900)
+    sagemaker.shown = {"ClusterStatus": "Failed"}
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=7)
+    with pytest.raises(ProvisioningError, match="with 8 nodes, which are billed; it is not replac"):
+        again.create(wanted)
+    assert "DeleteCluster" not in sagemaker.writes
+
+
+def test_a_failed_cluster_whose_groups_do_not_show_is_not_deleted(
+    sagemaker: StaleSageMaker, time: Time
+) -> None:
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(properties(group("workers", 8)))
+    arn = describe(sagemaker)["ClusterArn"]
+    tags = {"ResourceArn": arn, "TagKeys": ["hyperpod-cdk:creation"]}
+    sagemaker.service.call("DeleteTags", tags, Caller())
+    sagemaker.shown = {"ClusterStatus": "Failed", "InstanceGroups": []}
+    with pytest.raises(ProvisioningError):
+        stack.update(properties(group("workers", 9)))
+    assert "DeleteCluster" not in sagemaker.writes
+
+
+def test_a_late_cluster_is_kept_though_its_mark_is_not_visible_yet(time: Time) -> None:
+    service = HyperPodService(
+        clock=lambda: time.now, timings=TIMINGS, unknowns=Unknowns(tag_lag=60)
+    )
+    sagemaker = StaleSageMaker(service=service, time=time)
+    stack = hyperpod_stack(sagemaker, time)
+    service.faults = Faults(capacity_shortage=frozenset({"rare"}))
+    wanted = {**properties(group("workers", 8), group("rare")), **LATE}
+    with pytest.raises(ProvisioningError, match="not ready"):
+        stack.create(wanted)
+    time.sleep(5)
+    with pytest.raises(ProvisioningError, match="is kept"):
+        stack.roll_back_creation(wanted)
+    assert "DeleteCluster" not in sagemaker.writes
+
+
+def test_an_update_soon_after_another_keeps_its_count(time: Time) -> None:
+    timings = Timings(create=100, update=1, delete=60)
+    service = HyperPodService(clock=lambda: time.now, timings=timings)
+    sagemaker = StaleSageMaker(service=service, time=time, stale_seconds=30)
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    stack.update(properties(group("workers", 8)))
+    time.sleep(5)
+    stack.update(properties(group("workers", 8), NodeRecovery="None"))
+    time.sleep(60)
+    assert counts(sagemaker) == {"workers": 8}
+
+
+@pytest.mark.parametrize(
+    "groups", [[group("workers", 8)], [group("workers"), group("more", 4)]], ids=["count", "group"]
+)
+def test_a_rollback_soon_after_the_update_takes_it_back(
+    sagemaker: StaleSageMaker, time: Time, groups: list[dict[str, Any]]
+) -> None:
+    sagemaker.stale_seconds = 30
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    stack.update(properties(*groups))
+    time.sleep(5)
+    stack.roll_back_update(properties(*groups), ONE)
+    time.sleep(600)
+    assert counts(sagemaker) == {"workers": 1}
+
+
+def test_nodes_are_waited_for_though_the_update_does_not_show_yet(
+    sagemaker: StaleSageMaker, time: Time
+) -> None:
+    sagemaker.stale_seconds = 30
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
+    with pytest.raises(ProvisioningError, match="not ready"):
+        stack.update({**properties(group("workers", 8)), **LATE})
