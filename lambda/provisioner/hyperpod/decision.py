@@ -120,7 +120,7 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
         if rolls_back:
             return Done(missing=["the cluster is not this stack's"])
         return Refuse(error=belongs_to_another(wanted.cluster_name, found.tags))
-    if _is_stale(visible, request):
+    if _is_stale(visible, request, found):
         return Refuse(error=stale(wanted.cluster_name))
     claim = visible if visible and visible.request == request.claim.request else None
     if claim is None and (
@@ -136,7 +136,7 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
     return _way_on(found, wanted, request, claim)
 
 
-def _is_stale(visible: Claim | None, request: ClusterRequest) -> bool:
+def _is_stale(visible: Claim | None, request: ClusterRequest, found: Found) -> bool:
     own = request.claim
     if visible is None:
         return False
@@ -144,7 +144,13 @@ def _is_stale(visible: Claim | None, request: ClusterRequest) -> bool:
         return not request.waits and visible.rolls_back != own.rolls_back
     if own.rolls_back and visible.takes_back == request.properties:
         return True  # what looks like a rollback is a retry of the request that was rolled back
-    return own.is_former_in(visible) or (request.waits and own.is_before(visible))
+    if own.is_former_in(visible):
+        return True
+    # Two functions' clocks differ, so time alone tells neither what comes last by its nature, nor
+    # anything while the own claim may be unseen.
+    is_last = request.type == "Delete" or (own.rolls_back and own.follows(visible))
+    timely = request.waits and not is_last and not _may_be_unseen(request, found)
+    return timely and own.is_before(visible)
 
 
 def _may_be_unseen(request: ClusterRequest, found: Found) -> bool:
@@ -390,7 +396,7 @@ def _deletion(  # noqa: PLR0911 - each return is a case of the table
         if is_marked(found.tags):
             return Done()
         return _NOT_VISIBLE if found.is_new else Refuse(error=lost_its_tags(name))
-    if _is_stale(visible, request):
+    if _is_stale(visible, request, found):
         return Refuse(error=stale(name))
     claim = visible if visible and visible.request == request.claim.request else None
     if not (claim and claim.last_call == DELETE_KEY):

@@ -214,7 +214,12 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "delete: no cluster": (DELETE, NOTHING, Done),
     "delete: another stack's cluster": (DELETE, found("InService", stack_id=OTHER_STACK_ID), Done),
     "delete: nobody's cluster": (DELETE, replace(found("InService"), tags={}), Refuse),
-    "delete: a later request's": (DELETE, found("InService", LATER), Refuse),
+    "delete: a later request's": (DELETE, found("InService", LATER.over(OWN)), Refuse),
+    "delete: a request's whose function's clock is ahead": (
+        DELETE,
+        found("InService", LATER),
+        Tag,
+    ),
     "delete: not claimed yet": (DELETE_BEGINS, found("InService", BEFORE), Tag),
     "delete: whatever its status": (DELETE, found("Updating"), Delete),
     "delete: is being deleted": (DELETE, found("Deleting"), Wait),
