@@ -62,7 +62,7 @@ synth: setup guard $(CHART) ## Write the CloudFormation templates into cdk.out (
 templates: synth ## Same as synth, then list the templates
 	@ls -1 cdk.out/*.template.json
 
-diff: setup guard $(CHART) ## Show what a deployment would change, rights included
+diff: setup guard $(CHART) ## Show what a deployment would change, including IAM permissions
 	@$(CDK) diff
 
 # The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
@@ -76,7 +76,7 @@ destroy: setup guard $(CHART) ## Delete the HyperPod nodes; network, control pla
 destroy-all: setup guard $(CHART) ## Delete all stacks; a protected storage stack stops it
 	@$(CDK) destroy --all
 
-rehearse: setup guard ## Deploy everything onto a local AWS on this machine and take it down (CONFIG=..., SCENARIO=...)
+rehearse: setup guard ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)
 	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
