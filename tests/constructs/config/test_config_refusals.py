@@ -107,8 +107,16 @@ def groups(*names: str) -> list[dict[str, object]]:
             "did you mean Automatic? (allowed: Automatic, None)",
         ),
         ("cluster.node_provisioning_mode", "Classic", "(allowed: Continuous)"),
-        ("cluster.instance_groups", [], "0 must be 1 to 100, the API's limits for the number of"),
-        ("cluster.instance_groups", groups(*(f"g{n}" for n in range(101))), "101 must be 1 to 100"),
+        (
+            "cluster.instance_groups",
+            [],
+            "0 items; must be 1 to 100, the API's limits for the number of",
+        ),
+        (
+            "cluster.instance_groups",
+            groups(*(f"g{n}" for n in range(101))),
+            "101 items; must be 1 to 100",
+        ),
         ("cluster.instance_groups[1].name", "worker-group-1", "the name of instance_groups[0]"),
         (f"{GROUP}.name", "worker_1", "must match"),
         (f"{GROUP}.name", "a" * 64, "must be 1 to 63 characters"),
