@@ -9,10 +9,9 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
 export CDK_DISABLE_CLI_TELEMETRY := true
 CDK := cdk --no-notices -c config=$(CONFIG)
-CHART := build/charts/hyperpod-helm-chart.tgz
 
 .DEFAULT_GOAL := help
-.PHONY: help setup guard synth templates charts charts-check diff deploy destroy destroy-all \
+.PHONY: help setup guard synth templates chart charts charts-check diff deploy destroy destroy-all \
         rehearse test random-configs check format benchmark clean
 
 help: ## Show this help
@@ -49,34 +48,35 @@ guard:
 charts: setup ## Package the official HyperPod Helm chart into build/charts (needs git and the network)
 	@python -m scripts.charts package
 
-$(CHART): charts/pins.yaml charts/guards.yaml | setup
-	@python -m scripts.charts package
+# Packages it if the configuration names no chart of its own, and the package is missing or outdated.
+chart: setup guard
+	@python -m scripts.charts package --if-needed-by $(CONFIG)
 
 charts-check: setup ## Report newer charts upstream and what they would change
 	@python -m scripts.charts check
 
-synth: setup guard $(CHART) ## Write the CloudFormation templates into cdk.out (CONFIG=config/default.yaml)
+synth: setup guard chart ## Write the CloudFormation templates into cdk.out (CONFIG=config/default.yaml)
 	@$(CDK) synth --quiet
 	@echo "Templates: cdk.out/*.template.json"
 
 templates: synth ## Same as synth, then list the templates
 	@ls -1 cdk.out/*.template.json
 
-diff: setup guard $(CHART) ## Show what a deployment would change, rights included
+diff: setup guard chart ## Show what a deployment would change, including IAM permissions
 	@$(CDK) diff
 
 # The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
-deploy: setup guard $(CHART) ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
+deploy: setup guard chart ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
 	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
 
-destroy: setup guard $(CHART) ## Delete the HyperPod nodes; network, control plane and data stay
+destroy: setup guard chart ## Delete the HyperPod nodes; network, control plane and data stay
 	@$(CDK) destroy --exclusively '*-hyperpod'
 	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
 
-destroy-all: setup guard $(CHART) ## Delete all stacks; a protected storage stack stops it
+destroy-all: setup guard chart ## Delete all stacks; a protected storage stack stops it
 	@$(CDK) destroy --all
 
-rehearse: setup guard ## Deploy everything onto a local AWS on this machine and take it down (CONFIG=..., SCENARIO=...)
+rehearse: setup guard ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)
 	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.

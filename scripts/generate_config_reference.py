@@ -17,7 +17,7 @@ _MOST_VALUES_SHOWN = 8
 _HEADER = """# Configuration
 
 One YAML file describes a deployment; `config/default.yaml` is a commented one. Choose another with
-`make deploy CONFIG=config/mine.yaml` or `cdk deploy --all -c config=config/mine.yaml`.
+`make deploy CONFIG=config/mine.yaml`.
 
 Unknown keys, wrong types and values that AWS would refuse are reported before anything is deployed,
 one line each: file, key, value, rule. Editors check and complete the files through

@@ -7,12 +7,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from hyperpod_cdk import ConfigError, load_config
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
 from scripts.charts.helm import Helm, helm_binary
 from scripts.charts.package import package
-from scripts.charts.publish import publish
+from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
 
@@ -20,13 +21,26 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; return its exit code: 0 done, 1 refused with one line on stderr."""
+    """Run one command; return its exit code.
+
+    0 done; 1 refused with one line on stderr; 2 a configuration that cannot be used.
+    """
     parser = argparse.ArgumentParser(prog="python -m scripts.charts", description=__doc__)
     parser.add_argument("command", choices=["package", "check"])
     parser.add_argument("--pins", type=Path, default=_REPOSITORY / "charts" / "pins.yaml")
     parser.add_argument("--output", type=Path, default=_REPOSITORY / "build" / "charts")
+    parser.add_argument(
+        "--if-needed-by",
+        type=Path,
+        metavar="CONFIG",
+        help="package only if this configuration names no chart and the package is out of date",
+    )
     arguments = parser.parse_args(argv)
     try:
+        if arguments.if_needed_by is not None:
+            config = load_config(arguments.if_needed_by)
+            if config.helm.chart is not None or _is_up_to_date(arguments.pins, arguments.output):
+                return 0
         settings = load_settings(pin_file=arguments.pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:
             workspace = Path(folder)
@@ -38,10 +52,21 @@ def main(argv: list[str] | None = None) -> int:
             else:
                 output = arguments.output
                 check(settings, helm=helm, workspace=workspace, output=output, report=_report)
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
     except (ChartError, CommandError, OSError) as error:
         sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
         return 1
     return 0
+
+
+def _is_up_to_date(pins: Path, output: Path) -> bool:
+    archive = output / ARCHIVE_NAME
+    sources = (pins, pins.with_name("guards.yaml"))
+    return archive.is_file() and all(
+        archive.stat().st_mtime >= source.stat().st_mtime for source in sources if source.exists()
+    )
 
 
 def _package(settings: Settings, *, helm: Helm, workspace: Path, output: Path) -> None:

@@ -1,5 +1,7 @@
 """README.md and docs/: what they name exists."""
 
+import ast
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from scripts.generate_config_reference import render
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
+_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 _COMMAND = re.compile(r"(?:^|`)make ([a-z][a-z-]*)", re.MULTILINE)
 _KEY = re.compile(r"`((?:network|eks|storage|helm|cluster)\.[a-z_.\[\]]+)`")
@@ -62,7 +65,7 @@ def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError) as refusal:
         load_config(file)
-    assert str(refusal.value).startswith(f"{file}: {shown[1]}")
+    assert str(refusal.value) == f"{file}: {shown[1]}"
 
 
 def test_prices_are_of_the_default_configuration(readme: str) -> None:
@@ -82,6 +85,30 @@ def test_prices_are_of_the_default_configuration(readme: str) -> None:
 def test_every_shipped_configuration_is_named(readme: str) -> None:
     files = CONFIG_FOLDER.glob("*.yaml")
     assert [file.name for file in files if f"config/{file.name}" not in readme] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_import_what_exists(page: Path) -> None:
+    imports = [
+        (node.module, name.name)
+        for block in _PYTHON.findall(page.read_text("utf-8"))
+        for node in ast.walk(ast.parse(block))
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for name in node.names
+        if node.module.split(".")[0] == "hyperpod_cdk"
+    ]
+    missing = [
+        f"{module}.{name}"
+        for module, name in imports
+        if not hasattr(importlib.import_module(module), name)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/helm.md"])
+def test_python_examples_are_found(page: str) -> None:
+    blocks = _PYTHON.findall((REPOSITORY / page).read_text("utf-8"))
+    assert any("hyperpod_cdk" in block for block in blocks)
 
 
 def _keys_of(page: str) -> Iterator[str]:

@@ -35,8 +35,8 @@ def node_addresses(config: Config) -> Iterator[Finding]:
         elif needed > max(free):
             yield warning(
                 *_place(subnets),
-                f"have {sum(free)} free addresses together and {max(free)} in the largest, of the "
-                f"{needed} that the instance groups take: HyperPod may put all into one subnet",
+                f"have {sum(free)} usable addresses together and {max(free)} in the largest; the "
+                f"instance groups need {needed}, and HyperPod may put all into one subnet",
             )
 
 
@@ -75,6 +75,6 @@ def _too_small(groups: Sequence[NodeGroupConfig], *, needed: int, free: int) -> 
     more = len(groups) - len(shares)
     others = f" and {more} more groups" if more else ""
     return (
-        f"has {free} free addresses for nodes and pods, of the {needed} that the instance groups "
-        f"take: {', '.join(shares)}{others}; a subnet cannot be resized"
+        f"has {free} usable addresses for nodes and pods; the instance groups need {needed}: "
+        f"{', '.join(shares)}{others}; a subnet cannot be resized"
     )

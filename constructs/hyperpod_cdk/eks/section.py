@@ -51,8 +51,8 @@ class EksConfig(Section):
     private. Default: anywhere, with IAM deciding who gets in."""
 
     admins: Listed[PrincipalArn] = ()
-    """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: nobody
-    but the deployment."""
+    """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: only
+    the provisioner."""
 
     secrets_kms_key_arn: KeyArn | None = None
     """ARN of a symmetric KMS key of this region that encrypts Kubernetes secrets; it cannot be

@@ -1,6 +1,7 @@
 """Rules between the instance groups of a cluster."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -53,7 +54,8 @@ def checked_groups(
 def _list_findings(
     groups: Sequence[Any], *, key: str, limits: Shape, taken: Sequence[str]
 ) -> Iterator[Finding]:
-    yield from limit_findings(len(groups), limits=limits, noun="the number of instance groups")
+    for finding in limit_findings(len(groups), limits=limits, noun="the number of instance groups"):
+        yield replace(finding, message=f"items; {finding.message}")
     owner = {name: f"instance_groups[{index}]" for index, name in enumerate(taken)}
     for index, group in enumerate(groups):
         name = group.get("name") if isinstance(group, dict) else getattr(group, "name", None)

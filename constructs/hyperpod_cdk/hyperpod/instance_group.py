@@ -37,7 +37,7 @@ InterfaceType = Annotated[
 
 
 class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
-    """Equal nodes of the cluster."""
+    """A group of identical instances."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -172,7 +172,7 @@ class SeveralTypesConfig(GroupConfig):
 
 
 class NodeGroupConfig(GroupConfig):
-    """Equal nodes of the cluster."""
+    """A group of identical instances."""
 
     instance_count: Annotated[InstanceCount, Api("InstanceCount")]
     """Number of instances; each is billed from the start of its lifecycle script."""

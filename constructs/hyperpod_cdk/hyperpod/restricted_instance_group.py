@@ -50,7 +50,7 @@ class SharedEnvironmentConfig(Section):
 
 
 class RestrictedInstanceGroupConfig(NodeGroupConfig, OneTypeConfig):
-    """Equal nodes in a restricted environment, for training such models as Amazon Nova."""
+    """A group of identical instances in a restricted environment, to train such models as Nova."""
 
     environment: Annotated[RestrictedEnvironmentConfig | None, Api("EnvironmentConfig")] = None
     """Environment of this group alone. Default: the shared one."""

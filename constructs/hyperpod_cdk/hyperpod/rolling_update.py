@@ -20,7 +20,7 @@ AlarmName = Annotated[
 
 
 class BatchSizeConfig(Section):
-    """How many instances are updated at a time."""
+    """How many instances are updated, or rolled back, at a time."""
 
     type: Annotated[
         str,

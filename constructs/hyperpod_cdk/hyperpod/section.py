@@ -75,8 +75,8 @@ class ClusterConfig(WaitingConfig):
     node_provisioning_mode: Annotated[ProvisioningMode | None, Api("NodeProvisioningMode")] = (
         "Continuous"
     )
-    """Continuous: nodes join one by one as capacity is found, and missing ones are retried for
-    ever. null: all nodes or none. It is set when the cluster is created."""
+    """Continuous: nodes join one by one as capacity is found, and missing ones are retried
+    indefinitely. null: all nodes or none. It is set when the cluster is created."""
 
     auto_scaling: Annotated[AutoScalerType | None, Api("AutoScaling.AutoScalerType")] = None
     """Karpenter: HyperPod adds and removes nodes as pods need them, with continuous provisioning

@@ -27,7 +27,7 @@ class WaitingConfig(Section):
     """What a deployment of the cluster waits for, and what happens to a failed cluster."""
 
     wait_for: Annotated[str, OneOf(values=WAIT_FOR, noun="something to wait for")] = "in_service"
-    """When a deployment of the cluster is done. accepted: as soon as HyperPod took it on.
+    """When a deployment of the cluster is done. accepted: as soon as HyperPod accepted it.
     in_service: when the cluster is in service; with continuous provisioning, nodes come afterwards.
     nodes: when every group has its instances, or its least number of them. Default: in_service."""
 
@@ -36,13 +36,14 @@ class WaitingConfig(Section):
         AfterValidator(_minutes),
         Field(json_schema_extra={"minimum": 1, "maximum": MOST_WAIT_MINUTES}),
     ] = 50
-    """How many minutes that may take, 1 to 55. Default: 50."""
+    """Maximum time to wait, in minutes, 1 to 55. Default: 50."""
 
     on_shortage: Annotated[
         str, OneOf(values=ON_SHORTAGE, noun="a way to deal with a late cluster")
     ] = "continue"
-    """What a cluster does that is late: fail rolls the deployment back; continue lets it succeed
-    and reports what is missing, while HyperPod goes on trying. Default: continue."""
+    """What happens when the cluster is not ready in time: fail rolls the deployment back;
+    continue lets it succeed and reports what is missing, while HyperPod goes on trying. Default:
+    continue."""
 
     on_create_failure: Annotated[
         str, OneOf(values=ON_CREATE_FAILURE, noun="a way to deal with a failed creation")

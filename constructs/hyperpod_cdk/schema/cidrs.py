@@ -1,7 +1,7 @@
 """IPv4 CIDR blocks: their types and the rules between them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -21,10 +21,13 @@ _UNUSABLE_RANGES = tuple(
 NamedCidr = tuple[Path, str]
 
 
-def _cidr(value: str) -> str:
+def _cidr(value: str, *, any_size: bool = False) -> str:
     address, slash, prefix = value.partition("/")
     if not (slash and prefix.isascii() and prefix.isdigit()):
-        raise ValueError("must be an IPv4 CIDR block such as 10.0.0.0/16")
+        hint = (
+            f"; for this one address, write {value}/32" if any_size and _is_address(value) else ""
+        )
+        raise ValueError(f"must be an IPv4 CIDR block such as 10.0.0.0/16{hint}")
     try:
         network = IPv4Network(value, strict=False)
     except ValueError as error:
@@ -32,6 +35,18 @@ def _cidr(value: str) -> str:
     if str(network.network_address) != address:
         raise ValueError(f"has bits set after its /{prefix} prefix; did you mean {network}?")
     return value
+
+
+def _cidr_of_any_size(value: str) -> str:
+    return _cidr(value, any_size=True)
+
+
+def _is_address(value: str) -> bool:
+    try:
+        IPv4Address(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _allocatable_cidr(value: str) -> str:
@@ -44,7 +59,7 @@ def _allocatable_cidr(value: str) -> str:
     return value
 
 
-Cidr = Annotated[str, AfterValidator(_cidr)]
+Cidr = Annotated[str, AfterValidator(_cidr_of_any_size)]
 """An IPv4 CIDR block of any size."""
 
 AllocatableCidr = Annotated[str, AfterValidator(_allocatable_cidr)]

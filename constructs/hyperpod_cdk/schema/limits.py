@@ -200,14 +200,17 @@ def limit_findings(value: str | int, *, limits: Shape, noun: str) -> list[Findin
 
 def nearest(value: object, *, known: Iterable[str]) -> str:
     """Write "; did you mean X?" for a close known name, else nothing."""
-    found = get_close_matches(str(value), list(known), n=1)
-    return f"; did you mean {found[0]}?" if found else ""
+    names = {name.lower(): name for name in known}
+    found = get_close_matches(str(value).lower(), list(names), n=1)
+    return f"; did you mean {names[found[0]]}?" if found else ""
 
 
 def _unknown(value: str | int, *, known: Sequence[str], noun: str) -> Finding:
     few = len(known) <= _MOST_VALUES_LISTED
     allowed = ", ".join(known) if few else f"{len(known)} types, see config/schema.json"
-    hint = nearest(value, known=known)
+    # Numbers and versions that look alike are not near each other.
+    is_number = all(name.replace(".", "").isdigit() for name in known)
+    hint = "" if is_number else nearest(value, known=known)
     return Finding(value=value, message=f"is not {noun}{hint} (allowed: {allowed})")
 
 

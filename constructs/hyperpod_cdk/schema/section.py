@@ -152,7 +152,14 @@ def _wrong_type(details: ErrorDetails, *, model: type[Section]) -> str:
         has_default = _has_default(details["loc"], model=model)
         return f"must be {expected}" + ("; leave the key out to take its default" * has_default)
     if expected == "text" and isinstance(value, bool | int | float):
-        return f"must be {expected}; write it in quotes"
+        # YAML reads the version 1.30 as the number 1.3.
+        is_version = details["loc"][-1:] == ("version",) and isinstance(value, float)
+        return f"must be {expected}; write it in quotes" + f', "{value:.2f}"' * is_version
+    is_number = isinstance(value, str) and value.removeprefix("-").isdecimal()
+    if (expected == "a whole number" and is_number) or (
+        expected == "true or false" and value in ("true", "false")
+    ):
+        return f"must be {expected}; write it without quotes"
     return f"must be {expected}"
 
 

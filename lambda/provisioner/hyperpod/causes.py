@@ -72,7 +72,7 @@ CAUSES = (
         "capacity",
         r"Insufficient\w*Capacity|(insufficient|sufficient|no|not enough) capacity|"
         r"capacity (is )?(not available|unavailable)",
-        "Try again later, another Availability Zone, or reserve capacity with a training plan.",
+        "Try again later, use another Availability Zone, or reserve capacity with a training plan.",
     ),
     _cause(
         "access entry",

@@ -30,8 +30,8 @@ def cluster(*changes: Mapping[str, Any]) -> dict[str, Any]:
         (
             {"network": {"hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]}, "cluster": cluster({})},
             [
-                "network.hyperpod_subnets[0].cidr: '10.1.0.0/24' has 251 free addresses for nodes "
-                "and pods, of the 324 that the instance groups take: g0 4 x 81 (3 nodes of "
+                "network.hyperpod_subnets[0].cidr: '10.1.0.0/24' has 251 usable addresses for "
+                "nodes and pods; the instance groups need 324: g0 4 x 81 (3 nodes of "
                 "ml.p5.48xlarge would fit alone); a subnet cannot be resized"
             ],
         ),

@@ -49,7 +49,7 @@ FILES = {"size_gib": 1200, "per_unit_storage_throughput": 250}
             "restricted_instance_groups",
             [{**NOVA, "name": f"nova-{n}"} for n in range(101)],
             "restricted_instance_groups",
-            "101 must be 1 to 100",
+            "101 items; must be 1 to 100",
         ),
         (
             "restricted_instance_groups",

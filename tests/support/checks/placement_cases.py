@@ -183,7 +183,7 @@ NODE_ADDRESSES = [
         (
             ERROR,
             _BLOCK,
-            "has 251 free addresses for nodes and pods, of the 324 that the instance groups take: "
+            "has 251 usable addresses for nodes and pods; the instance groups need 324: "
             "group-0 4 x 81 (3 nodes of ml.p5.48xlarge would fit alone); a subnet",
         ),
     ),
@@ -206,7 +206,7 @@ NODE_ADDRESSES = [
         node_addresses,
         "most of a flexible group's types counts",
         config(group(None, instance_types=[CPU, GPU], instance_count=4), network=_SMALL),
-        (ERROR, _BLOCK, "of the 324"),
+        (ERROR, _BLOCK, "need 324"),
     ),
     one(
         node_addresses,
@@ -216,7 +216,7 @@ NODE_ADDRESSES = [
             group(GPU, index=1, instance_count=4, availability_zone_id=ZONE),
             network=subnets("10.1.0.0/17", ("10.1.128.0/24", OTHER_ZONE)),
         ),
-        (ERROR, "network.hyperpod_subnets[1].cidr", "of the 324"),
+        (ERROR, "network.hyperpod_subnets[1].cidr", "need 324"),
     ),
     one(
         node_addresses,
@@ -225,7 +225,7 @@ NODE_ADDRESSES = [
             group(GPU, instance_count=4, availability_zone_id=ZONE),
             network=subnets("10.1.0.0/24", "10.1.128.0/17"),
         ),
-        (ERROR, _BLOCK, "of the 324"),
+        (ERROR, _BLOCK, "need 324"),
     ),
     one(
         node_addresses,
@@ -235,7 +235,7 @@ NODE_ADDRESSES = [
             group(GPU, index=1, instance_count=4),
             network=subnets("10.1.0.0/24", ("10.1.128.0/24", OTHER_ZONE)),
         ),
-        (ERROR, "network.hyperpod_subnets", "has 502 free addresses"),
+        (ERROR, "network.hyperpod_subnets", "has 502 usable addresses"),
     ),
     one(
         node_addresses,
@@ -244,7 +244,11 @@ NODE_ADDRESSES = [
             group(GPU, instance_count=4),
             network=subnets("10.1.0.0/24", "10.1.1.0/24"),
         ),
-        (WARNING, "network.hyperpod_subnets", "502 free addresses together and 251 in the largest"),
+        (
+            WARNING,
+            "network.hyperpod_subnets",
+            "502 usable addresses together and 251 in the largest",
+        ),
     ),
 ]
 
