@@ -20,6 +20,7 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.arns import arn_findings
 from hyperpod_cdk.schema.availability_zones import (
@@ -97,7 +98,8 @@ class Config(Section):
         cls, value: object, handler: Callable[[object], NetworkConfig], info: ValidationInfo
     ) -> NetworkConfig:
         # Wrapped, so that a finding elsewhere in the network does not hide a foreign zone.
-        findings = list(region_findings(_zones_of(value), region=info.data.get("region")))
+        region = info.data.get("region")
+        findings = list(region_findings(_zones_of(value), region=region))
         try:
             network = handler(value)
         except ValidationError as error:
@@ -105,7 +107,7 @@ class Config(Section):
             others = findings_of(error, model=NetworkConfig)
             refuse([*findings, *(finding for finding in others if finding.path not in foreign)])
             raise
-        refuse(findings)
+        refuse([*findings, *_unnamed_zone_findings(network, region=region)])
         return network
 
     @field_validator("eks")
@@ -157,6 +159,17 @@ def _zones_of(network: object) -> Iterator[NamedZone]:
         zone = subnet.get("availability_zone_id") if isinstance(subnet, dict) else None
         if isinstance(zone, str):
             yield ("hyperpod_subnets", index, "availability_zone_id"), zone
+
+
+def _unnamed_zone_findings(network: NetworkConfig, *, region: str | None) -> Iterator[Finding]:
+    """Find zones left to their names where one of them may be a zone that EKS refuses."""
+    refused = [zone for zone, home in ZONES_WITHOUT_EKS.items() if home == region]
+    if refused and network.availability_zone_ids is None:
+        message = (
+            f"is missing: name zones of {region} by ID, because EKS takes no subnet in "
+            f"{refused[0]}, whose name differs from account to account"
+        )
+        yield Finding(path=("availability_zone_ids",), value=None, message=message)
 
 
 def _arn_findings(eks: EksConfig, *, region: str | None) -> Iterator[Finding]:

@@ -1,10 +1,12 @@
 """The EKS control plane that orchestrates HyperPod."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import cast
 
+from aws_cdk import Stack, aws_eks_v2
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_eks_v2
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
@@ -102,8 +104,8 @@ class EksCluster(Construct):
         self.cluster = cast("aws_eks_v2.ICluster", cluster)
         for construct_name, addon_name in _DAEMON_SET_ADDONS.items():
             aws_eks_v2.Addon(self, construct_name, cluster=self.cluster, addon_name=addon_name)
-        for index, principal in enumerate(eks.admins):
-            self.grant_admin(f"Admin{index + 1}", principal_arn=principal)
+        for principal in eks.admins:
+            self.grant_admin(principal)
         acknowledge(
             self.cluster,
             {
@@ -124,8 +126,16 @@ class EksCluster(Construct):
             },
         )
 
-    def grant_admin(self, construct_id: str, *, principal_arn: str) -> aws_eks_v2.AccessEntry:
-        """Give an IAM principal cluster admin rights through an access entry."""
+    def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
+        """Give an IAM principal cluster admin rights through an access entry.
+
+        Args:
+            principal_arn: ARN of an IAM role or user; may be a token.
+        """
+        # By the principal, not by its place in a list: EKS takes a principal once, and
+        # CloudFormation creates the entry of a new id before it deletes that of an old one.
+        name = json.dumps(Stack.of(self).resolve(principal_arn), sort_keys=True)
+        construct_id = f"Admin{hashlib.sha256(name.encode()).hexdigest()[:8]}"
         return aws_eks_v2.AccessEntry(
             self,
             construct_id,

@@ -8,6 +8,7 @@ from constructs import Construct
 from hyperpod_cdk.hyperpod.node_needs import need_findings, need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.network import NodeSubnets
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
@@ -126,8 +127,7 @@ class ExecutionRole(Construct):
             description="HyperPod cluster nodes",
             assumed_by=iam.ServicePrincipal(
                 "sagemaker.amazonaws.com",
-                # A confused deputy in another account cannot make SageMaker use this role.
-                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+                conditions=SOURCE_ACCOUNT_IF_SENT,
             ),
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
         )

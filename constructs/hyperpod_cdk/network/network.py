@@ -123,7 +123,7 @@ class Network(Construct):
                 self, f"Eks{i + 1}", vpc=self.vpc, cidr=eks_cidr, zone=public.zone, public=public
             )
             for i, (eks_cidr, public) in enumerate(
-                zip(network.eks_subnet_cidrs, publics, strict=True)
+                zip(network.eks_subnet_cidrs, publics, strict=False)
             )
         ]
         hyperpod = [

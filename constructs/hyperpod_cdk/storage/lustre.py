@@ -54,7 +54,6 @@ class Lustre(Construct):
                 deployment_type=fsx.LustreDeploymentType.PERSISTENT_2,
                 per_unit_storage_throughput=storage.throughput_mbps_per_tib,
                 data_compression_type=fsx.LustreDataCompressionType(storage.compression),
-                copy_tags_to_backups=True,
             ),
             removal_policy=removal_policy,
         )
