@@ -62,6 +62,7 @@ class PlatformStack(cdk.Stack):
             "ExecutionRole",
             cluster=config.cluster,
             orchestrator=Eks(cluster=self.eks_cluster),
+            vpc=self.network.vpc,
             subnets=self.network.node_subnets,
             security_group=self.security_group,
             lifecycle_scripts=self.lifecycle_scripts,

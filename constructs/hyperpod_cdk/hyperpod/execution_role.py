@@ -5,6 +5,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
 from hyperpod_cdk.hyperpod.node_needs import need_findings, need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
@@ -30,6 +31,7 @@ class ExecutionRole(Construct):
         cluster: Its groups without an execution role of their own use this one; what they name
             (subnets, security groups, keys, scripts, alarms) is in its rights.
         orchestrator: What runs the jobs of the nodes.
+        vpc: The VPC of the nodes.
         subnets: Where nodes' network interfaces may be made.
         security_group: The group that they may carry.
         lifecycle_scripts: Scripts that nodes read.
@@ -45,6 +47,7 @@ class ExecutionRole(Construct):
         *,
         cluster: ClusterConfig,
         orchestrator: Orchestrator,
+        vpc: ec2.IVpc,
         subnets: NodeSubnets,
         security_group: ec2.ISecurityGroup,
         lifecycle_scripts: LifecycleScripts,
@@ -58,6 +61,7 @@ class ExecutionRole(Construct):
         def ec2_arn(resource: str, name: str) -> str:
             return stack.format_arn(service="ec2", resource=resource, resource_name=name)
 
+        clusters = any_hyperpod_cluster(self)
         interfaces, instances = ec2_arn("network-interface", "*"), ec2_arn("instance", "*")
         any_repository = f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"
         subnet_ids = [*subnets.ids, *(name for vpc in overrides for name in vpc.subnet_ids)]
@@ -77,11 +81,25 @@ class ExecutionRole(Construct):
                     "ec2:CreateNetworkInterfacePermission",
                     "ec2:DeleteNetworkInterface",
                     "ec2:DeleteNetworkInterfacePermission",
-                    "ec2:DetachNetworkInterface",
                     "ec2:ModifyNetworkInterfaceAttribute",
                     "ec2:UnassignPrivateIpAddresses",
                 ],
                 resources=[interfaces, instances, *own_groups, *own_subnets],
+                # Instances have no VPC in their conditions.
+                conditions={"ArnEqualsIfExists": {"ec2:Vpc": ec2_arn("vpc", vpc.vpc_id)}},
+            ),
+            iam.PolicyStatement(
+                sid="DetachNetworkInterfaces",
+                # HyperPod's instances are in an account of the service, so no ARN names them.
+                actions=["ec2:DetachNetworkInterface"],
+                resources=["*"],
+            ),
+            iam.PolicyStatement(
+                sid="AttachNetworkInterfaces",
+                # The VPC CNI asks HyperPod for further network interfaces of a node.
+                # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
+                actions=["sagemaker:AttachClusterNodeNetworkInterface"],
+                resources=[clusters],
             ),
             iam.PolicyStatement(
                 sid="TagNetworkInterfaces", actions=["ec2:CreateTags"], resources=[interfaces]
@@ -98,6 +116,8 @@ class ExecutionRole(Construct):
                     "ec2:DescribeTags",
                     "ec2:DescribeVpcs",
                     "ecr:GetAuthorizationToken",
+                    # Whether a file system serves Lustre over EFA.
+                    "fsx:DescribeFileSystems",
                 ],
                 resources=["*"],
             ),
@@ -151,7 +171,12 @@ class ExecutionRole(Construct):
                     "Network interfaces are attached to nodes whose ids are not known ahead."
                 ),
                 wildcard_finding(self, "*"): (
-                    "These actions only read, or log in to ECR, and AWS takes no resource for them."
+                    "Detaching names instances of an account of the service; the other actions only "
+                    "read, or log in to ECR, and AWS takes no resource for them."
+                ),
+                wildcard_finding(self, clusters): (
+                    "A HyperPod cluster's ARN ends in an id that the service draws at creation, and "
+                    "the cluster needs this role before it has one."
                 ),
                 wildcard_finding(self, any_repository): (
                     "Images come from repositories of several AWS accounts and regions; pull only."
