@@ -171,11 +171,11 @@ class ExecutionRole(Construct):
                     "Network interfaces are attached to nodes whose ids are not known ahead."
                 ),
                 wildcard_finding(self, "*"): (
-                    "Detaching names instances of an account of the service; the other actions only "
+                    "Detaching names instances in an account of the service; the others only "
                     "read, or log in to ECR, and AWS takes no resource for them."
                 ),
                 wildcard_finding(self, clusters): (
-                    "A HyperPod cluster's ARN ends in an id that the service draws at creation, and "
+                    "A HyperPod cluster's ARN ends in an id that the service draws at creation; "
                     "the cluster needs this role before it has one."
                 ),
                 wildcard_finding(self, any_repository): (
