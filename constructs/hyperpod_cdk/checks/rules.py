@@ -9,6 +9,7 @@ from hyperpod_cdk.checks.eks_addresses import eks_addresses
 from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
+from hyperpod_cdk.checks.public_endpoint import public_endpoint
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.training_plans import training_plans
@@ -30,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     pods_per_node,
     system_pods,
     kubernetes_version,
+    public_endpoint,
 )
 
 
