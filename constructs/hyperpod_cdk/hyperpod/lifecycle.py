@@ -11,6 +11,10 @@ from hyperpod_cdk.schema.section import Api, Section
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 _S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)+/?"
+_S3_URI_RULE = (
+    "must be an S3 URI with a prefix, such as s3://bucket/scripts, of letters, digits and !_.- between "
+    "slashes, without .."
+)
 # Nodes run the script from a shell, as root.
 _SCRIPT = r"(?!\.\.?(/|$))[A-Za-z0-9_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)*"
 
@@ -19,8 +23,7 @@ ScriptsUri = Annotated[
     ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI"),
     Matching(
         pattern=_S3_URI,
-        rule="must be an S3 URI with a prefix, such as s3://bucket/scripts, of letters, digits and "
-        "!_.- between slashes, without ..",
+        rule=_S3_URI_RULE,
     ),
 ]
 ScriptName = Annotated[
