@@ -12,8 +12,8 @@ from hyperpod_cdk.schema.section import Api, Section
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 _S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)+/?"
 _S3_URI_RULE = (
-    "must be an S3 URI with a prefix, such as s3://bucket/scripts, of letters, digits and !_.- between "
-    "slashes, without .."
+    "must be an S3 URI with a prefix, such as s3://bucket/scripts, of letters, digits and !_.- "
+    "between slashes, without .."
 )
 # Nodes run the script from a shell, as root.
 _SCRIPT = r"(?!\.\.?(/|$))[A-Za-z0-9_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)*"
