@@ -79,16 +79,18 @@ destroy-all: setup guard $(CHART) ## Delete all stacks; a protected storage stac
 rehearse: setup guard ## Deploy everything onto a local AWS on this machine and take it down (CONFIG=..., SCENARIO=...)
 	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
 
-test: setup guard ## Run every test (ten minutes); FAST=1 leaves out the slow ones (under two)
-	@pytest -n auto --dist loadfile $(if $(FAST),-m "not slow")
+# The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
+test: setup guard ## Run every test (six minutes); FAST=1 leaves out the slow ones (under two)
+	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(FAST),-m "not slow")
 
 random-configs: setup guard ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused (COUNT=10000)
-	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/unit/test_random_configs.py
+	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
 
-check: setup guard ## Lint and types
+check: setup guard ## Lint, format and types of the Python code; shellcheck of the shell scripts
 	@ruff check .
 	@ruff format --check .
 	@mypy
+	@shellcheck --external-sources .ci/run $$(git ls-files '*.sh')
 
 format: setup ## Format the code
 	@ruff check --fix --quiet .

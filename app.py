@@ -16,18 +16,30 @@ from stacks.helm_chart import HelmChartMissingError, helm_chart
 _CDK_JSON = Path(__file__).with_name("cdk.json")
 
 
-def main() -> int:
-    """Synthesize the app; return 2 for a configuration that cannot be deployed."""
+def main(
+    *,
+    chart: Path | None = None,
+    synthesizer: cdk.IReusableStackSynthesizer | None = None,
+    validate: bool = False,
+) -> int:
+    """Synthesize the app; return 2 for a configuration that cannot be deployed.
+
+    Args:
+        chart: Chart of the HyperPod dependencies. Default: the configured or the official one.
+        synthesizer: How the stacks are deployed. Default: with the roles of `cdk bootstrap`.
+        validate: Whether CDK validates the templates, which takes more than half of a synthesis.
+            Default: no; the rehearsal and the tests do (docs/adr/0017).
+    """
     app = cdk.App(
         context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
         # The CLI's choice, else its default: without one, CDK would use a new temporary folder.
         outdir=os.environ.get("CDK_OUTDIR", "cdk.out"),
-        # More than half of a synthesis; the rehearsal and the tests validate (docs/adr/0017).
-        builtin_cloud_formation_validation=False,
+        default_stack_synthesizer=synthesizer,
+        builtin_cloud_formation_validation=validate,
     )
     try:
         config = load_config(Path(app.node.get_context("config")))
-        add_stacks(app, config=config, chart=helm_chart(config))
+        add_stacks(app, config=config, chart=helm_chart(config) if chart is None else chart)
     except (ConfigError, HelmChartMissingError, HyperPodChartError, TooLargeError) as error:
         print(error, file=sys.stderr)  # noqa: T201 - the user's only channel
         return 2

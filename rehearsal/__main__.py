@@ -1,18 +1,19 @@
 """`python -m rehearsal run`: rehearse a deployment on this machine."""
 
 import argparse
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
 
 from hyperpod_cdk import ConfigError, load_config
-from rehearsal.chart_choice import choose_chart
-from rehearsal.local_aws import LocalAwsError
+from rehearsal.aws.local_aws import LocalAwsError
+from rehearsal.cdk_cli import AppRefusedError
+from rehearsal.process import raise_on_interrupts
 from rehearsal.progress import Progress
+from rehearsal.report import summarize
 from rehearsal.run import Rehearsal
 from rehearsal.scenarios import SCENARIOS
-from rehearsal.summary import summarize
+from rehearsal.stage import choose_chart
+from stacks.helm_chart import HelmChartMissingError
 
 _DEFAULT_REGION = "us-west-2"
 _WORK_DIRECTORY = Path("build/rehearsal")
@@ -36,7 +37,7 @@ def main() -> int:
     run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
     arguments = parser.parse_args()
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    raise_on_interrupts()
     progress = Progress()
     try:
         config = load_config(arguments.config)
@@ -50,7 +51,7 @@ def main() -> int:
             keep=arguments.keep,
         )
         report = rehearsal.run(progress)
-    except (ConfigError, LocalAwsError) as error:
+    except (ConfigError, HelmChartMissingError, AppRefusedError, LocalAwsError) as error:
         print(error, file=sys.stderr)
         return _BAD_INPUT
     except KeyboardInterrupt:
@@ -58,10 +59,6 @@ def main() -> int:
         return _INTERRUPTED
     progress.show(summarize(report, report_path=arguments.work_directory / "report.json"))
     return 0 if report.ok else _FAILED
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -2,21 +2,31 @@
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import process
-from rehearsal.local_aws import ACCOUNT, NODE_DIRECTORY
+from rehearsal.aws.local_aws import ACCOUNT, NODE_DIRECTORY
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
 _LAST_LINES = 30
 
 
+# How the CLI ends when the app has refused the configuration, and what CDK prints before that.
+_APP_REFUSED = "Subprocess exited with error 2"
+_CHATTER = "Bundling asset "
+
+
 class CdkError(Exception):
     """A CDK command failed; the text is its last lines."""
+
+
+class AppRefusedError(CdkError):
+    """The app refused the configuration; the text is its message, one line a fault."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,38 +36,36 @@ class CdkCli:
     Attributes:
         repository: Root of this repository.
         environment: Where AWS is, and credentials for it.
-        work_directory: Gets the cloud assembly and the logs.
+        assembly: Directory of the cloud assembly that the commands write or read.
+        work_directory: Gets the logs.
         chart: Chart of the HyperPod dependencies.
     """
 
     repository: Path
     environment: Mapping[str, str]
+    assembly: Path
     work_directory: Path
     chart: Path
 
     def synth(self, *, config: Path) -> None:
         """Synthesize a configuration; every later command reads the result."""
-        app = f"{sys.executable} -m rehearsal.app"
-        context = ["-c", f"config={config}", "-c", f"chart={self.chart}"]
-        self._run("synth", ["--quiet", "--app", app, "--output", str(self._assembly), *context])
+        app = shlex.join([sys.executable, "-m", "rehearsal.synthesize", str(self.chart)])
+        context = ["-c", f"config={config}"]
+        self._run("synth", ["--quiet", "--app", app, "--output", str(self.assembly), *context])
 
     def bootstrap(self, *, region: str) -> None:
         """Create the bucket that assets go to."""
-        self._run("bootstrap", [f"aws://{ACCOUNT}/{region}", "--app", str(self._assembly)])
+        self._run("bootstrap", [f"aws://{ACCOUNT}/{region}", "--app", str(self.assembly)])
 
     def deploy(self, *, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow."""
         arguments = ["--all", "--concurrency", "3", "--require-approval", "never"]
-        self._run("deploy", ["--app", str(self._assembly), *arguments], on_line=on_line)
+        self._run("deploy", ["--app", str(self.assembly), *arguments], on_line=on_line)
 
     def destroy(self, *stacks: str) -> None:
         """Destroy the stacks named, and what depends on them; all when none is named."""
         arguments = [*(stacks or ["--all"]), "--force", "--concurrency", "3"]
-        self._run("destroy", ["--app", str(self._assembly), *arguments])
-
-    @property
-    def _assembly(self) -> Path:
-        return self.work_directory / "cdk.out"
+        self._run("destroy", ["--app", str(self.assembly), *arguments])
 
     def _run(
         self,
@@ -75,6 +83,8 @@ class CdkCli:
                 on_line(plain)
 
         executable = self.repository / "node_modules" / ".bin" / "cdk"
+        if not executable.exists():
+            raise CdkError(f"{executable}: the CDK CLI is not installed; run `make setup`.")
         code = process.run(
             [executable, command, "--no-notices", "--no-color", "--ci", *arguments],
             environment={**_inherited(), **self.environment},
@@ -82,6 +92,9 @@ class CdkCli:
             log=self.work_directory / f"cdk-{command}.log",
             on_line=keep,
         )
+        if code != 0 and lines and lines[-1].endswith(_APP_REFUSED):
+            messages = [line for line in lines[:-1] if line and not line.startswith(_CHATTER)]
+            raise AppRefusedError("\n".join(messages))
         if code != 0:
             last = "\n".join(line for line in lines[-_LAST_LINES:] if line.strip())
             raise CdkError(f"cdk {command} failed (exit code {code}):\n{last}")

@@ -5,80 +5,125 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.aws_clients import AwsClients, aws_clients
-from rehearsal.hyperpod import HyperPodApi, HyperPodService
-from rehearsal.kubernetes import KubernetesApi
-from rehearsal.kubernetes_access import KubernetesAccess
-from rehearsal.kubernetes_nodes import KubernetesNodes
-from rehearsal.local_aws import LocalAws, LocalAwsSettings
-from rehearsal.vpc_subnets import VpcSubnets
+from botocore.exceptions import ClientError
+
+from rehearsal.aws.clients import AwsClients, aws_clients, aws_session
+from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
+from rehearsal.hyperpod import Caller, ClusterView, HyperPodApi, HyperPodService, NodeView, Subnet
+from rehearsal.kubernetes.control_plane import ControlPlane
+
+
+class KubernetesNodes:
+    """Registers a Kubernetes Node for each HyperPod node that runs."""
+
+    def __init__(self, kubernetes: ControlPlane) -> None:
+        self._kubernetes = kubernetes
+
+    def node_running(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node has joined the cluster."""
+        if cluster.eks_cluster_arn is not None:
+            self._kubernetes.put_node(
+                node.kubernetes_name,
+                instance_type=node.instance_type,
+                labels=node.labels,
+                taints=[
+                    {name.lower(): value for name, value in taint.items()} for taint in node.taints
+                ],
+            )
+
+    def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node that had joined is gone."""
+        if cluster.eks_cluster_arn is not None:
+            self._kubernetes.remove_node(node.kubernetes_name)
+
+
+class VpcSubnets:
+    """Finds subnets once a local AWS is connected; until then knows none."""
+
+    def __init__(self) -> None:
+        self._clients: AwsClients | None = None
+
+    def connect(self, clients: AwsClients) -> None:
+        """Look subnets up with these clients from now on."""
+        self._clients = clients
+
+    def find(self, *, subnet_id: str, caller: Caller) -> Subnet | None:  # noqa: ARG002 - Protocol
+        """Return the subnet, or None when it is not known."""
+        if self._clients is None:
+            return None
+        try:
+            found = self._clients("ec2").describe_subnets(SubnetIds=[subnet_id])["Subnets"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "InvalidSubnetID.NotFound":
+                return None
+            raise
+        return Subnet(
+            subnet_id=subnet_id,
+            cidr=found[0]["CidrBlock"],
+            availability_zone=found[0]["AvailabilityZone"],
+            availability_zone_id=found[0]["AvailabilityZoneId"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RehearsalEnvironment:
-    """The local AWS, the HyperPod API behind it, and the Kubernetes API of its EKS cluster.
+    """The local AWS, the HyperPod API behind it, and the control plane of its EKS cluster.
 
     Attributes:
         aws: The local AWS.
         clients: SDK clients of it.
         hyperpod: The HyperPod API's state and faults.
-        kubernetes: The Kubernetes API.
+        kubernetes: The control plane of the EKS cluster.
         region: Region that the deployment goes to.
-        operator_token: Bearer token of a cluster admin, for the rehearsal's own kubectl and helm.
     """
 
     aws: LocalAws
     clients: AwsClients
     hyperpod: HyperPodService
-    kubernetes: KubernetesApi
+    kubernetes: ControlPlane
     region: str
-    operator_token: str
 
 
 @contextmanager
 def rehearsal_environment(
-    *, region: str, kubernetes_version: str, eks_cluster_name: str, log_file: Path
+    *, region: str, kubernetes: ControlPlane, eks_cluster_name: str, log_file: Path
 ) -> Iterator[RehearsalEnvironment]:
     """Start everything, on free ports; stop it again whatever happens.
 
     Args:
         region: Region that the deployment goes to.
-        kubernetes_version: Version of the EKS cluster that will be made.
-        eks_cluster_name: Its name; its tokens are the ones that the Kubernetes API accepts.
+        kubernetes: The control plane of the EKS cluster that will be made.
+        eks_cluster_name: Name of that cluster.
         log_file: Gets the local AWS's own log.
+
+    Raises:
+        LocalAwsError: The local AWS did not start.
     """
-    access = KubernetesAccess(cluster_name=eks_cluster_name)
-    with KubernetesApi(
-        kubernetes_version=kubernetes_version, authenticate=access.authenticate
-    ) as kubernetes:
-        subnets = VpcSubnets()
-        service = HyperPodService(
-            clock=time.time, observer=KubernetesNodes(kubernetes), subnets=subnets
+    subnets = VpcSubnets()
+    service = HyperPodService(
+        clock=time.time, observer=KubernetesNodes(kubernetes), subnets=subnets
+    )
+    with ExitStack() as started:
+        started.callback(kubernetes.stop)
+        kubernetes.start()
+        hyperpod_api = started.enter_context(HyperPodApi(service=service))
+        settings = LocalAwsSettings(
+            region=region,
+            hyperpod_api=hyperpod_api.url,
+            kubernetes_endpoint=kubernetes.url,
+            kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
+            log_file=log_file,
         )
-        with (
-            HyperPodApi(service=service) as hyperpod_api,
-            LocalAws(
-                LocalAwsSettings(
-                    region=region,
-                    hyperpod_api=hyperpod_api.url,
-                    kubernetes_endpoint=kubernetes.url,
-                    kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
-                    log_file=log_file,
-                )
-            ) as aws,
-        ):
-            clients = aws_clients(aws)
-            subnets.connect(clients)
-            access.connect(aws)
-            yield RehearsalEnvironment(
-                aws=aws,
-                clients=clients,
-                hyperpod=service,
-                kubernetes=kubernetes,
-                region=region,
-                operator_token=access.operator_token,
-            )
+        aws = started.enter_context(LocalAws(settings))
+        clients = aws_clients(aws)
+        subnets.connect(clients)
+        kubernetes.accept_eks_tokens(
+            eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=aws_session(aws)
+        )
+        yield RehearsalEnvironment(
+            aws=aws, clients=clients, hyperpod=service, kubernetes=kubernetes, region=region
+        )

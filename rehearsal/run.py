@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from rehearsal.cdk_cli import CdkError
-from rehearsal.chart_choice import ChartChoice
+from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.environment import rehearsal_environment
-from rehearsal.inspection import cluster_report, release_report
-from rehearsal.nodes import wait_for_nodes
+from rehearsal.kubernetes import InProcessControlPlane
+from rehearsal.process import wait_for_interrupt
 from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
 from rehearsal.scenarios import Scenario
-from rehearsal.stage import Stage
-from rehearsal.takedown import forgotten, retained
-from rehearsal.verification import verify
+from rehearsal.stage import ChartChoice, Stage
+from rehearsal.verification.checks import verify
+from rehearsal.verification.inspection import (
+    cluster_report,
+    left_behind,
+    release_report,
+    retained,
+    wait_for_nodes,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +47,12 @@ class Rehearsal:
     keep: bool = False
 
     def run(self, progress: Progress) -> Report:
-        """Deploy, verify and take down; return the report, which is written to a file too."""
+        """Deploy, verify and take down; return the report, which is written to a file too.
+
+        Raises:
+            AppRefusedError: The app refused the configuration.
+            LocalAwsError: The local AWS did not start.
+        """
         scenario = "default" if self.scenario is None else self.scenario.name
         report = Report(config=str(self.config_path), scenario=scenario)
         self.work_directory.mkdir(parents=True, exist_ok=True)
@@ -54,6 +63,8 @@ class Rehearsal:
         except CdkError as error:
             report.error = str(error)
             report.ok = False
+            if isinstance(error, AppRefusedError):
+                raise
         finally:
             report.seconds = round(progress.elapsed, 1)
             report.write(self.work_directory / "report.json")
@@ -63,7 +74,7 @@ class Rehearsal:
         progress.say("Starting the local AWS, HyperPod API and Kubernetes API ...")
         with rehearsal_environment(
             region=self.region,
-            kubernetes_version=self.config.eks.version,
+            kubernetes=InProcessControlPlane(kubernetes_version=self.config.eks.version),
             eks_cluster_name=f"{self.config.name}-eks",
             log_file=self.work_directory / "local-aws.log",
         ) as environment:
@@ -106,7 +117,7 @@ def _play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
     stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
     for check in scenario.play(stage):
         _note(check, stage=stage, report=report)
-        report.error = check.told if check.told is not None else report.error
+        report.error = check.message if check.message is not None else report.error
     report.stacks, report.outputs = stage.reports(), stage.outputs()
     stage.progress.say("Afterwards: nothing is wrong any more, the configuration is as it was")
     for check in scenario.recover(stage):
@@ -121,14 +132,14 @@ def _note(check: Check, *, stage: Stage, report: Report) -> None:
 
 def _wait(stage: Stage) -> None:
     show = stage.progress.show
-    show("\nEverything is up. In another terminal:")
-    for name, value in stage.environment.aws.environment().items():
-        show(f"  export {name}={value}")
-    show(f"  export KUBECONFIG={stage.tools.kubeconfig}")
-    show(f"  {stage.tools.binaries.kubectl} get nodes")
-    show("Press Ctrl-C to take it down.\n")
     try:
-        signal.pause()
+        show("\nEverything is up. In another terminal:")
+        for name, value in stage.environment.aws.environment().items():
+            show(f"  export {name}={value}")
+        show(f"  export KUBECONFIG={stage.tools.kubeconfig}")
+        show(f"  {stage.tools.binaries.kubectl} get nodes")
+        show("Press Ctrl-C to take it down.\n")
+        wait_for_interrupt()
     except KeyboardInterrupt:
         show()
 
@@ -137,7 +148,7 @@ def _take_down(stage: Stage, *, report: Report) -> None:
     problem = stage.destroy()
     for resource in retained(stage.environment.clients):
         stage.progress.say(f"  kept, as on AWS: {resource}")
-    left = forgotten(stage.environment, stacks=stage.stacks)
+    left = left_behind(stage.environment, stacks=stage.stacks)
     if left and problem is None:
         problem = "left behind by cdk destroy: " + ", ".join(left)
     if problem is not None:

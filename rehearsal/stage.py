@@ -11,21 +11,49 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from rehearsal.cdk_cli import CdkCli, CdkError
-from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import RehearsalEnvironment
-from rehearsal.inspection import cluster_tools
 from rehearsal.progress import Progress
 from rehearsal.report import StackReport
-from rehearsal.stack_view import (
+from rehearsal.verification.commands import ClusterTools
+from rehearsal.verification.inspection import (
     allow_termination,
+    cluster_tools,
     failure_reasons,
     stack_names,
     stack_outputs,
     stack_reports,
 )
-from rehearsal.verification import ClusterTools
+from stacks.helm_chart import OFFICIAL_CHART, helm_chart
 
+STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 _REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChartChoice:
+    """A chart and why it was chosen.
+
+    Attributes:
+        path: Packaged chart or chart directory.
+        description: For the rehearsal's output.
+    """
+
+    path: Path
+    description: str
+
+
+def choose_chart(config: Config) -> ChartChoice:
+    """Return the chart that a deployment would install, else the stand-in.
+
+    The stand-in renders the official chart's objects by name, so that a rehearsal needs no
+    network; it is never deployed anywhere else.
+    """
+    if config.helm.chart is None and not OFFICIAL_CHART.is_file():
+        return ChartChoice(
+            path=STAND_IN, description="the stand-in chart (`make charts` has not been run)"
+        )
+    path = helm_chart(config)
+    return ChartChoice(path=path, description=str(path))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -48,7 +76,7 @@ class Stage:
     work_directory: Path
     progress: Progress
     _current: Path = field(init=False)
-    _synthesized: Path | None = field(init=False, default=None)
+    _synthesized: dict[Path, Path] = field(init=False, default_factory=dict)
     _changes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -140,13 +168,20 @@ class Stage:
         return CdkCli(
             repository=_REPOSITORY,
             environment=self.environment.aws.environment(),
+            assembly=self._assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,
         )
 
+    @property
+    def _assembly(self) -> Path:
+        """Cloud assembly of the configuration in force; a change leaves the original's alone."""
+        original = self._current == self.config_path
+        return self.work_directory / ("cdk.out" if original else "cdk.out-changed")
+
     def _synth(self) -> None:
-        if self._synthesized == self._current:
+        if self._synthesized.get(self._assembly) == self._current:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
             self._cli.synth(config=self._current)
-        self._synthesized = self._current
+        self._synthesized[self._assembly] = self._current

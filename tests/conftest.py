@@ -1,5 +1,7 @@
 """What tests of the app share: the repository, configurations, synthesized deployments."""
 
+import signal
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,37 @@ import yaml
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk import Config, load_config
-from tests.unit.assembly import Assembly, merged, synthesized
+from tests.support.assembly import Assembly, merged, synthesized
 
 Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]
 Synthesize = Callable[[Config], dict[str, Template]]
+
+# What a test counts when the files are put in order: one marked `slow` without its seconds, and
+# one that is not marked.
+_SLOW_SECONDS = 2.0
+_SECONDS = 0.05
+
+
+def pytest_configure() -> None:
+    """Let no test depend on the signals that the caller of pytest ignores or blocks.
+
+    Child processes inherit both, and tests end their children with SIGTERM. An ignored SIGINT
+    stays: it is how a shell without job control starts a command in the background.
+    """
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the files that take longest, so that all workers end at about the same time."""
+    seconds: defaultdict[Path, float] = defaultdict(float)
+    for item in items:
+        mark = item.get_closest_marker("slow")
+        own = _SECONDS if mark is None else mark.kwargs.get("seconds", _SLOW_SECONDS)
+        seconds[item.path] += own
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Lambda entry points ``on_event`` and ``is_complete`` behind CDK's custom-resource provider."""
+"""Lambda entry points `on_event` and `is_complete` of CDK's custom-resource provider framework."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -9,8 +9,8 @@ from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError, UnreachableError
 from provisioner.framework.request import NOT_YET, Request, Resource
 from provisioner.framework.retry import Clock
+from provisioner.helm.connection import EksConnection
 from provisioner.helm.release import HelmRelease
-from provisioner.helm.session import EksHelmSessions
 from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.lifecycle_scripts.scripts import LifecycleScripts
 
@@ -18,7 +18,9 @@ CLIENTS = Clients()
 
 _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     "Custom::HelmRelease": lambda clients: HelmRelease(
-        sessions=EksHelmSessions(eks=clients.eks, token_signer=clients.token_signer, s3=clients.s3)
+        connect=EksConnection(
+            eks=clients.eks, token_signer=clients.token_signer, s3=clients.s3
+        ).connect
     ),
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
@@ -30,7 +32,7 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
 
 
 class Context(Protocol):
-    """Lambda's context, as far as it is used here."""
+    """The part of Lambda's context that is used here."""
 
     def get_remaining_time_in_millis(self) -> int:
         """Return the milliseconds until this invocation is killed."""
@@ -41,7 +43,7 @@ def on_event(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Start what CloudFormation asks for.
 
     Raises:
-        ProvisioningError: It was refused, and nothing was left half made.
+        ProvisioningError: It was refused, and nothing was changed.
     """
     request = Request.from_event(event)
     _log("on_event", request)
@@ -54,7 +56,7 @@ def on_event(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
 
 
 def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
-    """Say whether it is done; trouble that passes is no failure.
+    """Say whether it is done; an API that cannot be reached for now is no failure.
 
     Raises:
         ProvisioningError: It failed.
@@ -79,8 +81,8 @@ def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
 def _resource(request: Request) -> Resource:
     if request.resource_type not in _RESOURCES:
         raise ProvisioningError(
-            f"The provisioner does not know the resource type {request.resource_type}",
-            detail=f"it knows {', '.join(sorted(_RESOURCES))}",
+            f"The provisioner does not handle the resource type {request.resource_type}",
+            detail=f"it handles {', '.join(sorted(_RESOURCES))}",
             next_step="Use one of these.",
         )
     return _RESOURCES[request.resource_type](CLIENTS)
@@ -104,8 +106,8 @@ def _log(entry_point: str, request: Request) -> None:
 
 def _failed(request: Request, error: Exception) -> ProvisioningError:
     return ProvisioningError(
-        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed at a call "
-        "of AWS",
+        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed in a call "
+        "to AWS",
         detail=str(error),
-        next_step="Mend what it names, then deploy again.",
+        next_step="Fix the cause that the message names, then deploy again.",
     )

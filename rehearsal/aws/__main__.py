@@ -1,20 +1,21 @@
 """Start MiniStack with the additions of this package."""
 
-from rehearsal.aws import internals, parent_watch, settings
+from rehearsal.aws import internals
+from rehearsal.aws.parent_process import Settings, follow_parent
 
 
 def main() -> None:
     """Check MiniStack's internals, register every addition, and serve until stopped."""
-    values = settings.Settings.from_environment()
-    if values.scratch:
-        parent_watch.follow_parent(scratch=values.scratch)
+    settings = Settings.from_environment()
+    if settings.scratch:
+        follow_parent(scratch=settings.scratch)
     internals.require_names()
     # Only now: these import the names just checked.
     from ministack import app  # noqa: PLC0415
 
     from rehearsal.aws.additions import install  # noqa: PLC0415
 
-    install(settings=values)
+    install(settings=settings)
     app.main()
 
 

@@ -1,40 +1,36 @@
 """Everything this package adds to MiniStack."""
 
-from rehearsal.aws import (
+from rehearsal.aws import lambda_layers, secure_transport
+from rehearsal.aws.cloudformation import custom_resource_rollback
+from rehearsal.aws.ec2 import (
     availability_zones,
-    custom_resource_rollback,
-    ec2_cidr_block,
-    ec2_elastic_ip,
-    ec2_flow_log,
-    ec2_nat_gateway,
-    ec2_security_group_rule,
-    ec2_subnet,
-    eks_access_entry,
-    eks_addon,
-    eks_api,
-    eks_cluster,
-    eks_pod_identity_association,
-    fsx_api,
-    fsx_data_repository_association,
-    fsx_file_system,
-    lambda_layers,
-    managed_policies,
-    sagemaker_api,
-    secure_transport,
+    cidr_block,
+    elastic_ip,
+    flow_log,
+    nat_gateway,
+    security_group_rule,
+    subnet,
 )
-from rehearsal.aws.settings import Settings
+from rehearsal.aws.eks import access_entry, addon, pod_identity_association
+from rehearsal.aws.eks import api as eks_api
+from rehearsal.aws.eks import cluster as eks_cluster
+from rehearsal.aws.fsx import api as fsx_api
+from rehearsal.aws.fsx import data_repository_association, file_system
+from rehearsal.aws.iam import managed_policies
+from rehearsal.aws.parent_process import Settings
+from rehearsal.aws.sagemaker import api as sagemaker_api
 
 RESOURCE_TYPES = (
-    ec2_elastic_ip.TYPE,
-    ec2_flow_log.TYPE,
-    ec2_nat_gateway.TYPE,
-    ec2_security_group_rule.EGRESS,
-    ec2_security_group_rule.INGRESS,
-    eks_access_entry.TYPE,
-    eks_addon.TYPE,
-    eks_pod_identity_association.TYPE,
-    fsx_data_repository_association.TYPE,
-    fsx_file_system.TYPE,
+    elastic_ip.TYPE,
+    flow_log.TYPE,
+    nat_gateway.TYPE,
+    security_group_rule.EGRESS,
+    security_group_rule.INGRESS,
+    access_entry.TYPE,
+    addon.TYPE,
+    pod_identity_association.TYPE,
+    data_repository_association.TYPE,
+    file_system.TYPE,
 )
 
 
@@ -43,8 +39,8 @@ def install(*, settings: Settings) -> None:
     secure_transport.install()
     managed_policies.install()
     availability_zones.install()
-    ec2_cidr_block.install()
-    ec2_subnet.install()
+    cidr_block.install()
+    subnet.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
     for resource_type in RESOURCE_TYPES:

@@ -1,9 +1,11 @@
 """A local SageMaker HyperPod API: clusters, nodes and events that change as time passes."""
 
-from rehearsal.hyperpod.caller import Caller
-from rehearsal.hyperpod.errors import ApiError
-from rehearsal.hyperpod.faults import Faults
-from rehearsal.hyperpod.hooks import (
+from rehearsal.hyperpod.server import HyperPodApi
+from rehearsal.hyperpod.service import HyperPodService
+from rehearsal.hyperpod.simulation.errors import ApiError
+from rehearsal.hyperpod.simulation.faults import Faults
+from rehearsal.hyperpod.simulation.hooks import (
+    Caller,
     ClusterView,
     Environment,
     NodeView,
@@ -11,9 +13,7 @@ from rehearsal.hyperpod.hooks import (
     Subnet,
     Subnets,
 )
-from rehearsal.hyperpod.server import HyperPodApi
-from rehearsal.hyperpod.service import HyperPodService
-from rehearsal.hyperpod.timings import Timings
+from rehearsal.hyperpod.simulation.surroundings import Timings
 
 __all__ = [
     "ApiError",

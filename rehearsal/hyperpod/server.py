@@ -13,9 +13,9 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from rehearsal.hyperpod.caller import Caller
-from rehearsal.hyperpod.errors import ApiError
 from rehearsal.hyperpod.service import HyperPodService
+from rehearsal.hyperpod.simulation.errors import ApiError
+from rehearsal.hyperpod.simulation.hooks import Caller
 
 HOST = "127.0.0.1"
 TARGET_PREFIX = "SageMaker."
@@ -25,7 +25,7 @@ TICK_SECONDS = 0.05
 
 
 class HyperPodApi:
-    """The HyperPod API on a free port, in a thread of its own.
+    """The HyperPod API on a free port, in a separate thread.
 
     Use it as a context manager, or call `start` and `stop`.
 

@@ -1,4 +1,4 @@
-"""The HyperPod operations of SageMaker, without a network and without a clock of its own."""
+"""The HyperPod operations of SageMaker, without a network; the caller brings the clock."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ from collections.abc import Callable, Mapping
 from threading import RLock
 from typing import Any
 
-from rehearsal.hyperpod.addresses import AddressBook
-from rehearsal.hyperpod.agenda import Agenda
-from rehearsal.hyperpod.batch_operations import BatchOperations
-from rehearsal.hyperpod.caller import Caller
-from rehearsal.hyperpod.cluster_lifecycle import ClusterLifecycle
-from rehearsal.hyperpod.cluster_operations import ClusterOperations
-from rehearsal.hyperpod.errors import resource_not_found, throttled, unknown_operation
-from rehearsal.hyperpod.event_operations import EventOperations
-from rehearsal.hyperpod.faults import FaultGate, Faults
-from rehearsal.hyperpod.governance_operations import GovernanceOperations
-from rehearsal.hyperpod.hooks import Environment, Observer, Subnets
-from rehearsal.hyperpod.model_validation import validate_request
-from rehearsal.hyperpod.node_operations import NodeOperations
-from rehearsal.hyperpod.nodes import Place
-from rehearsal.hyperpod.operations import Answer, Backend, Call, Handler
-from rehearsal.hyperpod.registry import ClusterRegistry
-from rehearsal.hyperpod.software_operations import SoftwareOperations
-from rehearsal.hyperpod.surroundings import Surroundings
-from rehearsal.hyperpod.tag_operations import TagOperations
-from rehearsal.hyperpod.timings import Timings
+from rehearsal.hyperpod.operations.call import Answer, Backend, Call, Handler
+from rehearsal.hyperpod.operations.clusters import ClusterOperations
+from rehearsal.hyperpod.operations.events import EventOperations
+from rehearsal.hyperpod.operations.governance import GovernanceOperations
+from rehearsal.hyperpod.operations.node_batches import BatchOperations
+from rehearsal.hyperpod.operations.nodes import NodeOperations
+from rehearsal.hyperpod.operations.software import SoftwareOperations
+from rehearsal.hyperpod.operations.tags import TagOperations
+from rehearsal.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle
+from rehearsal.hyperpod.simulation.errors import resource_not_found, throttled, unknown_operation
+from rehearsal.hyperpod.simulation.faults import FaultGate, Faults
+from rehearsal.hyperpod.simulation.hooks import Caller, Environment, Observer, Subnets
+from rehearsal.hyperpod.simulation.network import AddressBook
+from rehearsal.hyperpod.simulation.nodes import Place
+from rehearsal.hyperpod.simulation.registry import ClusterRegistry
+from rehearsal.hyperpod.simulation.surroundings import Agenda, Surroundings, Timings
+from rehearsal.hyperpod.validation.service_model import validate_request
 
 # The rehearsal's own AMI release; AWS's numbers follow the same form.
 DEFAULT_RELEASE_VERSION = "1.0.0"
@@ -43,7 +40,7 @@ class HyperPodService:
         faults: What goes wrong at first; see `faults`.
         environment: Checks outside facts when a cluster is created; None: nothing is checked.
         subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598.
-        observer: Is told when nodes come and go.
+        observer: Notified when nodes join and leave.
         release_version: The latest HyperPod AMI release.
     """
 

@@ -1,16 +1,19 @@
 """A Kubernetes API server in this process, for rehearsals and tests."""
 
-from rehearsal.kubernetes.api import KubernetesApi
-from rehearsal.kubernetes.authentication import Authenticate, Principal, Reads, static_tokens
-from rehearsal.kubernetes.eks_tokens import eks_tokens
-from rehearsal.kubernetes.errors import ApiError
-from rehearsal.kubernetes.faults import WRITES, Fault, unreachable
+from rehearsal.kubernetes.control_plane import WRITES, ControlPlane, Fault, unreachable
+from rehearsal.kubernetes.in_process import InProcessControlPlane
+from rehearsal.kubernetes.objects.errors import ApiError
+from rehearsal.kubernetes.server.api import KubernetesApi
+from rehearsal.kubernetes.server.authentication import Authenticate, Principal, Reads, static_tokens
+from rehearsal.kubernetes.server.eks_tokens import eks_tokens
 
 __all__ = [
     "WRITES",
     "ApiError",
     "Authenticate",
+    "ControlPlane",
     "Fault",
+    "InProcessControlPlane",
     "KubernetesApi",
     "Principal",
     "Reads",

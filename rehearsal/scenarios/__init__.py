@@ -1,12 +1,6 @@
 """What can go wrong or change, each with what must come of it."""
 
-from rehearsal.scenarios import (
-    changes,
-    delays,
-    helm_failures,
-    outside_events,
-    refused_creations,
-)
+from rehearsal.scenarios import changes, delays, helm_failures, outside_events, refused_creations
 from rehearsal.scenarios.scenario import Scenario
 
 SCENARIOS = {

@@ -50,7 +50,7 @@ def _scale_down(stage: Stage) -> Iterator[Check]:
 def _immutable_change(stage: Stage) -> Iterator[Check]:
     yield succeeds("the first deployment works", stage.deploy())
     stage.change(_other_provisioning_mode)
-    yield from fails(stage, stage.deploy(), telling=r"NodeProvisioningMode")
+    yield from fails(stage, stage.deploy(), matching=r"NodeProvisioningMode")
     yield has_status(stage, "hyperpod", "UPDATE_ROLLBACK_COMPLETE")
     yield cluster_is(stage, "InService")
 

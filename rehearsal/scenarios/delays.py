@@ -38,7 +38,7 @@ def _slow_nodes(stage: Stage) -> Iterator[Check]:
 SCENARIOS = (
     Scenario(
         name="role-not-propagated",
-        summary="IAM has not yet told SageMaker about the execution role",
+        summary="the execution role has not yet reached SageMaker",
         play=_role_not_propagated,
     ),
     Scenario(

@@ -28,8 +28,8 @@ def _helm_fails(stage: Stage) -> Iterator[Check]:
             times=None,
         )
     )
-    telling = r"hyperpod-dependencies.*no DaemonSets today"
-    yield from fails(stage, stage.deploy(), telling=telling)
+    matching = r"hyperpod-dependencies.*no DaemonSets today"
+    yield from fails(stage, stage.deploy(), matching=matching)
     yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
     yield cluster_is(stage, "gone")
 

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Iterator
 
+from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.hyperpod import Caller
-from rehearsal.local_aws import ACCOUNT
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, succeeds
 from rehearsal.stage import Stage

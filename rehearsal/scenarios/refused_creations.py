@@ -22,13 +22,15 @@ def _is_kept(stage: Stage) -> Iterator[Check]:
 def _capacity_shortage(stage: Stage) -> Iterator[Check]:
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({"worker-group-1"}))
     stage.change(_all_or_nothing)
-    yield from fails(stage, stage.deploy(), telling=r"worker-group-1.*[Cc]apacity.*Try again later")
+    yield from fails(
+        stage, stage.deploy(), matching=r"worker-group-1.*[Cc]apacity.*Try again later"
+    )
     yield from _is_kept(stage)
 
 
 def _quota_exceeded(stage: Stage) -> Iterator[Check]:
     stage.environment.hyperpod.faults = Faults(quotas={"ml.g5.12xlarge": 0})
-    yield from fails(stage, stage.deploy(), telling=r"ml\.g5\.12xlarge.*Service Quotas")
+    yield from fails(stage, stage.deploy(), matching=r"ml\.g5\.12xlarge.*Service Quotas")
     yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
     yield cluster_is(stage, "gone")
 
@@ -38,8 +40,8 @@ def _lifecycle_script_fails(stage: Stage) -> Iterator[Check]:
         lifecycle_script_failure=frozenset({"worker-group-2"})
     )
     stage.change(_all_or_nothing)
-    telling = r"worker-group-2.*log stream LifecycleConfig/worker-group-2/i-"
-    yield from fails(stage, stage.deploy(), telling=telling)
+    matching = r"worker-group-2.*log stream LifecycleConfig/worker-group-2/i-"
+    yield from fails(stage, stage.deploy(), matching=matching)
     yield from _is_kept(stage)
 
 
@@ -48,8 +50,8 @@ def _deep_health_check_fails(stage: Stage) -> Iterator[Check]:
         deep_health_check_failure=frozenset({"worker-group-1"})
     )
     stage.change(_all_or_nothing)
-    telling = r"worker-group-1.*[Dd]eep health check"
-    yield from fails(stage, stage.deploy(), telling=telling)
+    matching = r"worker-group-1.*[Dd]eep health check"
+    yield from fails(stage, stage.deploy(), matching=matching)
     yield from _is_kept(stage)
 
 

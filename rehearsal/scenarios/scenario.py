@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rehearsal.hyperpod import Faults
-from rehearsal.nodes import running_nodes, wait_for_nodes, wanted_nodes
 from rehearsal.report import Check
 from rehearsal.stage import Stage
+from rehearsal.verification.inspection import running_nodes, wait_for_nodes, wanted_nodes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,16 +40,16 @@ def succeeds(what: str, error: str | None) -> Check:
     return Check(check=what if error is None else f"{what}: {error}", ok=error is None)
 
 
-def fails(stage: Stage, error: str | None, *, telling: str) -> Iterator[Check]:
+def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Check]:
     """Yield the checks of a failed deployment of the HyperPod stack.
 
     Args:
         stage: The stage.
         error: What the deployment returned.
-        telling: Regular expression of what the user must be told.
+        matching: Regular expression of what the user must read.
     """
-    told = re.search(telling, error if error is not None else "", re.DOTALL) is not None
-    yield Check(check=f"the error tells /{telling}/", ok=told, told=error)
+    matched = re.search(matching, error if error is not None else "", re.DOTALL) is not None
+    yield Check(check=f"the error tells /{matching}/", ok=matched, message=error)
     statuses = {kind: stage.status(kind) for kind in ("platform", "storage")}
     kept = {"CREATE_COMPLETE", "UPDATE_COMPLETE", None}
     yield Check(check="platform and storage are untouched", ok=set(statuses.values()) <= kept)

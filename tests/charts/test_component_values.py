@@ -9,12 +9,13 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_cdk.helm.dependencies import hyperpod_dependency_values
-from rehearsal.chart_choice import STAND_IN
+from hyperpod_cdk.helm.dependencies import dependency_values
 from rehearsal.layer_binaries import layer_binaries
+from rehearsal.stage import STAND_IN
 from scripts.charts.manifest import parse_objects
 from stacks.helm_chart import OFFICIAL_CHART
-from tests.charts.component_cases import (
+from tests.conftest import Configure
+from tests.support.component_cases import (
     CASES,
     NAMESPACE,
     OBJECTS,
@@ -22,7 +23,6 @@ from tests.charts.component_cases import (
     RELEASE,
     VALUES_CASES,
 )
-from tests.conftest import Configure
 
 _OFFICIAL = Path(__file__).resolve().parents[2] / OFFICIAL_CHART
 # `make charts` needs the network: where it has not been run, the stand-in speaks for both.
@@ -36,8 +36,8 @@ def test_values_are_as_reviewed(
 ) -> None:
     config = configure(VALUES_CASES[name])
 
-    values = hyperpod_dependency_values(
-        region=REGION, components=config.hyperpod_components, overrides=config.helm.values
+    values = dependency_values(
+        config.helm, region=REGION, instance_types=config.cluster.instance_types
     )
 
     assert values == snapshot.use_extension(JSONSnapshotExtension)
@@ -48,10 +48,12 @@ def test_values_are_as_reviewed(
 def test_exactly_the_components_that_are_on_are_rendered(
     chart: Path, name: str, configure: Configure, tmp_path: Path
 ) -> None:
-    components = configure(CASES[name]).hyperpod_components
-    values = hyperpod_dependency_values(region=REGION, components=components, chart=chart)
+    config = configure(CASES[name])
+    values = dependency_values(
+        config.helm, region=REGION, instance_types=config.cluster.instance_types, chart=chart
+    )
 
-    on = [component for component, is_on in components.switches().items() if is_on]
+    on = [component for component, is_on in config.components.switches().items() if is_on]
     assert rendered(chart, values=values, home=tmp_path) == {
         item for component in on for item in OBJECTS[component]
     }

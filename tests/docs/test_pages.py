@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hyperpod_cdk.config import ConfigError, load_config
+from hyperpod_cdk.loading import load_config
+from hyperpod_cdk.schema.errors import ConfigError
 from scripts.generate_config_reference import render
 
 _REPOSITORY = Path(__file__).resolve().parents[2]

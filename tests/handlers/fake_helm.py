@@ -1,23 +1,43 @@
-"""helm and its release storage, in memory."""
+"""helm and its release storage, in memory: what stands in for the process that runs helm."""
 
-# Signatures are those of the protocols.
-# ruff: noqa: ARG002
-
-from collections.abc import Callable, Iterator, Mapping
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from provisioner.framework.retry import Clock
-from provisioner.helm.session import HelmSession
-from provisioner.helm.state import Release, Revision
+from provisioner.helm.client import ReleaseClient
+from provisioner.helm.properties import HelmReleaseProperties
+from provisioner.helm.state import Revision, Wanted
+from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError, Containers
 from provisioner.kubernetes.failures import CommandFailedError
-from provisioner.kubernetes.kubeconfig import ClusterNotFoundError
-from provisioner.kubernetes.manifest import Manifest
-from tests.handlers.fake_kubectl import FakeKubectl, FakeListing
 
-CHART = "hyperpod-helm-chart-0.1.0"
+CHART = "hyperpod-helm-chart"
+CHART_VERSION = "0.1.0"
+
+
+class FakeCluster(Cluster):
+    """A cluster without namespaces and definitions of the chart; helm knows about releases."""
+
+    def __init__(self) -> None:
+        """Nothing is reached, so there is nothing to keep."""
+
+    def containers(self, *, timeout_seconds: float) -> Containers:
+        assert timeout_seconds >= 1
+        names: dict[str, frozenset[str]] = {
+            "Namespace": frozenset(),
+            "CustomResourceDefinition": frozenset(),
+        }
+        return Containers(names=names, terminating=frozenset())
+
+    def has_release(self, name: str, *, namespace: str, timeout_seconds: float) -> bool:
+        assert timeout_seconds >= 1
+        return bool(name and namespace)
 
 
 @dataclass
@@ -32,24 +52,55 @@ class FakeHelm:
     failures: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     timeouts: list[float] = field(default_factory=list)
+    while_upgrading: Callable[[float], None] = lambda _timeout: None
     cluster_exists: bool = True
     charts_fetched: list[str] = field(default_factory=list)
-    kubectl: FakeKubectl = field(default_factory=FakeKubectl)
 
     @contextmanager
-    def open(self, cluster_name: str, namespace: str, clock: Clock) -> Iterator[HelmSession]:
+    def connect(
+        self, properties: HelmReleaseProperties, wanted: Wanted, clock: Clock
+    ) -> Iterator[ReleaseClient]:
         if not self.cluster_exists:
-            raise ClusterNotFoundError(f"There is no EKS cluster {cluster_name}", next_step="Stop.")
-        yield HelmSession(
-            helm=self,
-            kubectl=self.kubectl,
-            listing=FakeListing(),
-            fetch_chart=self._fetch,
-        )
+            raise ClusterNotFoundError("There is no EKS cluster", next_step="Stop.")
 
-    def _fetch(self, bucket: str, key: str) -> Path:
-        self.charts_fetched.append(f"{bucket}/{key}")
-        return Path(key)
+        def fetch() -> Path:
+            self.charts_fetched.append(f"{properties.chart_bucket}/{properties.chart_key}")
+            return Path(properties.chart_key)
+
+        with tempfile.TemporaryDirectory() as home:
+            yield ReleaseClient(
+                properties=properties,
+                wanted=wanted,
+                clock=clock,
+                cluster=FakeCluster(),
+                run_helm=self.run,
+                run_kubectl=_no_kubectl,
+                home=Path(home),
+                fetch_chart=fetch,
+            )
+
+    def run(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        """Do what helm would; the arguments are those of its command line."""
+        options = dict(pairwise(arguments))
+        match arguments[0], arguments[1]:
+            case "get", "metadata":
+                return self._metadata(timeout_seconds)
+            case "history", _:
+                return json.dumps([_entry(revision) for revision in self.revisions])
+            case ("get", "manifest") | ("template", _):
+                return ""
+            case "upgrade", _:
+                labels = dict(pair.split("=") for pair in options["--labels"].split(","))
+                self.values = json.loads(Path(options["--values"]).read_text("utf-8"))
+                self.upgrade(labels, options["--description"], timeout_seconds)
+            case "rollback", _:
+                self._roll_back(int(arguments[2]), timeout_seconds)
+            case "uninstall", _:
+                self._record("uninstall", timeout_seconds)
+                self.revisions, self.labels = [], {}
+            case _:
+                raise AssertionError(arguments)
+        return ""
 
     def put(
         self, status: str, labels: Mapping[str, str], *, description: str = "", age: float = 0.0
@@ -60,7 +111,7 @@ class FakeHelm:
             Revision(
                 number=number,
                 status=status,
-                chart=CHART,
+                chart=f"{CHART}-{CHART_VERSION}",
                 description=description,
                 updated=self.now() - age,
             )
@@ -75,49 +126,10 @@ class FakeHelm:
     def mutations(self) -> list[str]:
         return [call for call in self.calls if call != "read"]
 
-    def release(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None:
-        self._record("read", timeout_seconds)
-        if not self.revisions:
-            return None
-        return Release(
-            name=name,
-            namespace=namespace,
-            labels=dict(self.labels),
-            revisions=tuple(self.revisions),
-        )
-
-    def current(self, name: str, *, namespace: str, timeout_seconds: float) -> Release | None:
-        return self.release(name, namespace=namespace, timeout_seconds=timeout_seconds)
-
-    def render(
-        self,
-        name: str,
-        *,
-        namespace: str,
-        chart: Path,
-        values: Mapping[str, object],
-        timeout_seconds: float,
-    ) -> Manifest:
-        return Manifest(crds="", templates="")
-
-    def manifest(self, name: str, revision: int, *, namespace: str, timeout_seconds: float) -> str:
-        return ""
-
-    def upgrade(
-        self,
-        name: str,
-        *,
-        namespace: str,
-        chart: Path,
-        values: Mapping[str, object],
-        labels: Mapping[str, str],
-        description: str,
-        take_ownership: bool,
-        timeout_seconds: float,
-    ) -> None:
+    def upgrade(self, labels: Mapping[str, str], description: str, timeout_seconds: float) -> None:
         if self.revisions and self.revisions[-1].status not in {"deployed", "failed"}:
             raise CommandFailedError("Error: another operation (install/upgrade) is in progress")
-        self.values = dict(values)
+        self.while_upgrading(timeout_seconds)
         try:
             self._record("upgrade", timeout_seconds)
         except CommandFailedError as error:
@@ -126,22 +138,20 @@ class FakeHelm:
         self._supersede()
         self.put("deployed", labels, description=description)
 
-    def roll_back(
-        self,
-        name: str,
-        revision: int,
-        *,
-        namespace: str,
-        timeout_seconds: float,
-    ) -> None:
+    def _metadata(self, timeout_seconds: float) -> str:
+        self._record("read", timeout_seconds)
+        if not self.revisions:
+            raise CommandFailedError("Error: release: not found")
+        last = self.revisions[-1]
+        chart = {"chart": CHART, "version": CHART_VERSION, "labels": self.labels}
+        deployed = {"deployedAt": _time(last.updated), "status": last.status}
+        return json.dumps({**chart, **deployed, "revision": last.number})
+
+    def _roll_back(self, revision: int, timeout_seconds: float) -> None:
         self._record(f"rollback {revision}", timeout_seconds)
         self._supersede()
         self.labels = dict(self.revision_labels[revision])
         self.put("deployed", {}, description=f"Rollback to {revision}")
-
-    def uninstall(self, name: str, *, namespace: str, timeout_seconds: float) -> None:
-        self._record("uninstall", timeout_seconds)
-        self.revisions, self.labels = [], {}
 
     def _supersede(self) -> None:
         self.revisions = [
@@ -155,3 +165,21 @@ class FakeHelm:
         pending = self.failures.get(call, [])
         if pending:
             raise CommandFailedError(pending.pop(0))
+
+
+def _entry(revision: Revision) -> dict[str, Any]:
+    return {
+        "revision": revision.number,
+        "updated": _time(revision.updated),
+        "status": revision.status,
+        "chart": revision.chart,
+        "description": revision.description,
+    }
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, tz=UTC).isoformat()
+
+
+def _no_kubectl(arguments: Sequence[str], *, timeout_seconds: float) -> str:
+    raise AssertionError(f"nothing to do for kubectl in {timeout_seconds} s: {arguments}")

@@ -17,7 +17,7 @@ _SECONDS = 60
 
 
 class LambdaKilledError(BaseException):
-    """The function is no more, in the middle of its work: nothing of it may react."""
+    """The function ended in the middle of its work: none of its code may react."""
 
 
 def delay(cloud: Cloud, *, kind: str = "Deployment") -> None:
@@ -34,7 +34,7 @@ def kill_lambda(
         cloud: The cloud; its faults are cleared afterwards.
         monkeypatch: Of the test.
         work: The request.
-        when: What the status has in it at that time, such as ``pending``.
+        when: What the status has in it at that time, such as `pending`.
     """
     kill_helm(cloud, monkeypatch, work, when=when, ends=LambdaKilledError)
 
@@ -62,13 +62,9 @@ def kill_helm(
             return said
 
     def kill_in_time() -> None:
-        until = time.monotonic() + _SECONDS
-        while time.monotonic() < until:
-            if cloud.api.objects("v1", "Secret", "training") and when in cloud.status():
-                started[-1].kill()
-                cloud.api.clear_faults()
-                return
-            time.sleep(0.02)
+        wait_for_status(cloud, when)
+        started[-1].kill()
+        cloud.api.clear_faults()
 
     killer = Thread(target=kill_in_time)
     with monkeypatch.context() as patched:
@@ -80,6 +76,16 @@ def kill_helm(
             with pytest.raises(ends):
                 work()
         killer.join()
+
+
+def wait_for_status(cloud: Cloud, status: str) -> None:
+    """Wait until the release has a status, such as `pending`."""
+    until = time.monotonic() + _SECONDS
+    while time.monotonic() < until:
+        if cloud.api.objects("v1", "Secret", "training") and status in cloud.status():
+            return
+        time.sleep(0.02)
+    raise TimeoutError(f"the release did not become {status}")
 
 
 def helm_by_hand(cloud: Cloud, home: Path, *arguments: str) -> None:

@@ -1,5 +1,6 @@
 """Small charts, made in memory."""
 
+import gzip
 import io
 import tarfile
 from collections.abc import Mapping
@@ -41,7 +42,7 @@ def definition(plural: str, kind: str, *versions: str, note: str = "") -> str:
     """Return a CustomResourceDefinition; the last version is the stored one.
 
     Args:
-        plural: Name of the resource, in the group ``example.com``.
+        plural: Name of the resource, in the group `example.com`.
         kind: Its kind.
         versions: Names of the versions.
         note: Goes into the schemas, to tell one definition from another.
@@ -81,10 +82,22 @@ def chart_files(version: str, changes: Mapping[str, str | None] | None = None) -
 
 def packaged(version: str, changes: Mapping[str, str | None] | None = None) -> bytes:
     """Return the chart as an archive."""
+    files = chart_files(version, changes)
+    return tgz({f"deps/{path}": content for path, content in files.items()})
+
+
+def tgz(files: Mapping[str, bytes], *members: tarfile.TarInfo) -> bytes:
+    """Return an archive of files, and of members that hold nothing but zeros."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for path, content in chart_files(version, changes).items():
-            member = tarfile.TarInfo(f"deps/{path}")
+    # A fixed time, so that the same files make the same bytes.
+    with (
+        gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w|") as archive,
+    ):
+        for path, content in files.items():
+            member = tarfile.TarInfo(path)
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
+        for member in members:
+            archive.addfile(member, io.BytesIO(bytes(member.size)))
     return buffer.getvalue()

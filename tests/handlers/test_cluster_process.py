@@ -2,27 +2,24 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from provisioner.framework.errors import ProvisioningError
-from provisioner.helm.commands import Helm, upgrade_arguments
+from provisioner.framework.errors import ProvisioningError, UnreachableError
+from provisioner.framework.owner import OWNER_LABEL, STACK_LABEL, Owner
+from provisioner.helm.client import ReleaseClient
+from provisioner.helm.properties import HelmReleaseProperties
+from provisioner.helm.state import Wanted
 from provisioner.kubernetes import process as cluster_process
 from provisioner.kubernetes.failures import CommandFailedError, last_lines
-from provisioner.kubernetes.layer import layer_binary
-from provisioner.kubernetes.process import ClusterProcess
+from provisioner.kubernetes.process import ClusterProcess, Run, layer_binary
 from rehearsal.layer_binaries import layer_binaries
+from tests.handlers.cloudformation import Time
+from tests.handlers.fake_helm import FakeCluster
 
-LABELS = {"hyperpod-cdk/owner": "abc", "hyperpod-cdk/stack": "ml-hyperpod"}
-
-
-class Anything:
-    """Knows every release, so that helm is asked."""
-
-    def has_release(self, name: str, *, namespace: str, timeout_seconds: float) -> bool:
-        return bool(name and namespace and timeout_seconds)
+LABELS = {OWNER_LABEL: "abc", STACK_LABEL: "ml-hyperpod"}
 
 
 @pytest.fixture
@@ -80,6 +77,11 @@ def test_helm_that_ignores_the_signal_is_killed(
     [
         ("level=WARN msg=x\nError: UPGRADE FAILED: a\n  b\n", "UPGRADE FAILED: a | b"),
         ("Error: first\nError: last", "last"),
+        (
+            'level=DEBUG msg="uninstall: Failed to delete release" error="[pods \\"a\\" is x]"\n'
+            "Error: failed to delete release: r",
+            'failed to delete release: r | [pods \\"a\\" is x]',
+        ),
         ("Error: denied\ndenied\ndenied", "denied"),
         ("\n".join(map(str, range(20))), "14 | 15 | 16 | 17 | 18 | 19"),
         ("", ""),
@@ -112,7 +114,7 @@ def test_kinds_of_failure(
     not_found: bool,
 ) -> None:
     error = CommandFailedError(text)
-    assert (error.is_transient, error.is_terminating, error.is_not_found) == (
+    assert (error.is_transient, error.is_terminating, error.is_release_not_found) == (
         transient,
         terminating,
         not_found,
@@ -155,9 +157,7 @@ def test_history_and_labels_become_a_release(process: ClusterProcess) -> None:
         f"""if [ "$1" = history ]; then echo '{json.dumps(history)}'; exit; fi""",
         f"echo '{json.dumps({'labels': LABELS})}'",
     )
-    release = Helm(process=process, listing=Anything()).release(
-        "r", namespace="n", timeout_seconds=5
-    )
+    release = _client(process.run, process.home).read()
     assert release is not None
     assert [revision.number for revision in release.revisions] == [1, 2]
     assert release.last.status == "failed"
@@ -166,20 +166,23 @@ def test_history_and_labels_become_a_release(process: ClusterProcess) -> None:
 
 def test_absent_release_is_none_and_uninstalling_it_a_success(process: ClusterProcess) -> None:
     _script(process, "echo 'Error: release: not found' >&2; exit 1")
-    helm = Helm(process=process, listing=Anything())
-    assert helm.release("r", namespace="n", timeout_seconds=5) is None
-    helm.uninstall("r", namespace="n", timeout_seconds=5)
+    client = _client(process.run, process.home)
+    assert client.read() is None
+    client.uninstall()
 
 
 @pytest.mark.parametrize(
     ("namespace", "creates"), [("kube-system", False), ("default", False), ("training", True)]
 )
-def test_namespaces_of_the_cluster_are_not_made(namespace: str, creates: bool) -> None:
-    assert ("--create-namespace" in _arguments(namespace)) is creates
+def test_namespaces_of_the_cluster_are_not_made(
+    tmp_path: Path, namespace: str, creates: bool
+) -> None:
+    assert ("--create-namespace" in _upgrade_arguments(tmp_path, namespace)) is creates
 
 
-def test_helm_never_waits_for_pods() -> None:
-    assert not {"--wait", "--rollback-on-failure", "--atomic"} & set(_arguments("n"))
+def test_helm_never_waits_for_pods(tmp_path: Path) -> None:
+    arguments = _upgrade_arguments(tmp_path, "n")
+    assert not {"--wait", "--rollback-on-failure", "--atomic"} & set(arguments)
 
 
 def test_the_real_helm_knows_our_arguments(process: ClusterProcess, tmp_path: Path) -> None:
@@ -190,40 +193,55 @@ def test_the_real_helm_knows_our_arguments(process: ClusterProcess, tmp_path: Pa
         environment=process.environment,
     )
     process.kubeconfig().write_text(_kubeconfig("https://127.0.0.1:1"))
-    helm = Helm(process=real, listing=Anything())
+    client = _client(real.run, tmp_path)
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 0.1.0\n")
     calls: list[Callable[[], object]] = [
-        lambda: helm.release("r", namespace="n", timeout_seconds=20),
-        lambda: helm.roll_back("r", 1, namespace="n", timeout_seconds=20),
-        lambda: helm.uninstall("r", namespace="n", timeout_seconds=20),
-        lambda: helm.upgrade(
-            "r",
-            namespace="n",
-            chart=tmp_path,
-            values={"a": True},
-            labels=LABELS,
-            description="Content abc",
-            take_ownership=True,
-            timeout_seconds=20,
-        ),
+        client.read,
+        client.read_last_revision,
+        lambda: client.manifest(1),
+        lambda: client.roll_back(1),
+        client.uninstall,
+        lambda: client.upgrade(tmp_path, take_ownership=True, keep_seconds=0),
     ]
     for call in calls:
-        with pytest.raises(CommandFailedError) as failed:
+        # Unreachable, not "unknown flag".
+        with pytest.raises((CommandFailedError, UnreachableError), match="connection refused"):
             call()
-        assert failed.value.is_transient, failed.value  # unreachable, not "unknown flag"
 
 
-def _arguments(namespace: str) -> list[str]:
-    return upgrade_arguments(
-        "r",
-        namespace=namespace,
-        chart=Path("c.tgz"),
-        values_file=Path("v.json"),
-        labels=LABELS,
-        description="d",
-        take_ownership=False,
-        timeout_seconds=10,
+def _client(run: Run, home: Path, namespace: str = "n") -> ReleaseClient:
+    owner = Owner(stack_id="arn:aws:cloudformation:r:1:stack/s/u", logical_id="Helm")
+    return ReleaseClient(
+        properties=HelmReleaseProperties(
+            cluster_name="ml",
+            release="r",
+            namespace=namespace,
+            chart_bucket="b",
+            chart_key="c.tgz",
+            chart_digest="d",
+            values={"a": True},
+        ),
+        wanted=Wanted(owner=owner, request_id="1", content="abc", attempt="x", now=0),
+        clock=Time(lambda_seconds=40).clock,
+        cluster=FakeCluster(),
+        run_helm=run,
+        run_kubectl=run,
+        home=home,
+        fetch_chart=lambda: home,
     )
+
+
+def _upgrade_arguments(home: Path, namespace: str) -> Sequence[str]:
+    """Return the arguments with which helm upgrades."""
+    ran: list[Sequence[str]] = []
+
+    def run(arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        assert timeout_seconds
+        ran.append(arguments)
+        return ""
+
+    _client(run, home, namespace).upgrade(home, take_ownership=False, keep_seconds=0)
+    return ran[0]
 
 
 def _kubeconfig(server: str) -> str:

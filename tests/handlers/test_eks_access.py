@@ -10,9 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from provisioner.aws.clients import Clients
+from provisioner.aws.eks_token import TOKEN_PREFIX, TokenSigner
 from provisioner.framework.errors import ProvisioningError
-from provisioner.kubernetes.kubeconfig import ClusterNotFoundError, Kubeconfig, server_of
-from provisioner.kubernetes.token import TOKEN_PREFIX
+from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError
 from tests.handlers.cloudformation import Time
 from tests.handlers.fake_s3 import client_error
 
@@ -73,15 +73,14 @@ class Eks:
         return {"cluster": self.cluster}
 
 
+def _find(eks: Eks, token_signer: TokenSigner) -> Cluster:
+    return Cluster.find("ml", eks=eks, token_signer=token_signer, clock=Time().clock)
+
+
 def test_kubeconfig_is_private_and_complete(clients: Clients, tmp_path: Path) -> None:
     eks = Eks(endpoint="https://x", status="ACTIVE", certificateAuthority={"data": AUTHORITY})
-    path = Kubeconfig(
-        path=tmp_path / "kubeconfig",
-        cluster_name="ml",
-        server=server_of("ml", eks=eks, clock=Time().clock),
-        namespace="training",
-        token_signer=clients.token_signer,
-    ).fresh()
+    cluster = _find(eks, clients.token_signer)
+    path = cluster.write_kubeconfig(tmp_path / "kubeconfig", namespace="training")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     written = json.loads(path.read_text())
     assert written["clusters"][0]["cluster"] == {
@@ -92,14 +91,14 @@ def test_kubeconfig_is_private_and_complete(clients: Clients, tmp_path: Path) ->
     assert written["users"][0]["user"]["token"].startswith(TOKEN_PREFIX)
 
 
-def test_absent_cluster_is_told_apart() -> None:
+def test_absent_cluster_is_an_error_of_its_own_type(clients: Clients) -> None:
     with pytest.raises(ClusterNotFoundError, match="no EKS cluster ml"):
-        server_of("ml", eks=Eks(), clock=Time().clock)
+        _find(Eks(), clients.token_signer)
 
 
 @pytest.mark.parametrize(
     "cluster", [{"status": "CREATING"}, {"status": "DELETING", "endpoint": "https://x"}]
 )
-def test_unusable_cluster_says_its_state(cluster: dict[str, str]) -> None:
+def test_unusable_cluster_says_its_state(clients: Clients, cluster: dict[str, str]) -> None:
     with pytest.raises(ProvisioningError, match=f"is {cluster['status']} and cannot be reached"):
-        server_of("ml", eks=Eks(**cluster), clock=Time().clock)
+        _find(Eks(**cluster), clients.token_signer)

@@ -43,7 +43,7 @@ TRAINING_JOB = _object("example.com/v1", "Job", "bert")
 @pytest.mark.parametrize(
     "item", [POD, CLAIM, BATCH_JOB, TRAINING_JOB], ids=lambda item: item["metadata"]["name"]
 )
-def test_delete_spares_what_users_have_in_its_namespaces(
+def test_delete_is_refused_while_users_have_objects_in_its_namespaces(
     cloud: Cloud, item: dict[str, Any]
 ) -> None:
     cloud.send("Create", properties())
@@ -109,7 +109,7 @@ def test_objects_of_a_definition_count_wherever_they_are(cloud: Cloud) -> None:
     assert "the CustomResourceDefinition mpijobs.example.com" in str(refused.value)
 
 
-def test_upgrade_spares_them_too(cloud: Cloud) -> None:
+def test_upgrade_that_would_delete_them_is_refused_too(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1")})
     cloud.send("Create", properties("3.0.0"))
     cloud.api.create(_object("example.com/v1", "MPIJob", "ring"))
@@ -137,7 +137,7 @@ def test_failed_install_into_a_namespace_in_use_takes_nothing_along(cloud: Cloud
     assert cloud.names("v1", "Pod", "kubeflow") == ["mine"]
 
 
-def test_way_back_from_a_failed_upgrade_leaves_what_users_have(cloud: Cloud) -> None:
+def test_way_back_from_a_failed_upgrade_keeps_users_objects(cloud: Cloud) -> None:
     late = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, namespace: team}\n"
     both = {"templates/a.yaml": yaml.safe_dump(namespace("team")), "templates/late.yaml": late}
     cloud.add_chart("3.0.0", both)

@@ -44,7 +44,7 @@ def test_other_namespace_is_refused_and_left_alone(cloud: Cloud) -> None:
     assert "kubeflow" in cloud.names("v1", "Namespace")
 
 
-def test_one_stranger_keeps_everything_from_being_taken_over(cloud: Cloud) -> None:
+def test_one_object_of_others_keeps_everything_from_being_taken_over(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", {"templates/agent.yaml": yaml.safe_dump(SERVICE_ACCOUNT)})
     cloud.api.create(namespace("kubeflow"))
     cloud.api.create(SERVICE_ACCOUNT)
@@ -63,7 +63,7 @@ def test_namespace_of_another_release_is_refused_by_its_name(cloud: Cloud, tmp_p
     cloud.api.create(namespace("training"))
     (tmp_path / "chart.tgz").write_bytes(packaged("1.0.0"))
     helm_by_hand(cloud, tmp_path, "install", "first", str(tmp_path / "chart.tgz"))
-    with pytest.raises(ProvisioningError, match="of the Helm release training/first"):
+    with pytest.raises(ProvisioningError, match="owned by the Helm release training/first"):
         cloud.send("Create", properties(more=ADOPTING))
 
 

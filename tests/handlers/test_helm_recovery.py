@@ -1,6 +1,7 @@
 """A release in every state that an accident leaves, with the real helm."""
 
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.handlers.helm_accidents import (
     helm_by_hand,
     kill_helm,
     kill_lambda,
+    wait_for_status,
 )
 from tests.handlers.helm_cloud import TOKEN, Cloud, mounted_layer, properties
 
@@ -50,7 +52,24 @@ def test_install_left_behind_is_completed_by_the_next_request(
 
 def test_install_left_behind_can_be_deleted(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     _kill(cloud, monkeypatch, "Create", properties())
+    monkeypatch.setattr(helm_release_state, "LONGEST_INVOCATION_SECONDS", 0)
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
+    assert cloud.api.objects("v1", "Secret", "training") == []
+
+
+def test_delete_beside_a_running_install_waits_for_its_end(cloud: Cloud) -> None:
+    cloud.api.inject(Fault(kind="Deployment", delay_seconds=3, passes=True, times=1))
+    install = Thread(target=cloud.send, args=("Create", properties()))
+    install.start()
+    wait_for_status(cloud, "pending-install")
+    cloud.requests += 1
+    accepted = cloud.start("Delete", properties())
+    assert cloud.poll(accepted) == {"IsComplete": False}
+    assert cloud.status() == "pending-install"  # the other run goes on
+    install.join()
+    assert cloud.poll(accepted) == {"IsComplete": False}
+    assert cloud.poll(accepted) == {"IsComplete": True}
+    assert cloud.operator() is None
     assert cloud.api.objects("v1", "Secret", "training") == []
 
 

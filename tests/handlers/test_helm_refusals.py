@@ -21,7 +21,7 @@ def _let_go(cloud: Cloud, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["kubeflow", "training"])
-def test_namespace_that_is_going_is_waited_for(cloud: Cloud, name: str) -> None:
+def test_terminating_namespace_is_waited_for(cloud: Cloud, name: str) -> None:
     _hold(cloud, name)
     accepted = cloud.start("Create", properties())
     assert cloud.poll(accepted) == {"IsComplete": False}
@@ -32,7 +32,9 @@ def test_namespace_that_is_going_is_waited_for(cloud: Cloud, name: str) -> None:
     assert cloud.operator() == "1.0.0 x1"
 
 
-def test_namespace_that_never_goes_is_named(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_namespace_that_stays_terminating_is_named(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _hold(cloud, "kubeflow")
     accepted = cloud.start("Create", properties())
     monkeypatch.setattr(helm_preparation, "DELETION_PATIENCE_SECONDS", 0)
@@ -41,7 +43,7 @@ def test_namespace_that_never_goes_is_named(cloud: Cloud, monkeypatch: pytest.Mo
     assert "kubectl describe namespace kubeflow" in str(failed.value)
 
 
-def test_other_namespaces_may_be_going(cloud: Cloud) -> None:
+def test_other_namespaces_may_be_terminating(cloud: Cloud) -> None:
     _hold(cloud, "elsewhere")
     assert cloud.send("Create", properties())["Data"]["Status"] == "deployed"
 

@@ -1,4 +1,4 @@
-"""``Custom::HelmRelease`` through the framework's eyes, with helm in memory."""
+"""`Custom::HelmRelease` through the framework's eyes, with helm in memory."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from tests.handlers.cloudformation import OTHER_STACK_ID, Framework, Time
-from tests.handlers.fake_helm import CHART, FakeHelm
+from tests.handlers.fake_helm import CHART, CHART_VERSION, FakeHelm
 
 PROPERTIES = {
     "ClusterName": "ml",
@@ -34,7 +34,7 @@ def stack(helm: FakeHelm, time: Time) -> Framework:
 
 
 def _stack(helm: FakeHelm, time: Time, **options: Any) -> Framework:
-    resource = HelmRelease(sessions=helm)
+    resource = HelmRelease(connect=helm.connect)
     return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time, **options)
 
 
@@ -45,7 +45,7 @@ def test_create_installs_and_answers_every_attribute(stack: Framework, helm: Fak
     assert progress.data == {
         "Release": "hyperpod-dependencies",
         "Namespace": "kube-system",
-        "Chart": CHART,
+        "Chart": f"{CHART}-{CHART_VERSION}",
         "Status": "deployed",
         "Revision": "1",
         "Ready": "not waited for",
@@ -223,6 +223,27 @@ def test_helm_is_stopped_before_the_function_is(
     assert max(helm.timeouts) <= 280
 
 
+@pytest.mark.parametrize(("seconds", "kept"), [(900, 120), (100, 40), (22, 1), (15, 1)])
+def test_upgrade_that_takes_all_its_time_is_rolled_back(
+    stack: Framework, helm: FakeHelm, time: Time, seconds: float, kept: float
+) -> None:
+    stack.create(PROPERTIES)
+    time.lambda_seconds = seconds
+    helm.while_upgrading = time.sleep
+    helm.failures["upgrade"] = ["helm upgrade did not end in time and was stopped."]
+    with pytest.raises(ProvisioningError, match="Revision 1 serves again"):
+        stack.update(UPGRADED)
+    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
+    assert helm.timeouts[helm.calls.index("rollback 1")] == kept
+
+
+def test_error_that_every_attempt_meets_is_named(stack: Framework, helm: FakeHelm) -> None:
+    helm.failures["upgrade"] = ["Error: Post https://x: EOF"] * 100
+    with pytest.raises(ProvisioningError, match=r"in 6 steps: .*Post https://x: EOF"):
+        stack.create(PROPERTIES)
+    assert helm.mutations == ["upgrade"] * 6
+
+
 def test_release_lost_after_the_install_is_a_failure(
     stack: Framework, helm: FakeHelm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,3 +265,14 @@ def test_secret_values_never_reach_a_message(stack: Framework, helm: FakeHelm) -
         stack.create({**PROPERTIES, "Values": values})
     assert "hunter2" not in str(failed.value)
     assert "aGVsbG8" not in str(failed.value)
+
+
+def test_secret_values_never_reach_a_log(
+    stack: Framework, helm: FakeHelm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helm.failures["upgrade"] = ["Error: EOF after hunter2-hunter2"]
+    values = json.dumps({"env": [{"name": "DB_PASSWORD", "value": "hunter2-hunter2"}]})
+    stack.create({**PROPERTIES, "Values": values})
+    logged = capsys.readouterr().out
+    assert "EOF after <hidden>" in logged
+    assert "hunter2" not in logged

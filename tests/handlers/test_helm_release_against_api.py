@@ -1,4 +1,4 @@
-"""``Custom::HelmRelease``: the whole handler, the real helm, the rehearsal's Kubernetes API."""
+"""`Custom::HelmRelease`: the whole handler, the real helm, the rehearsal's Kubernetes API."""
 
 from pathlib import Path
 
@@ -13,6 +13,18 @@ from tests.handlers.helm_charts import chart_files, packaged
 from tests.handlers.helm_cloud import DENIED, Cloud, properties
 
 POD_MONITOR = "apiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nmetadata: {name: a}\n"
+HOOK = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, namespace: training, annotations: {helm.sh/hook: pre-upgrade}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: example/c:1}]}}}
+"""
+SHOW_TEXT = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: shown, namespace: kubeflow}
+data: {text: {{ .Values.text | quote }}}
+"""
 # Written after everything else that the chart has.
 LATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, namespace: kubeflow}\n"
 
@@ -152,6 +164,34 @@ def test_helm_out_of_time_records_a_failure(cloud: Cloud) -> None:
     cloud.api.clear_faults()
     cloud.context.seconds = 300
     assert cloud.send("Update", properties())["Data"]["Status"] == "deployed"
+
+
+def test_hook_that_never_ends_is_named(cloud: Cloud) -> None:
+    cloud.add_chart("3.0.0", {"templates/hook.yaml": HOOK})
+    cloud.send("Create", properties())
+    cloud.context.seconds = 32
+    with pytest.raises(ProvisioningError, match="Job/training/migrate not ready") as failed:
+        cloud.send("Update", properties("3.0.0"))
+    assert "Revision 1 serves again. A hook of the chart did not end" in str(failed.value)
+    assert cloud.status() == "deployed"
+
+
+def test_failed_uninstall_says_what_kubernetes_refused(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.inject(
+        Fault(kind="Deployment", verbs=frozenset({"delete"}), code=403, message="not now")
+    )
+    with pytest.raises(ProvisioningError, match=r"could not uninstall.*not now"):
+        cloud.send("Delete", properties())
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+
+
+def test_values_keep_every_character(cloud: Cloud) -> None:
+    cloud.add_chart("3.0.0", {"templates/text.yaml": SHOW_TEXT})
+    text = 'é 漢 \U0001f6f0 \t \u0085 " \\ #: {{'
+    cloud.send("Create", properties("3.0.0", text=text))
+    (shown,) = cloud.api.objects("v1", "ConfigMap", "kubeflow")
+    assert shown["data"]["text"] == text
 
 
 def test_unreachable_api_fails_without_leaving_anything(cloud: Cloud) -> None:

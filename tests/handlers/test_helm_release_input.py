@@ -1,4 +1,4 @@
-"""Properties of ``Custom::HelmRelease`` that cannot be used."""
+"""Properties of `Custom::HelmRelease` that cannot be used."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ PROPERTIES = {
 
 @pytest.fixture
 def stack(time: Time) -> Framework:
-    resource = HelmRelease(sessions=FakeHelm(now=lambda: time.now))
+    resource = HelmRelease(connect=FakeHelm(now=lambda: time.now).connect)
     return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time)
 
 

@@ -11,6 +11,7 @@ from provisioner.helm.state import (
     Revision,
     Wanted,
     decide,
+    decide_deletion,
     is_abandoned,
 )
 
@@ -29,7 +30,7 @@ def wanted(
     return Wanted(owner=owner, request_id=request_id, content=content, attempt=attempt, now=NOW)
 
 
-EARLIER = wanted(content="old", request_id="request-1")
+EARLIER = wanted(content="old", request_id="request-1", attempt="earlier")
 
 
 def rolled_back(*descriptions: str) -> Release:
@@ -141,6 +142,24 @@ def release(
 )
 def test_next_step(case: str, found: Release | None, next_step: Decision) -> None:
     assert decide(found, wanted()) == next_step, case
+
+
+@pytest.mark.parametrize(
+    ("case", "found", "action"),
+    [
+        ("absent", None, Action.NOTHING),
+        ("not ours", release("deployed", by=wanted(owner=OTHER)), Action.NOTHING),
+        ("deployed", release("deployed"), Action.UNINSTALL),
+        ("failed", release("failed"), Action.UNINSTALL),
+        ("half uninstalled", release("uninstalling"), Action.UNINSTALL),
+        ("install that an earlier request may still run", release("pending-install"), Action.WAIT),
+        ("upgrade of the same", release("deployed", "pending-upgrade"), Action.WAIT),
+        ("install that nobody can run", release("pending-install", age=901), Action.UNINSTALL),
+        ("what this run began", release("pending-rollback", by=wanted()), Action.UNINSTALL),
+    ],
+)
+def test_next_step_to_delete(case: str, found: Release | None, action: Action) -> None:
+    assert decide_deletion(found, wanted()).action is action, case
 
 
 @pytest.mark.parametrize("status", ["deployed", "failed", "pending-install", "uninstalling"])

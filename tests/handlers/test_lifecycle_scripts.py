@@ -1,4 +1,4 @@
-"""``Custom::LifecycleScripts`` through the framework's eyes, with S3 in memory."""
+"""`Custom::LifecycleScripts` through the framework's eyes, with S3 in memory."""
 
 import json
 from typing import Any

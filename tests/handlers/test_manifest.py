@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.helm.chart_text import mentions
-from provisioner.kubernetes.manifest import documents_of, lost, parted
+from provisioner.helm.chart import mentions
+from provisioner.kubernetes.manifest import deleted_containers, documents_of, split_manifest
 from tests.handlers.helm_charts import packaged
 
 RENDERED = """---
@@ -33,14 +33,14 @@ kind: Pod
 
 
 def test_crds_are_told_from_templates_by_their_folder() -> None:
-    manifest = parted(RENDERED)
+    manifest = split_manifest(RENDERED)
     assert [name in manifest.crds for name in ("first", "second", "third")] == [True] * 3
     assert "fourth" not in manifest.crds
     assert ("fourth" in manifest.templates, "Pod" in manifest.templates) == (True, True)
 
 
 def test_nothing_rendered_is_nothing() -> None:
-    assert parted("") == ("", "")
+    assert split_manifest("") == ("", "")
 
 
 def test_documents_are_chosen_by_kind_and_left_out_when_alike() -> None:
@@ -61,7 +61,9 @@ def test_only_what_holds_others_and_is_not_kept_is_lost() -> None:
         kept,
     ]
     after = [_item("Namespace", "kubeflow")]
-    assert [item["kind"] for item in lost(before, after)] == ["CustomResourceDefinition"]
+    assert [item["kind"] for item in deleted_containers(before, after)] == [
+        "CustomResourceDefinition"
+    ]
 
 
 def test_packaged_chart_is_searched_with_the_charts_packed_in_it(tmp_path: Path) -> None:

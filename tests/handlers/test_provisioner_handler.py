@@ -10,7 +10,7 @@ import pytest
 from provisioner import handler
 from provisioner.aws.services import SERVICES
 from provisioner.framework.errors import MESSAGE_LIMIT_BYTES, ProvisioningError, UnreachableError
-from provisioner.helm.session import HelmSession
+from provisioner.helm.client import ReleaseClient
 from tests.handlers.cloudformation import RESPONSE_URL, event
 from tests.handlers.fake_s3 import FakeS3, client_error, zipped
 
@@ -87,7 +87,7 @@ def test_a_request_from_start_to_end(clients: FakeClients) -> None:
 @pytest.mark.usefixtures("clients")
 @pytest.mark.parametrize("entry_point", [handler.on_event, handler.is_complete])
 def test_unknown_resource_type_is_named(entry_point: EntryPoint) -> None:
-    with pytest.raises(ProvisioningError, match=r"Custom::Other: it knows Custom::HelmRelease"):
+    with pytest.raises(ProvisioningError, match=r"Custom::Other: it handles Custom::HelmRelease"):
         entry_point(event("Create", "Custom::Other", {}), Context())
 
 
@@ -103,10 +103,10 @@ def test_throttling_while_polling_is_no_failure(clients: FakeClients, code: str)
 def test_unreachable_cluster_while_polling_is_no_failure(
     clients: FakeClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unreachable(*_: Any) -> HelmSession:
+    def unreachable(*_: Any) -> ReleaseClient:
         raise UnreachableError("helm could not read", next_step="Wait.")
 
-    monkeypatch.setattr("provisioner.helm.session.EksHelmSessions.open", unreachable)
+    monkeypatch.setattr("provisioner.helm.connection.EksConnection.connect", unreachable)
     clients.error = AssertionError()
     sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
     assert handler.is_complete(sent, Context()) == {"IsComplete": False}
@@ -175,10 +175,9 @@ def test_logs_are_json_without_credentials(
 
 
 def test_services_are_those_that_clients_are_made_for() -> None:
-    source = Path(handler.__file__).with_name("clients.py").read_text()
+    package = Path(handler.__file__).with_name("aws")
+    source = (package / "clients.py").read_text()
     for service in SERVICES:
         assert f'client("{service}"' in source
     assert source.count(".client(") == len(SERVICES)
-    assert (
-        "import" not in Path(handler.__file__).with_name("services.py").read_text().split('"""')[-1]
-    )
+    assert "import" not in (package / "services.py").read_text().split('"""')[-1]

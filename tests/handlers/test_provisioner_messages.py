@@ -1,5 +1,7 @@
 """Messages to users: one line, short, without credentials."""
 
+import json
+
 import pytest
 
 from provisioner.aws.errors import patience
@@ -11,18 +13,18 @@ from tests.handlers.fake_s3 import client_error
 
 
 def test_message_is_one_line_of_what_why_and_next() -> None:
-    error = ProvisioningError("It broke", detail="line one\n  line two.", next_step="Mend it.")
-    assert str(error) == "It broke: line one line two. Mend it."
-    assert str(ProvisioningError("It broke", next_step="Mend it.")) == "It broke. Mend it."
+    error = ProvisioningError("It broke", detail="line one\n  line two.", next_step="Fix it.")
+    assert str(error) == "It broke: line one line two. Fix it."
+    assert str(ProvisioningError("It broke", next_step="Fix it.")) == "It broke. Fix it."
 
 
 @pytest.mark.parametrize("filler", ["x", "é", "🛰"])
 def test_long_cause_keeps_what_comes_first_and_last(filler: str) -> None:
     detail = "first " + filler * 3000 + " last"
-    text = str(ProvisioningError("It broke", detail=detail, next_step="Mend it."))
+    text = str(ProvisioningError("It broke", detail=detail, next_step="Fix it."))
     assert len(text.encode()) <= MESSAGE_LIMIT_BYTES
     assert text.startswith("It broke: first")
-    assert text.endswith("last. Mend it.")
+    assert text.endswith("last. Fix it.")
 
 
 @pytest.mark.parametrize(
@@ -47,6 +49,45 @@ def test_secret_values_are_those_under_secret_names() -> None:
         "secrets": {"nested": {"deep": "below"}, "short": "abc"},
     }
     assert secret_values(values) == {"hunter2", "one-more", "k" * 8, "below"}
+
+
+def test_secret_values_are_those_of_variables_with_secret_names() -> None:
+    values = {
+        "env": [
+            {"name": "WANDB_TOKEN", "value": "from-env"},
+            {"name": "LOG_LEVEL", "value": "debug"},
+            {"name": "DB_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "db", "key": "pw"}}},
+        ],
+        "args": [{"key": "api-key", "value": "from-args"}, {"name": 1, "value": "none"}],
+    }
+    assert secret_values(values) == {"from-env", "from-args"}
+
+
+KEY = "-----BEGIN KEY-----\nMIIEow\n  AAKCAQ\n-----END KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"cannot parse {KEY}",
+        f"cannot parse {' | '.join(KEY.split())}",
+        f"cannot parse {json.dumps(KEY)}",
+        "line 2: cannot parse   MIIEow",
+        "cannot parse " + KEY.replace("\n", "\r\n"),
+    ],
+)
+def test_no_line_of_a_secret_reaches_a_message(said: str) -> None:
+    secrets = secret_values({"tls": {"privateKey": KEY}})
+    text = str(ProvisioningError("It broke", detail=said, next_step="Fix it.", secrets=secrets))
+    assert "It broke: " in text
+    assert "cannot parse" in text
+    assert not [line for line in ("MIIEow", "AAKCAQ") if line in text]
+
+
+@pytest.mark.parametrize("said", ['pass"word\\x', json.dumps('pass"word\\x')])
+def test_secret_with_escaped_characters_is_hidden(said: str) -> None:
+    hidden = redacted(f"cannot parse {said}", secrets=secret_values({"token": 'pass"word\\x'}))
+    assert "word" not in hidden
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from provisioner.kubernetes.readiness import Unready, last_event, report, unready, usable_nodes
+from provisioner.helm.readiness import Unready, last_event, report, unready, usable_nodes
 
 
 def _workload(kind: str, spec: dict[str, Any], status: dict[str, int]) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _deployment(kind: str = "Deployment", **status: int) -> dict[str, Any]:
         (_daemon_set(desiredNumberScheduled=0, updatedNumberScheduled=0, numberAvailable=0), None),
         (_daemon_set(numberAvailable=1), "has 1 of 3 pods ready"),
         (_daemon_set(updatedNumberScheduled=2), "has 2 of 3 pods ready"),
-        (_daemon_set(observedGeneration=1), "has not been looked at by its controller"),
+        (_daemon_set(observedGeneration=1), "has not been observed by its controller"),
         (_deployment(), None),
         (_deployment(availableReplicas=0), "has 0 of 2 pods ready"),
         (_deployment(updatedReplicas=1), "has 1 of 2 pods ready"),

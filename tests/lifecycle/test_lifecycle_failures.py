@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lifecycle.node import Node
+from tests.support.node import Node
 
 EBS = "Amazon Elastic Block Store"
 

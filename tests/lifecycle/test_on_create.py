@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.lifecycle.node import CONFIG_AL2, CONFIG_V3, CONFIG_V3_NVIDIA, Node
+from tests.support.node import CONFIG_AL2, CONFIG_V3, CONFIG_V3_NVIDIA, SCRIPTS, Node
 
 DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"
 
@@ -180,3 +180,9 @@ def test_data_of_an_earlier_image_on_the_volume_is_replaced(tmp_path: Path) -> N
     assert node.run().code == 0
     assert not [name for name in node.tree() if name.endswith("stale")]
     assert node.read("opt/sagemaker/keep") == "somebody's data"
+
+
+def test_every_step_that_on_create_names_exists() -> None:
+    text = (SCRIPTS / "on_create.sh").read_text()
+    named = text.partition("STEPS=(")[2].partition(")")[0].split()
+    assert sorted(named) == sorted(path.stem for path in (SCRIPTS / "steps").glob("*.sh"))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.installation_commands import installation_commands
+from rehearsal.verification.commands import installation_commands
 from tests.conftest import Configure
 
 RELEASE = "hyperpod-dependencies"

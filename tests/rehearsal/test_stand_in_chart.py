@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.rehearsal.kubernetes_api_support import CHART, Cluster, running_cluster
+
+from tests.support.kubernetes_api import CHART, Cluster, running_cluster
 
 RELEASE = "hyperpod-dependencies"
 INSTALL = (RELEASE, str(CHART), "-n", "kube-system")

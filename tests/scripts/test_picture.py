@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from hyperpod_cdk.config import Config
+from hyperpod_cdk.config.config import Config
 from scripts.picture.__main__ import picture
 from scripts.picture.architecture import direct, groups, rows
 from tests.conftest import Assemble, Configure

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
-from hyperpod_cdk.checks.eks_addresses import eks_addresses
 from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
@@ -27,7 +26,6 @@ RULES: tuple[Rule, ...] = (
     training_plans,
     efa_zones,
     node_addresses,
-    eks_addresses,
     pods_per_node,
     system_pods,
     kubernetes_version,

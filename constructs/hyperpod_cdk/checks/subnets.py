@@ -35,13 +35,6 @@ class Subnet:
         return IPv4Network(self.cidr).num_addresses - _RESERVED_ADDRESSES
 
 
-def eks_subnets(network: NetworkConfig) -> Iterator[Subnet]:
-    """Yield the subnets of the control plane's network interfaces."""
-    for index, cidr in enumerate(network.eks_subnet_cidrs):
-        path = ("network", "eks_subnet_cidrs", index)
-        yield Subnet(path=path, cidr=cidr, zone=f"zone {index + 1}")
-
-
 def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> Subnet | None:
     """Return the subnet that a group's nodes are in; None when the group names subnets itself.
 

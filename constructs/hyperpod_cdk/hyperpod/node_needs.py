@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from aws_cdk import Aws
+from aws_cdk import Aws, Fn
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -10,6 +10,8 @@ from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
 from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
+
+_SCHEME = "s3://"
 
 
 def need_statements(
@@ -60,14 +62,22 @@ def _lifecycle_s3_uris(groups: Sequence[NodeGroupConfig]) -> list[str]:
 
 
 def _bucket_arn(s3_uri: str) -> str:
-    bucket, _, _ = s3_uri.removeprefix("s3://").partition("/")
+    if s3_uri.startswith(_SCHEME):
+        bucket, _, _ = s3_uri.removeprefix(_SCHEME).partition("/")
+    else:
+        bucket = Fn.select(2, Fn.split("/", s3_uri))
     return f"arn:{Aws.PARTITION}:s3:::{bucket}"
 
 
 def _script_arns(s3_uris: Iterable[str]) -> list[str]:
-    return _once(
-        f"arn:{Aws.PARTITION}:s3:::{uri.removeprefix('s3://').rstrip('/')}/*" for uri in s3_uris
-    )
+    return _once(f"arn:{Aws.PARTITION}:s3:::{_bucket_and_prefix(uri)}/*" for uri in s3_uris)
+
+
+def _bucket_and_prefix(s3_uri: str) -> str:
+    if s3_uri.startswith(_SCHEME):
+        return s3_uri.removeprefix(_SCHEME).rstrip("/")
+    # A CDK token stands for the whole URI.
+    return Fn.select(1, Fn.split(_SCHEME, s3_uri))
 
 
 def _once(values: Iterable[str]) -> list[str]:

@@ -6,6 +6,8 @@ from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_cdk.schema.limits import is_token
+
 # What EBS does with a volume's key.
 _GRANT_OPERATIONS = [
     "CreateGrant",
@@ -26,7 +28,7 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
 
     Args:
         scope: A construct of the policy's stack, whose account and region a mere ID is of.
-        key_ids: IDs or ARNs of keys.
+        key_ids: IDs or ARNs of keys; a CDK token stands for an ARN.
     """
     keys = [_key_arn(scope, key_id) for key_id in key_ids]
     if not keys:
@@ -54,6 +56,6 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
 
 
 def _key_arn(scope: Construct, key_id: str) -> str:
-    if key_id.startswith("arn:"):
+    if key_id.startswith("arn:") or is_token(key_id):
         return key_id
     return Stack.of(scope).format_arn(service="kms", resource="key", resource_name=key_id)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.limits import Matching, is_token
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _IAM_NAME = r"[A-Za-z0-9_+=,.@-]+"
@@ -67,14 +67,14 @@ def arn_findings(value: str | None, *, region: str | None) -> Iterator[Finding]:
     """Find an ARN of another partition or region than the deployment's.
 
     Args:
-        value: The ARN; what is not an ARN is passed over.
+        value: The ARN; what is not an ARN is passed over, and so is a part that is a CDK token.
         region: The configured region; None leaves nothing to compare with.
     """
     if value is None or region is None or not value.startswith("arn:"):
         return
     _, partition, _, own_region, _ = value.split(":", 4)
-    if partition != regions()[region]:
+    if partition != regions()[region] and not is_token(partition):
         message = f"must be of partition {regions()[region]}, which region {region} belongs to"
         yield Finding(value=value, message=message)
-    elif own_region not in ("", region):  # IAM's ARNs have no region
+    elif own_region not in ("", region) and not is_token(own_region):  # IAM's ARNs have no region
         yield Finding(value=value, message=f"must be of region {region}, where it is used")

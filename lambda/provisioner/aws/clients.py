@@ -16,7 +16,7 @@ from provisioner.aws.api import (
     S3Api,
     SageMakerApi,
 )
-from provisioner.kubernetes.token import TokenSigner
+from provisioner.aws.eks_token import TokenSigner
 
 _CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 4},

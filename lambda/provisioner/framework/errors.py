@@ -1,9 +1,12 @@
-"""The one kind of failure a user sees: what failed, why, and what to do next."""
+"""Failures as users see them: what failed, why, and what to do next."""
 
 from provisioner.framework.redaction import redacted
 
 MESSAGE_LIMIT_BYTES = 990
-"""CloudFormation's whole response must fit 4,096 bytes and the framework adds its own lines."""
+"""CloudFormation's response must fit 4,096 bytes, and the provider framework adds its own lines.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
+"""
 
 _WHAT_LIMIT_BYTES = 400
 _NEXT_STEP_LIMIT_BYTES = 300
@@ -11,13 +14,14 @@ _ELLIPSIS = " … "
 
 
 class ProvisioningError(Exception):
-    """A failure whose text goes to CloudFormation as it is: one line, under 1,000 characters.
+    """A failure whose text CloudFormation shows: one line, at most `MESSAGE_LIMIT_BYTES`.
 
     Args:
         what: What failed and where, without a full stop.
-        detail: The cause in the words of whoever reported it; shortened in the middle if long.
-        next_step: What the user should do, as a full sentence.
-        secrets: Texts that must not appear in the message.
+        detail: The cause as AWS, helm or Kubernetes reported it; shortened in the middle if long.
+            Default: none.
+        next_step: What the user should do, as a sentence.
+        secrets: Texts that must not appear in the message. Default: none.
     """
 
     def __init__(
@@ -31,14 +35,17 @@ class ProvisioningError(Exception):
 
 
 class UnreachableError(ProvisioningError):
-    """Something could not be reached for now; ``is_complete`` tries again at the next poll."""
+    """An API could not be reached for now; `is_complete` tries again at the next poll."""
 
 
 class CarriedFailure(ProvisioningError):
-    """A failure found by ``on_event`` and raised by ``is_complete``, already worded.
+    """A failure that `on_event` found and `is_complete` raises.
 
-    When ``on_event`` raises on Create the provider framework ignores the later Delete, so a
-    half-made resource would be left behind; carrying the text over keeps the Delete coming.
+    When `on_event` raises on Create, CDK's provider framework ignores the Delete that follows, and
+    a half-made resource would be left behind. See docs/adr/0012.
+
+    Args:
+        text: The failure's message.
     """
 
     def __init__(self, text: str) -> None:
@@ -46,7 +53,7 @@ class CarriedFailure(ProvisioningError):
 
 
 def one_line(text: str) -> str:
-    """Return the text as a message may carry it: one line, short enough, without credentials."""
+    """Return the text as a message: one line, short enough, without credentials."""
     return _clipped(_clean(text, frozenset()), MESSAGE_LIMIT_BYTES)
 
 

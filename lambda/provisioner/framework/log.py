@@ -1,4 +1,4 @@
-"""Structured log lines: one JSON object a line, credentials taken out.
+"""Structured log lines: one JSON object a line, without credentials.
 
 Only named facts are logged, never an event: it carries the ResponseURL, which is a credential,
 and chart values, which may hold secrets.
@@ -10,11 +10,9 @@ import sys
 
 from provisioner.framework.redaction import redacted
 
-_logger = logging.getLogger("provisioner")
-
 
 class _JsonFormatter(logging.Formatter):
-    """Formats a record as JSON with its facts beside the message."""
+    """Formats a record as JSON: level, message and its facts."""
 
     def format(self, record: logging.LogRecord) -> str:
         facts: dict[str, object] = getattr(record, "facts", {})
@@ -23,28 +21,27 @@ class _JsonFormatter(logging.Formatter):
 
 
 class _StandardOutput(logging.StreamHandler):  # type: ignore[type-arg]  # generic only in stubs
-    """Writes to whatever standard output is at the time, as Lambda runtimes replace it."""
+    """Writes to the standard output of the moment, because Lambda replaces it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stdout
         super().emit(record)
 
 
-def _configured() -> logging.Logger:
-    if not _logger.handlers:
-        handler = _StandardOutput()
-        handler.setFormatter(_JsonFormatter())
-        _logger.addHandler(handler)
-        _logger.setLevel(logging.INFO)
-        _logger.propagate = False
-    return _logger
+_logger = logging.getLogger("provisioner")
+if not _logger.handlers:
+    _handler = _StandardOutput()
+    _handler.setFormatter(_JsonFormatter())
+    _logger.addHandler(_handler)
+    _logger.setLevel(logging.INFO)
+    _logger.propagate = False
 
 
 def info(message: str, **facts: object) -> None:
     """Log something that happened, with facts about it."""
-    _configured().info(message, extra={"facts": facts})
+    _logger.info(message, extra={"facts": facts})
 
 
 def warning(message: str, **facts: object) -> None:
-    """Log something that a reader of a failed deployment should look at."""
-    _configured().warning(message, extra={"facts": facts})
+    """Log something that explains a failed deployment."""
+    _logger.warning(message, extra={"facts": facts})

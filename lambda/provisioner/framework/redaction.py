@@ -1,5 +1,6 @@
-"""Takes credentials out of text that is going to a log or to CloudFormation."""
+"""Removes credentials from text for a log or for CloudFormation."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 
@@ -15,30 +16,45 @@ _PATTERNS = (
     ),
 )
 _SECRET_KEY = re.compile(r"(?i)passw|secret|token|credential|api.?key|private.?key|access.?key")
-_SHORTEST_SECRET = 4  # hiding shorter texts would garble messages and protect nothing
+_SHORTEST_SECRET = 4  # hiding shorter texts would make messages unreadable and protect nothing
 
 
 def redacted(text: str, *, secrets: frozenset[str] = frozenset()) -> str:
-    """Return the text without tokens, signed URLs and the given secrets."""
-    for secret in sorted(secrets, key=len, reverse=True):
+    """Return the text without tokens, signed URLs and the given secrets.
+
+    A secret is also hidden as JSON and Go escape it, and each line of it alone.
+    """
+    for secret in sorted(_forms(secrets), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
     return text
 
 
-def secret_values(values: object, *, under_secret_key: bool = False) -> frozenset[str]:
-    """Return the texts in nested values that stand under a key named like a secret."""
-    return frozenset(_secret_leaves(values, under_secret_key=under_secret_key))
+def secret_values(values: object) -> frozenset[str]:
+    """Return the texts in nested values that have a key, or a variable's name, like a secret's.
+
+    Args:
+        values: Such as a chart's values. In a list of variables, `name` or `key` stands beside
+            `value`.
+    """
+    return frozenset(_secret_leaves(values, is_secret=False))
 
 
-def _secret_leaves(values: object, *, under_secret_key: bool) -> Iterator[str]:
+def _forms(secrets: frozenset[str]) -> set[str]:
+    whole = {form for secret in secrets for form in (secret, json.dumps(secret)[1:-1])}
+    lines = {line.strip() for secret in secrets for line in secret.splitlines()}
+    return {form for form in whole | lines if len(form) >= _SHORTEST_SECRET}
+
+
+def _secret_leaves(values: object, *, is_secret: bool) -> Iterator[str]:
     if isinstance(values, Mapping):
+        variable = str(values.get("name") or values.get("key") or "")
         for key, value in values.items():
-            secret = under_secret_key or bool(_SECRET_KEY.search(str(key)))
-            yield from _secret_leaves(value, under_secret_key=secret)
+            named = _SECRET_KEY.search(variable if key == "value" else str(key))
+            yield from _secret_leaves(value, is_secret=is_secret or bool(named))
     elif isinstance(values, list):
         for value in values:
-            yield from _secret_leaves(value, under_secret_key=under_secret_key)
-    elif under_secret_key and isinstance(values, str) and len(values) >= _SHORTEST_SECRET:
+            yield from _secret_leaves(value, is_secret=is_secret)
+    elif is_secret and isinstance(values, str) and len(values) >= _SHORTEST_SECRET:
         yield values

@@ -1,4 +1,4 @@
-"""Bounded retries with an injected clock, so that tests take no time."""
+"""Retries within limits, and the clock that they go by."""
 
 import time
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from typing import TypeVar
 from provisioner.framework import log
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Exception)
 
 FIRST_DELAY_SECONDS = 2.0
 LONGEST_DELAY_SECONDS = 15.0
@@ -15,12 +16,12 @@ LONGEST_DELAY_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """The time as this function sees it; seconds throughout.
+    """Time and sleep, in seconds; tests pass their own.
 
     Args:
         now: Seconds since the epoch. Default: the system's clock.
-        sleep: Waits for so many seconds. Default: really waits.
-        remaining: Seconds until the Lambda function is killed.
+        sleep: Waits for so many seconds. Default: `time.sleep`.
+        remaining: Seconds until Lambda stops the function.
     """
 
     remaining: Callable[[], float]
@@ -31,20 +32,20 @@ class Clock:
 def retried(
     call: Callable[[], T],
     *,
-    errors: tuple[type[Exception], ...],
-    patience: Callable[[Exception], float],
+    errors: tuple[type[E], ...],
+    patience: Callable[[E], float],
     clock: Clock,
     reserve_seconds: float = 20.0,
 ) -> T:
-    """Call until it succeeds, fails for good, or patience or the function's time runs out.
+    """Call until it succeeds, an error stays, or patience or the function's time runs out.
 
     Args:
         call: What to do; must be safe to repeat.
         errors: Exception types that may be worth another attempt.
         patience: How many seconds after the first attempt such an error is still retried;
-            0 for an error that another attempt cannot mend.
+            0 for an error that stays.
         clock: Time and sleep.
-        reserve_seconds: Time kept back for what follows the call.
+        reserve_seconds: Time kept for what follows the call. Default: 20 s.
 
     Raises:
         Exception: The last error of the call.

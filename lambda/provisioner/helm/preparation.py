@@ -1,110 +1,223 @@
-"""What is made sure before helm upgrades a release."""
+"""What is checked, and written, before helm installs or upgrades a release.
 
-from collections.abc import Sequence
+helm writes the CustomResourceDefinitions of a chart's `crds/` when it installs a release and never
+again. An upgrade without them runs a new operator on old definitions, so they are applied before.
+"""
+
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
-from provisioner.helm.calls import HelmReleaseCalls
-from provisioner.helm.chart_text import mentions
-from provisioner.helm.definitions import plan_definitions, refuse_lost_versions
-from provisioner.helm.losses import differing, guard, spare
-from provisioner.helm.state import Release, returns
-from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE, Manifest, lost
-
-Object = dict[str, Any]
+from provisioner.helm.chart import mentions
+from provisioner.helm.client import ReleaseClient
+from provisioner.helm.state import Release, was_deployed_before
+from provisioner.helm.user_objects import changed_containers, keep_user_objects, refuse_loss
+from provisioner.kubernetes.manifest import (
+    DEFINITION,
+    NAMESPACE,
+    Manifest,
+    Object,
+    deleted_containers,
+)
 
 DELETION_PATIENCE_SECONDS = 1200.0
 """How long after its deletion began a namespace or definition is waited for."""
-_ESTABLISHED_SECONDS = 60.0
 _API_VERSIONS = {NAMESPACE: "v1", DEFINITION: "apiextensions.k8s.io/v1"}
 
 
-class StillDeletedError(ProvisioningError):
-    """A namespace or definition that the chart needs is still being deleted; it will be gone."""
+class TerminatingError(ProvisioningError):
+    """A namespace or definition that the chart needs is still being deleted."""
 
 
-def prepare(calls: HelmReleaseCalls, release: Release | None, chart: Path) -> None:
-    """Bring the cluster to where helm can upgrade, and refuse what must not be.
+class DefinitionPlan(NamedTuple):
+    """What is to be done about the definitions in `crds/`.
 
     Args:
-        calls: The release.
-        release: What helm knows of it; None when there is none.
+        missing: To be created; in an install helm does it.
+        changed: To be changed.
+        kept: Left as they are, because a version would be lost that objects may be stored in.
+    """
+
+    missing: list[Object]
+    changed: list[Object]
+    kept: list[Object]
+
+
+def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None:
+    """Bring the cluster to where helm can upgrade, and refuse what must not happen.
+
+    Args:
+        client: The release.
+        release: What helm stores of it; None when there is none.
         chart: The chart.
 
     Raises:
-        StillDeletedError: A later attempt may succeed.
+        TerminatingError: A later attempt may succeed.
         ProvisioningError: It was refused.
         CommandFailedError: helm or the API refused, or time ran out.
     """
-    existing = calls.session.listing.containers(timeout_seconds=calls.read_seconds)
-    own_namespace = (NAMESPACE, calls.properties.namespace)
-    if own_namespace in existing.going:
-        _refuse_deleted(calls, *own_namespace)
+    existing = client.containers()
+    release_namespace = (NAMESPACE, client.properties.namespace)
+    if release_namespace in existing.terminating:
+        _refuse_terminating(client, *release_namespace)
     definitions = existing.names[DEFINITION]
-    going = {name for _, name in existing.going}
-    if release is None and not mentions(chart, definitions | going):
+    terminating = {name for _, name in existing.terminating}
+    if release is None and not mentions(chart, definitions | terminating):
         return  # helm alone does everything right
-    manifest = calls.render(chart)
-    for kind, name in sorted(existing.going):
+    manifest = client.render(chart)
+    for kind, name in sorted(existing.terminating):
         if any(name in text for text in manifest):
-            _refuse_deleted(calls, kind, name)
-    before = calls.manifest((release.serving or release.last).number) if release else ""
-    old, new = differing(calls, before, manifest.templates)
+            _refuse_terminating(client, kind, name)
+    before = client.manifest((release.serving or release.last).number) if release else ""
+    old, new = changed_containers(client, before, manifest.templates)
+    going_back = release is not None and was_deployed_before(release, client.wanted)
     if release is not None:
-        protect = spare if returns(release, calls.wanted) else guard
-        protect(calls, lost(old, new), doing="Upgrading")
-    known = [item for item in new if item["metadata"]["name"] in definitions]
-    _prepare_definitions(calls, release, manifest, [dict(item) for item in known])
+        protect = keep_user_objects if going_back else refuse_loss
+        protect(client, deleted_containers(old, new), step="Upgrading")
+    existing_new = [
+        item
+        for item in new
+        if item["kind"] == DEFINITION and item["metadata"]["name"] in definitions
+    ]
+    _prepare_definitions(
+        client, manifest, existing_new, installing=release is None, going_back=going_back
+    )
+
+
+def plan_definitions(
+    wanted: Sequence[Object], live: Sequence[Object], *, going_back: bool
+) -> DefinitionPlan:
+    """Compare a chart's definitions with those of the cluster.
+
+    Args:
+        wanted: The chart's.
+        live: Those of the same names that exist.
+        going_back: Whether the release goes back to an earlier chart. Then a definition that has
+            more versions than the wanted one is kept: it serves the earlier release as well, and
+            the way back must not fail.
+
+    Raises:
+        ProvisioningError: A version that objects may be stored in would be lost.
+    """
+    found = {item["metadata"]["name"]: item for item in live}
+    missing = [item for item in wanted if item["metadata"]["name"] not in found]
+    changed: list[Object] = []
+    kept: list[Object] = []
+    for item in wanted:
+        current = found.get(item["metadata"]["name"])
+        if current is None or _is_applied(item, current):
+            continue
+        if going_back and _lost_versions(item, current):
+            kept.append(item)
+        else:
+            changed.append(item)
+    refuse_lost_versions(changed, live)
+    return DefinitionPlan(missing=missing, changed=changed, kept=kept)
+
+
+def refuse_lost_versions(wanted: Sequence[Object], live: Sequence[Object]) -> None:
+    """Refuse definitions without a version that objects in etcd may be stored in.
+
+    Raises:
+        ProvisioningError: There is one.
+    """
+    found = {item["metadata"]["name"]: item for item in live}
+    for item in wanted:
+        name = item["metadata"]["name"]
+        lost = _lost_versions(item, found[name]) if name in found else []
+        if lost:
+            raise ProvisioningError(
+                f"The chart's CustomResourceDefinition {name} has no version {', '.join(lost)}",
+                detail=f"it has {', '.join(_versions(item))}; objects may be stored as "
+                f"{', '.join(lost)} (status.storedVersions) and would be lost",
+                next_step="Use a chart that still serves it, or migrate the stored objects and "
+                "remove the version from status.storedVersions, then deploy again.",
+            )
 
 
 def _prepare_definitions(
-    calls: HelmReleaseCalls, release: Release | None, manifest: Manifest, templates: list[Object]
+    client: ReleaseClient,
+    manifest: Manifest,
+    templates: Sequence[Object],
+    *,
+    installing: bool,
+    going_back: bool,
 ) -> None:
     """Write the definitions of `crds/` and check those that helm writes, among the templates."""
-    wanted = calls.kubectl.parse(manifest.crds, timeout_seconds=calls.read_seconds)
-    live = calls.kubectl.live([*wanted, *templates], timeout_seconds=calls.read_seconds)
-    refuse_lost_versions([item for item in templates if item["kind"] == DEFINITION], live)
-    plan = plan_definitions(
-        wanted, live, going_back=release is not None and returns(release, calls.wanted)
-    )
-    missing = plan.missing if release is not None else []  # helm makes them in an install
+    wanted = client.kubectl.parse(manifest.crds)
+    live = client.kubectl.live([*wanted, *templates])
+    refuse_lost_versions(templates, live)
+    plan = plan_definitions(wanted, live, going_back=going_back)
+    missing = [] if installing else plan.missing
     writing = [*missing, *plan.changed]
     log.info("definitions", written=_names(writing), kept=_names(plan.kept))
     if writing:
-        calls.kubectl.apply(writing, timeout_seconds=calls.read_seconds)
+        client.kubectl.apply(writing)
     if missing:
-        calls.kubectl.await_established(
-            _names(missing), timeout_seconds=min(_ESTABLISHED_SECONDS, calls.time_left)
+        client.kubectl.await_established(_names(missing))
+
+
+def _lost_versions(wanted: Object, live: Object) -> list[str]:
+    """Return the versions that objects may be stored in and that the wanted definition lacks."""
+    stored: list[str] = (live.get("status") or {}).get("storedVersions") or []
+    return [version for version in stored if version not in _versions(wanted)]
+
+
+def _versions(definition: Object) -> list[str]:
+    return [version["name"] for version in definition["spec"]["versions"]]
+
+
+def _is_applied(wanted: Object, live: Object) -> bool:
+    """Say whether applying would change nothing; the API server adds defaults beside versions."""
+    spec = {key: value for key, value in wanted["spec"].items() if key != "versions"}
+    return (
+        _is_in(spec, live["spec"])
+        and wanted["spec"]["versions"] == live["spec"]["versions"]
+        and all(
+            _is_in(wanted["metadata"].get(key) or {}, live["metadata"].get(key) or {})
+            for key in ("labels", "annotations")
+        )
+    )
+
+
+def _is_in(part: object, whole: object) -> bool:
+    if isinstance(part, Mapping) and isinstance(whole, Mapping):
+        return all(key in whole and _is_in(value, whole[key]) for key, value in part.items())
+    return part == whole
+
+
+def _refuse_terminating(client: ReleaseClient, kind: str, name: str) -> None:
+    """Refuse to continue while an object is being deleted, unless it is gone by now.
+
+    Raises:
+        TerminatingError: A later attempt may succeed.
+        ProvisioningError: Its deletion takes too long.
+    """
+    key = {"apiVersion": _API_VERSIONS[kind], "kind": kind, "metadata": {"name": name}}
+    for item in client.kubectl.live([key]):
+        if "deletionTimestamp" not in item["metadata"]:
+            continue
+        began = datetime.fromisoformat(item["metadata"]["deletionTimestamp"]).timestamp()
+        age = max(client.clock.now() - began, 0.0)
+        error = TerminatingError if age < DELETION_PATIENCE_SECONDS else ProvisioningError
+        raise error(
+            f"The {kind} {name}, which the release {client.properties.physical_id} needs, has been "
+            f"terminating for {age:.0f} s",
+            detail=_remaining(item),
+            next_step=f"Remove what blocks its deletion (kubectl describe {kind.lower()} {name} "
+            "names it), then deploy again.",
         )
 
 
-def _refuse_deleted(calls: HelmReleaseCalls, kind: str, name: str) -> None:
-    """Refuse to go on while something is being deleted, unless it is gone by now."""
-    key = {"apiVersion": _API_VERSIONS[kind], "kind": kind, "metadata": {"name": name}}
-    for item in calls.kubectl.live([key], timeout_seconds=calls.read_seconds):
-        if "deletionTimestamp" in item["metadata"]:
-            raise _still_deleted(calls, item)
-
-
-def _still_deleted(calls: HelmReleaseCalls, item: Object) -> ProvisioningError:
-    metadata = item["metadata"]
-    deleted = datetime.fromisoformat(metadata["deletionTimestamp"]).timestamp()
-    age = max(calls.clock.now() - deleted, 0.0)
-    remaining = " ".join(
+def _remaining(item: Object) -> str:
+    """Return what Kubernetes says is left in a terminating namespace."""
+    return " ".join(
         condition.get("message", "")
         for condition in (item.get("status") or {}).get("conditions") or []
         if condition.get("status") == "True" and "Remaining" in condition.get("type", "")
-    )
-    error = StillDeletedError if age < DELETION_PATIENCE_SECONDS else ProvisioningError
-    return error(
-        f"The {item['kind']} {metadata['name']}, which the release {calls.properties.physical_id} "
-        f"needs, has been deleted for {age:.0f} s and is still there",
-        detail=remaining,
-        next_step=f"Free what holds it (kubectl describe {item['kind'].lower()} "
-        f"{metadata['name']} says what), then deploy again.",
     )
 
 

@@ -1,6 +1,7 @@
-"""The properties of ``Custom::HelmRelease``."""
+"""The properties of `Custom::HelmRelease`."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +12,13 @@ from provisioner.framework.request import json_object_property, json_property, t
 from provisioner.kubernetes.manifest import ReleaseId
 
 _ARCHIVES = (".tgz", ".zip")
+_LAST_OF_FOUR_DIGITS = 0xFFFF
 _TRUTHS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmReleaseProperties:
-    """What the CDK app asks for.
+    """The properties that the CDK app sets.
 
     Args:
         cluster_name: The EKS cluster.
@@ -24,12 +26,12 @@ class HelmReleaseProperties:
         namespace: The release's namespace.
         chart_bucket: Bucket of the chart asset.
         chart_key: Key of the chart asset: a packaged chart (.tgz) or a zipped chart folder (.zip).
-        chart_digest: Stands for the chart's content.
+        chart_digest: Digest of the chart's content.
         values: Merged over the chart's own values.
-        adopt_namespaces: Namespaces that the release may take over when they exist and are no
-            release's. Default: none.
-        delete_user_objects: Whether users' objects may go with the namespaces and definitions that
-            helm deletes. Default: no.
+        adopt_namespaces: Namespaces that the release may take over if they exist and no release
+            owns them. Default: none.
+        delete_user_objects: Whether users' objects may be deleted with the namespaces and
+            definitions that helm deletes. Default: no.
         wait_for_ready_minutes: How long an update may wait for the release's workloads. Default: 0,
             not at all.
     """
@@ -73,19 +75,33 @@ class HelmReleaseProperties:
 
     @property
     def physical_id(self) -> str:
-        """The resource's id; another cluster, namespace or name is another release."""
+        """The resource's id: another cluster, namespace or name replaces the resource."""
         return f"{self.cluster_name}/{self.namespace}/{self.release}"
 
     @property
     def release_id(self) -> ReleaseId:
-        """The release as helm knows it."""
+        """Name and namespace of the release."""
         return ReleaseId(self.release, self.namespace)
 
     @property
+    def values_yaml(self) -> str:
+        """The values as helm reads them: JSON in ASCII, but with YAML's escapes.
+
+        JSON escapes a character beyond U+FFFF as two, which YAML does not know.
+        """
+        text = json.dumps(self.values, ensure_ascii=False)
+        return re.sub("[^ -~]", lambda found: _yaml_escape(ord(found[0])), text)
+
+    @property
     def content(self) -> str:
-        """Stands for chart and values: equal content needs no upgrade."""
+        """Digest of chart and values: equal content needs no upgrade."""
         values = json.dumps(self.values, sort_keys=True, separators=(",", ":"))
         return digest(self.chart_digest, values)
+
+
+def _yaml_escape(character: int) -> str:
+    # https://yaml.org/spec/1.2.2/#57-escaped-characters
+    return f"\\U{character:08x}" if character > _LAST_OF_FOUR_DIGITS else f"\\u{character:04x}"
 
 
 def _names(properties: Mapping[str, Any], name: str) -> tuple[str, ...]:

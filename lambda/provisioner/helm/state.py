@@ -1,22 +1,32 @@
-"""The state machine of a Helm release, pure: what helm knows of it → what to do next.
+"""The state machine of a Helm release, pure: what helm stores of it -> what to do next.
 
-| release                                  | next                                              |
-|------------------------------------------|---------------------------------------------------|
-| absent                                   | upgrade --install                                 |
-| not ours                                 | refused, its owner named                          |
-| never deployed, by a former stack of our | taken for ours: a Create that was killed leaves   |
-| name, nobody can be at work on it        | this, and no Delete follows it                    |
-| deployed with the wanted content         | nothing                                           |
-| deployed otherwise, failed               | upgrade --install                                 |
-| pending, a copy of this request began it | wait, unless it began longer ago than it can live |
-| pending-install, left behind             | roll "back" to itself: completes it, then look    |
-|                                          | again; unlike uninstalling it deletes nothing     |
-| pending-upgrade or -rollback, left       | roll back to what served, then look again         |
-| uninstalling                             | finish uninstalling, then look again              |
+| release                                         | next step                                   |
+|-------------------------------------------------|---------------------------------------------|
+| absent                                          | upgrade --install                           |
+| not ours                                        | refused, its owner named                    |
+| begun and never deployed by a former stack of   | treated as ours: a Create that was killed   |
+| our name, and no run can still work on it       | leaves this, and no Delete follows it       |
+| deployed with the wanted content                | nothing                                     |
+| deployed with other content, failed             | upgrade --install                           |
+| pending, another run of this request began it   | wait, up to Lambda's longest invocation     |
+| pending-install, its run was killed             | roll back to its own revision: helm then    |
+|                                                 | completes it and, unlike uninstalling,      |
+|                                                 | deletes nothing; then look again            |
+| pending-upgrade or -rollback, its run was killed| roll back to what served, then look again   |
+| uninstalling                                    | finish uninstalling, then look again        |
+
+To delete:
+
+| release                                         | next step                                   |
+|-------------------------------------------------|---------------------------------------------|
+| absent, not ours                                | nothing                                     |
+| pending, any other run began it                 | wait, up to Lambda's longest invocation     |
+| any other state                                 | uninstall                                   |
 
 CloudFormation sends a resource one request at a time, so a pending state that an earlier request
-began was left by a killed process and nobody works on it. Lambda may run one request twice, though:
-each run marks what it begins as its own attempt.
+began was left by a killed process. There are two exceptions: Lambda may run one request twice, and
+a Delete follows a cancelled Create or Update whose function still runs. So each run marks what it
+begins as its own attempt.
 """
 
 import re
@@ -38,13 +48,16 @@ PENDING_INSTALL = "pending-install"
 PENDING = frozenset({PENDING_INSTALL, "pending-upgrade", "pending-rollback"})
 UNINSTALLING = "uninstalling"
 LONGEST_INVOCATION_SECONDS = 900.0
-"""Lambda's limit: whoever began longer ago has been killed."""
+"""Lambda's limit: a run that began longer ago has ended.
+
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
 _ROLLBACK_PREFERENCE = (DEPLOYED, "superseded", FAILED)
 _ROLLED_BACK = re.compile(r"Rollback to (\d+)")
 
 
 class Revision(NamedTuple):
-    """One line of ``helm history``."""
+    """One line of `helm history`."""
 
     number: int
     status: str
@@ -71,7 +84,7 @@ class Release:
 
     @property
     def last(self) -> Revision:
-        """The revision that helm's status speaks of."""
+        """The revision whose status is the release's."""
         return self.revisions[-1]
 
     @property
@@ -82,7 +95,7 @@ class Release:
 
     @property
     def description(self) -> str:
-        """The description of what was deployed last: a rollback's is that of its target."""
+        """The last revision's description; for a rollback, that of the revision it restored."""
         numbered = {revision.number: revision for revision in self.revisions}
         found = self.last
         while target := _ROLLED_BACK.fullmatch(found.description):
@@ -99,11 +112,11 @@ class Wanted:
     """What a request wants of a release.
 
     Args:
-        owner: Who asks.
-        request_id: Which request asks.
-        content: Stands for chart and values.
-        attempt: Which run of that request asks.
-        now: When it asks, in seconds since the epoch.
+        owner: The custom resource.
+        request_id: The request's id.
+        content: A digest of chart and values.
+        attempt: The id of this run of the request.
+        now: When this run began, in seconds since the epoch.
     """
 
     owner: Owner
@@ -124,7 +137,7 @@ class Wanted:
 
     @property
     def description(self) -> str:
-        """Description of the revision: anybody else's change of the release replaces it."""
+        """Description of the revision: an upgrade by hand replaces it."""
         return f"Content {self.content}"
 
 
@@ -150,9 +163,9 @@ def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) ->
     """Return the next step towards the wanted release.
 
     Args:
-        release: What helm knows of it.
+        release: What helm stores of it.
         wanted: What a request wants.
-        claimed: Whether it `is_abandoned` and the request has begun to take it over.
+        claimed: Whether it was found to be `is_abandoned` when the request began. Default: no.
 
     Raises:
         ProvisioningError: The release belongs to somebody else.
@@ -161,15 +174,30 @@ def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) ->
         return Decision(action=Action.UPGRADE)
     if not claimed:
         refuse_foreign(release, wanted.owner)
-    if release.last.status == UNINSTALLING:
+    status = release.last.status
+    if status == UNINSTALLING:
         return Decision(action=Action.UNINSTALL)
-    if release.last.status in PENDING:
+    if status in PENDING:
         if is_at_work(release, wanted):
             return Decision(action=Action.WAIT)
         return Decision(action=Action.ROLL_BACK, revision=_served_last(release))
     if is_deployed_as(release, wanted) and release.description == wanted.description:
         return Decision(action=Action.NOTHING)
     return Decision(action=Action.UPGRADE)
+
+
+def decide_deletion(release: Release | None, wanted: Wanted) -> Decision:
+    """Return the next step towards no release.
+
+    Args:
+        release: What helm stores of it.
+        wanted: The request to delete it.
+    """
+    if release is None or not wanted.owner.owns_labels(release.labels):
+        return Decision(action=Action.NOTHING)
+    if release.last.status in PENDING and _may_run(release, wanted):
+        return Decision(action=Action.WAIT)
+    return Decision(action=Action.UNINSTALL)
 
 
 def refuse_foreign(release: Release, owner: Owner) -> None:
@@ -188,11 +216,9 @@ def refuse_foreign(release: Release, owner: Owner) -> None:
 
 
 def is_at_work(release: Release, wanted: Wanted) -> bool:
-    """Say whether another run of this very request may be working on the release."""
+    """Say whether another run of the same request may be working on the release."""
     same_request = release.labels.get(REQUEST_LABEL) == wanted.labels[REQUEST_LABEL]
-    own_attempt = release.labels.get(ATTEMPT_LABEL) == wanted.attempt
-    young = wanted.now - release.last.updated < LONGEST_INVOCATION_SECONDS
-    return same_request and not own_attempt and young
+    return same_request and _may_run(release, wanted)
 
 
 def is_deployed_as(release: Release, wanted: Wanted) -> bool:
@@ -200,21 +226,31 @@ def is_deployed_as(release: Release, wanted: Wanted) -> bool:
     return release.last.status == DEPLOYED and release.labels.get(CONTENT_LABEL) == wanted.content
 
 
-def returns(release: Release, wanted: Wanted) -> bool:
+def was_deployed_before(release: Release, wanted: Wanted) -> bool:
     """Say whether the wanted content was deployed before, as when CloudFormation rolls back."""
     return any(revision.description == wanted.description for revision in release.revisions[:-1])
 
 
 def is_abandoned(release: Release | None, wanted: Wanted) -> bool:
-    """Say whether a stack of our name began the release, never finished it, and is gone."""
-    names = (STACK_LABEL, RESOURCE_LABEL)
+    """Say whether a former stack of our name began the release and never deployed it."""
+    if release is None or not all(
+        revision.status in {PENDING_INSTALL, FAILED} for revision in release.revisions
+    ):
+        return False
     return (
-        release is not None
-        and not wanted.owner.owns_labels(release.labels)
-        and all(release.labels.get(name) == wanted.labels[name] for name in names)
-        and all(revision.status in {PENDING_INSTALL, FAILED} for revision in release.revisions)
+        not wanted.owner.owns_labels(release.labels)
+        and all(
+            release.labels.get(name) == wanted.labels[name]
+            for name in (STACK_LABEL, RESOURCE_LABEL)
+        )
         and wanted.now - release.last.updated >= LONGEST_INVOCATION_SECONDS
     )
+
+
+def _may_run(release: Release, wanted: Wanted) -> bool:
+    """Say whether the run that began the last revision, if not this one, may still work."""
+    own_attempt = release.labels.get(ATTEMPT_LABEL) == wanted.attempt
+    return not own_attempt and wanted.now - release.last.updated < LONGEST_INVOCATION_SECONDS
 
 
 def _served_last(release: Release) -> int:

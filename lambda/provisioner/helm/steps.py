@@ -1,144 +1,192 @@
-"""Steps that bring one Helm release to what a request wants."""
+"""Executes the steps that `provisioner.helm.state` decides, one after another."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.redaction import secret_values
-from provisioner.helm.advice import DEPLOY_AGAIN
-from provisioner.helm.calls import HelmReleaseCalls
-from provisioner.helm.losses import differing, guard
-from provisioner.helm.preparation import StillDeletedError
-from provisioner.helm.state import Action, Decision, Release, decide, is_abandoned
-from provisioner.helm.upgrade import roll_back, undo, upgrade
-from provisioner.kubernetes.failures import CommandFailedError, CommandTimeoutError
-from provisioner.kubernetes.manifest import lost
+from provisioner.helm.client import ReleaseClient
+from provisioner.helm.ownership import refuse_unowned
+from provisioner.helm.preparation import TerminatingError, prepare
+from provisioner.helm.state import Action, Decision, Release, decide, decide_deletion, is_abandoned
+from provisioner.helm.user_objects import changed_containers, keep_user_objects, refuse_loss
+from provisioner.kubernetes.failures import DEPLOY_AGAIN, CommandFailedError, CommandTimeoutError
+from provisioner.kubernetes.manifest import deleted_containers
 
-_MOST_STEPS = 6
+ROLLBACK_SECONDS = 120.0
+"""Kept for the rollback of a failed upgrade; half of the time if there is less than twice that."""
 TRANSIENT_DELAY_SECONDS = 5.0
+_MOST_STEPS = 6
 
 
 class Outcome(NamedTuple):
     """How far the steps came.
 
     Args:
-        failure: Why the release is not as wanted; None when it is, or a copy works on it.
-        deferred: Something is still being deleted; the same steps are to be taken later.
+        failure: Why the release is not as wanted; None when it is, or another run works on it.
+        deferred: The same steps are to be taken later: something is still being deleted, or
+            another run works on the release.
     """
 
     failure: str | None = None
     deferred: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HelmReleaseSteps:
-    """Brings one release to where it is wanted.
+def converge(client: ReleaseClient) -> Outcome:
+    """Take steps until the release is as wanted.
 
-    Args:
-        calls: The release.
+    What fails once the first step is taken is part of the outcome, not raised.
+
+    Raises:
+        ProvisioningError: Nothing was changed: the API is not reachable, the release is not ours,
+            or there is no such chart.
     """
-
-    calls: HelmReleaseCalls
-
-    def converge(self) -> Outcome:
-        """Take steps until the release is as wanted.
-
-        What fails once the first step is taken is part of the outcome, not raised.
-
-        Raises:
-            ProvisioningError: Nothing was changed: not reachable, not ours, or no such chart.
-        """
-        release = self.calls.read()
-        claimed = is_abandoned(release, self.calls.wanted)
-        decision = decide(release, self.calls.wanted, claimed=claimed)
-        chart: Path | None = None
-        for _ in range(_MOST_STEPS):
-            if decision.action in {Action.NOTHING, Action.WAIT}:
-                return Outcome()
-            chart = chart or self.calls.fetch_chart()
-            try:
-                outcome = self._attempt(decision, release, chart)
-                if outcome is not None:
-                    return outcome
-                release = self.calls.read()
-                decision = decide(release, self.calls.wanted, claimed=claimed)
-            except ProvisioningError as error:
-                return Outcome(failure=str(error))
-        stuck = ProvisioningError(
-            f"The Helm release {self.calls.properties.physical_id} did not leave its state in "
-            f"{_MOST_STEPS} steps",
-            next_step="Look at it with helm history, uninstall it by hand and deploy again.",
-        )
-        return Outcome(failure=str(stuck))
-
-    def uninstall(self, release: Release) -> None:
-        """Remove the release, unless users would lose something.
-
-        Raises:
-            ProvisioningError: It was refused, by us and then nothing was deleted, or by helm.
-        """
+    release = client.read()
+    claimed = is_abandoned(release, client.wanted)
+    decision = decide(release, client.wanted, claimed=claimed)
+    chart: Path | None = None
+    for _ in range(_MOST_STEPS):
+        if decision.action in {Action.NOTHING, Action.WAIT}:
+            return Outcome()
+        chart = chart or client.fetch_chart()
         try:
-            self._uninstall(release)
-        except CommandFailedError as error:
-            raise self.calls.failure("helm could not uninstall", error) from error
+            outcome = _attempt(client, decision, release, chart)
+            if outcome is not None:
+                return outcome
+            release = client.read()
+            decision = decide(release, client.wanted, claimed=claimed)
+        except ProvisioningError as error:
+            return Outcome(failure=str(error))
+    stuck = ProvisioningError(
+        f"The Helm release {client.properties.physical_id} did not reach the wanted state in "
+        f"{_MOST_STEPS} steps",
+        detail=release.last.description if release is not None else "",
+        secrets=secret_values(client.properties.values),
+        next_step="Look at it with helm history, uninstall it by hand and deploy again.",
+    )
+    return Outcome(failure=str(stuck))
 
-    def unfinished(self, release: Release) -> ProvisioningError:
-        """Return the failure that helm recorded with a release."""
-        return ProvisioningError(
-            f"The Helm release {self.calls.properties.physical_id} is {release.last.status} at "
-            f"revision {release.last.number}, not deployed with the wanted content",
-            detail=release.last.description,
-            next_step=DEPLOY_AGAIN,
-            secrets=secret_values(self.calls.properties.values),
-        )
 
-    def _attempt(self, decision: Decision, release: Release | None, chart: Path) -> Outcome | None:
-        """Take a step and return how it ended; None when another one is to follow.
+def delete(client: ReleaseClient) -> Outcome:
+    """Uninstall the release if it is ours, unless users' objects would be deleted.
 
-        Raises:
-            ProvisioningError: It was refused.
-        """
-        log.info(
-            "helm step", action=decision.action.value, release=self.calls.properties.physical_id
-        )
-        try:
-            self._take(decision, release, chart)
-        except StillDeletedError as error:
-            log.info("still being deleted", cause=str(error))
+    Raises:
+        ProvisioningError: It was refused and nothing was deleted, or helm failed.
+    """
+    release = client.read()
+    decision = decide_deletion(release, client.wanted)
+    if decision.action is Action.WAIT:
+        log.info("another run works on it", release=client.properties.physical_id)
+        return Outcome(deferred=True)
+    if release is None or decision.action is Action.NOTHING:
+        log.info("no release of this resource", release=client.properties.physical_id)
+        return Outcome()
+    try:
+        _uninstall(client, release)
+    except CommandFailedError as error:
+        if error.is_in_progress:
             return Outcome(deferred=True)
-        except CommandFailedError as error:
-            if self._passes(error):
-                return None
-            return Outcome(failure=self._failed(decision, release, error))
-        return Outcome() if decision.action is Action.UPGRADE else None
+        raise client.failure("helm could not uninstall", error) from error
+    return Outcome()
 
-    def _take(self, decision: Decision, release: Release | None, chart: Path) -> None:
+
+def unfinished(client: ReleaseClient, release: Release) -> ProvisioningError:
+    """Return the failure that helm stored with a release."""
+    return ProvisioningError(
+        f"The Helm release {client.properties.physical_id} is {release.last.status} at "
+        f"revision {release.last.number}, not deployed with the wanted content",
+        detail=release.last.description,
+        next_step=DEPLOY_AGAIN,
+        secrets=secret_values(client.properties.values),
+    )
+
+
+def _attempt(
+    client: ReleaseClient, decision: Decision, release: Release | None, chart: Path
+) -> Outcome | None:
+    """Take a step and return how it ended; None when another one is to follow.
+
+    Raises:
+        ProvisioningError: It was refused.
+    """
+    log.info("helm step", action=decision.action.value, release=client.properties.physical_id)
+    try:
         if release is None or decision.action is Action.UPGRADE:
-            upgrade(self.calls, release, chart)
-        elif decision.action is Action.UNINSTALL:
-            self._uninstall(release)
+            _upgrade(client, release, chart)
+            return Outcome()
+        if decision.action is Action.UNINSTALL:
+            _uninstall(client, release)
         else:
-            roll_back(self.calls, release, decision.revision)
-
-    def _uninstall(self, release: Release) -> None:
-        before = self.calls.manifest(release.last.number)
-        guard(self.calls, lost(*differing(self.calls, before, "")), doing="Uninstalling")
-        self.calls.uninstall()
-
-    def _passes(self, error: CommandFailedError) -> bool:
-        """Wait a little if another attempt may succeed: with a new token, on a calmer API."""
-        passing = error.may_pass and not isinstance(error, CommandTimeoutError)
-        if not passing or self.calls.time_left < TRANSIENT_DELAY_SECONDS:
-            return False
-        log.info("another attempt", cause=str(error))
-        self.calls.clock.sleep(TRANSIENT_DELAY_SECONDS)
-        return True
-
-    def _failed(
-        self, decision: Decision, release: Release | None, error: CommandFailedError
-    ) -> str:
-        serves = undo(self.calls, release) if decision.action is Action.UPGRADE else ""
+            _roll_back(client, release, decision.revision)
+    except TerminatingError as error:
+        log.info("still terminating", cause=str(error))
+        return Outcome(deferred=True)
+    except CommandFailedError as error:
+        if _retry(client, error):
+            return None
+        serving = _restore(client, release) if decision.action is Action.UPGRADE else ""
         what = f"helm could not {decision.action.value}"
-        return str(self.calls.failure(what, error, meanwhile=serves))
+        return Outcome(failure=str(client.failure(what, error, serving=serving)))
+    return None
+
+
+def _retry(client: ReleaseClient, error: CommandFailedError) -> bool:
+    """Wait a little if another attempt may succeed: with a new token, on a less busy API."""
+    if isinstance(error, CommandTimeoutError) or not error.is_worth_retrying:
+        return False
+    if client.time_left < TRANSIENT_DELAY_SECONDS:
+        return False
+    log.info("another attempt", cause=str(error))
+    client.clock.sleep(TRANSIENT_DELAY_SECONDS)
+    return True
+
+
+def _upgrade(client: ReleaseClient, release: Release | None, chart: Path) -> None:
+    """Install or upgrade.
+
+    Raises:
+        TerminatingError: Nothing was changed; a later attempt may succeed.
+        ProvisioningError: It was refused, and nothing was changed.
+        CommandFailedError: helm or the API refused, or time ran out.
+    """
+    prepare(client, release, chart)
+    restorable = release is not None and release.serving is not None
+    keep = min(ROLLBACK_SECONDS, client.time_left / 2) if restorable else 0.0
+    try:
+        client.upgrade(chart, take_ownership=False, keep_seconds=keep)
+    except CommandFailedError as error:
+        if not error.is_owned_by_others:
+            raise
+        refuse_unowned(client, chart)
+        client.upgrade(chart, take_ownership=True, keep_seconds=keep)
+
+
+def _restore(client: ReleaseClient, before: Release | None) -> str:
+    """Roll a failed upgrade back to what served, and return what serves now as a sentence."""
+    serving = before.serving if before is not None else None
+    if before is None or serving is None:
+        return ""
+    try:
+        after = client.read()
+        if after is None or after.last.number == before.last.number:
+            return f"Revision {serving.number} still serves."
+        _roll_back(client, after, serving.number)
+    except (CommandFailedError, ProvisioningError) as error:
+        log.warning("no rollback", release=client.properties.physical_id, cause=str(error))
+        return f"The rollback to revision {serving.number} failed too, parts of both may run."
+    return f"Revision {serving.number} serves again."
+
+
+def _roll_back(client: ReleaseClient, release: Release, revision: int) -> None:
+    manifests = (client.manifest(number) for number in (release.last.number, revision))
+    deleted = deleted_containers(*changed_containers(client, *manifests))
+    keep_user_objects(client, deleted, step="Rolling back")
+    client.roll_back(revision)
+
+
+def _uninstall(client: ReleaseClient, release: Release) -> None:
+    manifest = client.manifest(release.last.number)
+    deleted = deleted_containers(*changed_containers(client, manifest, ""))
+    refuse_loss(client, deleted, step="Uninstalling")
+    client.uninstall()

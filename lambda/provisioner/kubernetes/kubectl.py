@@ -1,21 +1,19 @@
-"""The kubectl commands that a Helm release needs besides helm's."""
+"""The kubectl commands that a Helm release needs in addition to helm."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from provisioner.kubernetes.process import ClusterProcess
-
-Object = dict[str, Any]
+from provisioner.kubernetes.manifest import Object
+from provisioner.kubernetes.process import Run
 
 FIELD_MANAGER = "hyperpod-cdk"
-"""Who owns the fields of what `Kubectl.apply` writes."""
+"""The server-side apply field manager of what `Kubectl.apply` writes."""
 
 _NOTHING = "<none>"
 _UNUSED_ANNOTATION = "hyperpod-cdk/unused"
+_STOP_AFTER_TIMEOUT_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,13 +21,16 @@ class Kubectl:
     """kubectl for one cluster.
 
     Args:
-        process: Runs it.
+        run: Runs it.
+        home: A folder for the files that it reads.
+        timeout_seconds: How long a command may take now.
     """
 
-    process: ClusterProcess
-    _names: Iterator[int] = field(default_factory=count, init=False)
+    run: Run
+    home: Path
+    timeout_seconds: Callable[[], float]
 
-    def parse(self, manifest: str, *, timeout_seconds: float) -> list[Object]:
+    def parse(self, manifest: str) -> list[Object]:
         """Return the objects of a YAML manifest, without a call of the API.
 
         Raises:
@@ -37,14 +38,12 @@ class Kubectl:
         """
         if not manifest.strip():
             return []
-        # Taking away an annotation that no object has is kubectl's only way to just print them.
+        # Removing an annotation that no object has is kubectl's only way to just print objects.
         arguments = ["annotate", "--local", "--filename", str(self._file(manifest))]
-        output = self.process.run(
-            [*arguments, "--output=json", f"{_UNUSED_ANNOTATION}-"], timeout_seconds=timeout_seconds
-        )
+        output = self._run([*arguments, "--output=json", f"{_UNUSED_ANNOTATION}-"])
         return [_without_empty_annotations(item) for item in _json_stream(output)]
 
-    def live(self, objects: Sequence[Object], *, timeout_seconds: float) -> list[Object]:
+    def live(self, objects: Sequence[Object]) -> list[Object]:
         """Return those of the objects that exist, as the cluster has them.
 
         Raises:
@@ -53,36 +52,27 @@ class Kubectl:
         if not objects:
             return []
         arguments = ["get", "--filename", str(self._keys_file(objects)), "--ignore-not-found"]
-        output = self.process.run(
-            [*arguments, "--show-managed-fields", "--output=json"], timeout_seconds=timeout_seconds
-        )
+        output = self._run([*arguments, "--show-managed-fields", "--output=json"])
         return list(_flat([json.loads(output)])) if output.strip() else []
 
-    def objects(self, kind: str, *, namespace: str, timeout_seconds: float) -> list[Object]:
-        """Return all objects of a kind in a namespace; for a kind without any, all there are.
+    def objects(self, kind: str, *, namespace: str) -> list[Object]:
+        """Return all objects of a kind in a namespace; the namespace is ignored for `nodes`.
 
         Raises:
             CommandFailedError: The API refused, or does not know the kind.
         """
-        arguments = ["get", kind, "--namespace", namespace, "--output=json"]
-        output = self.process.run(arguments, timeout_seconds=timeout_seconds)
+        output = self._run(["get", kind, "--namespace", namespace, "--output=json"])
         return list(_flat([json.loads(output)]))
 
     def table(
-        self,
-        kinds: Sequence[str],
-        columns: Sequence[str],
-        *,
-        namespace: str | None = None,
-        timeout_seconds: float,
+        self, kinds: Sequence[str], columns: Sequence[str], *, namespace: str | None = None
     ) -> list[tuple[str, ...]]:
-        """Return some fields of all objects of some kinds: far less than whole definitions.
+        """Return some fields of all objects of some kinds: far less than whole objects.
 
         Args:
-            kinds: Such as ``jobs.batch``.
-            columns: Paths of fields that hold no spaces, such as ``.metadata.name``.
-            namespace: Where; None means everywhere.
-            timeout_seconds: How long it may take.
+            kinds: Such as `jobs.batch`.
+            columns: Paths of fields that hold no spaces, such as `.metadata.name`.
+            namespace: Where. Default: everywhere.
 
         Raises:
             CommandFailedError: The API refused, or does not know a kind.
@@ -90,42 +80,42 @@ class Kubectl:
         where = ["--all-namespaces"] if namespace is None else ["--namespace", namespace]
         template = ",".join(f"C{number}:{column}" for number, column in enumerate(columns))
         arguments = ["get", ",".join(kinds), *where, "--no-headers"]
-        output = self.process.run(
-            [*arguments, f"--output=custom-columns={template}"], timeout_seconds=timeout_seconds
-        )
+        output = self._run([*arguments, f"--output=custom-columns={template}"])
         rows = (line.split() for line in output.splitlines())
         return [tuple("" if cell == _NOTHING else cell for cell in row) for row in rows if row]
 
-    def apply(self, objects: Sequence[Object], *, timeout_seconds: float) -> None:
-        """Write objects by server-side apply, taking over fields that others set.
+    def apply(self, objects: Sequence[Object]) -> None:
+        """Write objects by server-side apply, also fields that others have set.
 
         Raises:
             CommandFailedError: The API refused.
         """
         arguments = ["apply", "--server-side", "--force-conflicts", "--output=name"]
-        target = ["--field-manager", FIELD_MANAGER, "--filename", str(self._objects_file(objects))]
-        self.process.run([*arguments, *target], timeout_seconds=timeout_seconds)
+        file = str(self._objects_file(objects))
+        self._run([*arguments, "--field-manager", FIELD_MANAGER, "--filename", file])
 
-    def annotate(
-        self, objects: Sequence[Object], *, key: str, value: str, timeout_seconds: float
-    ) -> None:
+    def annotate(self, objects: Sequence[Object], *, key: str, value: str) -> None:
         """Set an annotation of objects that exist.
 
         Raises:
             CommandFailedError: The API refused.
         """
         arguments = ["annotate", "--filename", str(self._keys_file(objects)), "--overwrite"]
-        self.process.run([*arguments, f"{key}={value}"], timeout_seconds=timeout_seconds)
+        self._run([*arguments, f"{key}={value}"])
 
-    def await_established(self, names: Sequence[str], *, timeout_seconds: float) -> None:
+    def await_established(self, names: Sequence[str]) -> None:
         """Wait until definitions are served.
 
         Raises:
             CommandFailedError: They are not, in time.
         """
-        arguments = ["wait", "--for=condition=Established", f"--timeout={int(timeout_seconds)}s"]
+        seconds = self.timeout_seconds()
+        arguments = ["wait", "--for=condition=Established", f"--timeout={int(seconds)}s"]
         definitions = [f"customresourcedefinitions/{name}" for name in names]
-        self.process.run([*arguments, *definitions], timeout_seconds=timeout_seconds + 5)
+        self.run([*arguments, *definitions], timeout_seconds=seconds + _STOP_AFTER_TIMEOUT_SECONDS)
+
+    def _run(self, arguments: Sequence[str]) -> str:
+        return self.run(arguments, timeout_seconds=self.timeout_seconds())
 
     def _keys_file(self, objects: Sequence[Object]) -> Path:
         return self._objects_file(
@@ -136,8 +126,8 @@ class Kubectl:
         return self._file(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
 
     def _file(self, content: str) -> Path:
-        path = self.process.home / f"manifest-{next(self._names)}"
-        path.write_text(content)
+        path = self.home / "manifest"
+        path.write_text(content, encoding="utf-8")
         return path
 
 
@@ -160,7 +150,7 @@ def _flat(items: Iterable[Object]) -> Iterator[Object]:
 
 
 def _without_empty_annotations(item: Object) -> Object:
-    metadata: Mapping[str, Any] = item.get("metadata") or {}
+    metadata = item.get("metadata") or {}
     if metadata.get("annotations") == {}:
         metadata = {key: value for key, value in metadata.items() if key != "annotations"}
     return {**item, "metadata": dict(metadata)}

@@ -1,18 +1,19 @@
-"""Rendered charts: a text of YAML documents, and what matters in the objects it holds."""
+"""Kubernetes objects and manifests, and how helm marks and treats them."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Object = Mapping[str, Any]
+"""A Kubernetes object, as its JSON."""
 
 DEFINITION = "CustomResourceDefinition"
 NAMESPACE = "Namespace"
 CONTAINERS = (NAMESPACE, DEFINITION)
-"""Kinds whose deletion deletes what others put in."""
+"""Kinds whose deletion deletes other objects: those in the namespace, those of the kind."""
 RESOURCE_POLICY = "helm.sh/resource-policy"
 KEEP = "keep"
-"""Value of the resource policy with which helm deletes an object from no cluster."""
+"""Value of the resource policy of an object that helm never deletes."""
 RELEASE_NAME = "meta.helm.sh/release-name"
 RELEASE_NAMESPACE = "meta.helm.sh/release-namespace"
 
@@ -28,16 +29,25 @@ class ReleaseId(NamedTuple):
     name: str
     namespace: str
 
+    def __str__(self) -> str:
+        """Return it as messages name it."""
+        return f"{self.namespace}/{self.name}"
+
 
 class Manifest(NamedTuple):
-    """What a chart renders, apart as helm treats it: `crds/` once, templates at each upgrade."""
+    """A rendered chart, split as helm treats it.
+
+    Args:
+        crds: What came from `crds/`: helm writes it in the first install only.
+        templates: What came from `templates/`: helm writes it in each upgrade.
+    """
 
     crds: str
     templates: str
 
 
-def parted(rendered: str) -> Manifest:
-    """Part the output of ``helm template --include-crds``."""
+def split_manifest(rendered: str) -> Manifest:
+    """Split the output of `helm template --include-crds`."""
     crds: list[str] = []
     templates: list[str] = []
     current = templates
@@ -65,8 +75,8 @@ def documents_of(manifest: str, kinds: Collection[str], *, without: str = "") ->
     )
 
 
-def lost(before: Sequence[Object], after: Sequence[Object]) -> list[Object]:
-    """Return the namespaces and definitions that helm deletes on the way from one to another."""
+def deleted_containers(before: Sequence[Object], after: Sequence[Object]) -> list[Object]:
+    """Return the namespaces and definitions that helm deletes between two manifests."""
     staying = {(item["kind"], item["metadata"]["name"]) for item in after}
     return [
         item
@@ -77,9 +87,19 @@ def lost(before: Sequence[Object], after: Sequence[Object]) -> list[Object]:
     ]
 
 
-def versions_of(definition: Object) -> list[str]:
-    """Return the names of a definition's versions."""
-    return [version["name"] for version in definition["spec"]["versions"]]
+def release_of(item: Object) -> ReleaseId | None:
+    """Return the release that owns an object; None when no release does."""
+    annotations = item["metadata"].get("annotations") or {}
+    if RELEASE_NAME not in annotations:
+        return None
+    return ReleaseId(annotations[RELEASE_NAME], annotations.get(RELEASE_NAMESPACE, ""))
+
+
+def object_name(item: Object) -> str:
+    """Return kind, namespace and name of an object, for a message."""
+    metadata = item["metadata"]
+    where = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    return f"{item['kind']} {where}{metadata['name']}"
 
 
 def _joined(documents: Iterable[str]) -> str:

@@ -1,14 +1,35 @@
-"""Runs helm and kubectl: argv lists only, a home of their own, stopped before the function is."""
+"""Runs helm and kubectl: argv lists only, one folder for their files, stopped before the function.
 
+The binaries come from the kubectl layer (AWS CDK's `lambda-layer-kubectl`).
+"""
+
+import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from provisioner.framework.errors import ProvisioningError
 from provisioner.kubernetes.failures import CommandFailedError, CommandTimeoutError, last_lines
 
 STOP_GRACE_SECONDS = 10.0
 """How long helm may take to record a cancelled operation as failed after SIGTERM."""
+_SHORTEST_SECONDS = 1.0
+
+_LAYERS = Path("/opt")
+
+
+class Run(Protocol):
+    """Runs one binary. The one seam between the provisioner and its commands."""
+
+    def __call__(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        """Return what the binary printed.
+
+        Raises:
+            CommandFailedError: It ended with an error or had to be stopped.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +39,8 @@ class ClusterProcess:
     Args:
         binary: The executable, helm 4 or kubectl.
         home: An empty folder for everything that it writes; the caller removes it.
-        kubeconfig: Writes how to reach the cluster, with a fresh token, and returns where.
-        environment: Variables for it, besides those that keep it inside ``home``.
+        kubeconfig: Writes a kubeconfig with a fresh token and returns its path.
+        environment: Environment variables, apart from those that keep it inside `home`.
     """
 
     binary: Path
@@ -29,6 +50,10 @@ class ClusterProcess:
 
     def run(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
         """Run the binary and return what it printed.
+
+        Args:
+            arguments: Its arguments; the first names the command.
+            timeout_seconds: When it is stopped, at least 1 s.
 
         Raises:
             CommandFailedError: It ended with an error or had to be stopped.
@@ -49,11 +74,12 @@ class ClusterProcess:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
         )
         command = f"{self.binary.name} {arguments[0]}"
         try:
-            output, errors = process.communicate(timeout=max(timeout_seconds, 1.0))
+            output, errors = process.communicate(timeout=max(timeout_seconds, _SHORTEST_SECONDS))
         except subprocess.TimeoutExpired:
             errors = _stop(process)
             raise CommandTimeoutError(
@@ -68,6 +94,30 @@ class ClusterProcess:
         if process.returncode > 0:
             raise CommandFailedError(last_lines(errors) or f"exit status {process.returncode}")
         return output
+
+
+def layer_binary(name: str, environment: Mapping[str, str]) -> Path:
+    """Return a binary of the kubectl layer.
+
+    Args:
+        name: `helm` or `kubectl`.
+        environment: `_LAMBDA_LAYERS_DIRS` may name folders that hold layers, for a local Lambda.
+
+    Raises:
+        ProvisioningError: No layer has it.
+    """
+    folders = [
+        Path(folder)
+        for folder in environment.get("_LAMBDA_LAYERS_DIRS", "").split(os.pathsep)
+        if folder
+    ]
+    for folder in [_LAYERS, *folders]:
+        if (folder / name / name).is_file():
+            return folder / name / name
+    raise ProvisioningError(
+        f"The provisioner function has no {name} binary ({_LAYERS / name / name})",
+        next_step="Attach the kubectl layer that fits the EKS version to the function.",
+    )
 
 
 def _stop(process: subprocess.Popen[str]) -> str:

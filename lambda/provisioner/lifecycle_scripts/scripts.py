@@ -1,4 +1,4 @@
-"""``Custom::LifecycleScripts``: puts lifecycle scripts into a bucket before a cluster is made.
+"""`Custom::LifecycleScripts`: lifecycle scripts in a bucket, for HyperPod to run on each node.
 
 | request | on_event                                                              | is_complete |
 |---------|-----------------------------------------------------------------------|-------------|
@@ -44,12 +44,12 @@ _OTHER_CONTENT_TYPE = "application/octet-stream"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleScriptsProperties:
-    """What the CDK app asks for.
+    """The properties that the CDK app sets.
 
     Args:
         source_bucket: Bucket of the zipped scripts.
         source_key: Key of the zipped scripts.
-        destination_bucket: Bucket from which nodes read them.
+        destination_bucket: Bucket that nodes read them from.
         keys: Object keys, which are the files' relative paths in the zip.
     """
 
@@ -80,15 +80,15 @@ class LifecycleScriptsProperties:
 
     @property
     def physical_id(self) -> str:
-        """The resource's id: one set of scripts a bucket."""
+        """The resource's id: each bucket has one set of scripts."""
         return f"{self.destination_bucket}/lifecycle-scripts"
 
 
 class LifecycleScripts:
-    """Handles ``Custom::LifecycleScripts``.
+    """Handles `Custom::LifecycleScripts`.
 
     Args:
-        s3: Reads the asset, writes and removes the scripts.
+        s3: Reads the asset; writes and removes the scripts.
     """
 
     def __init__(self, *, s3: S3Api) -> None:
@@ -120,7 +120,7 @@ class LifecycleScripts:
         return Accepted(physical_id=properties.physical_id)
 
     def is_complete(self, request: Request, clock: Clock) -> Progress:  # noqa: ARG002 - the protocol
-        """Everything was done by ``on_event``."""
+        """Report success: `on_event` has done everything."""
         if request.failure:
             raise CarriedFailure(request.failure)
         if request.type == "Delete":

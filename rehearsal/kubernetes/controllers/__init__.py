@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-from rehearsal.kubernetes.controllers.deletions import finish_deletions
+from rehearsal.kubernetes.controllers.deletions import Removal, finish_deletions
 from rehearsal.kubernetes.controllers.volumes import bind_claims
 from rehearsal.kubernetes.controllers.workloads import refresh_workloads
-from rehearsal.kubernetes.removal import Removal
-from rehearsal.kubernetes.resources import ResourceCatalog
-from rehearsal.kubernetes.store import Store
+from rehearsal.kubernetes.objects.resources import ResourceCatalog
+from rehearsal.kubernetes.objects.store import Store
 
 
 class Controllers:

@@ -1,8 +1,95 @@
-"""Finishes deletions that waited for finalizers or for what a namespace holds."""
+"""Deletes objects: finalizers, what an object owns, what a namespace or definition holds."""
 
-from rehearsal.kubernetes.removal import Removal
-from rehearsal.kubernetes.resources import ResourceCatalog
-from rehearsal.kubernetes.store import Store
+from collections.abc import Iterator
+
+from rehearsal.kubernetes.objects import custom_resources
+from rehearsal.kubernetes.objects.errors import Object
+from rehearsal.kubernetes.objects.metadata import name_of, namespace_of, now
+from rehearsal.kubernetes.objects.resources import Resource, ResourceCatalog
+from rehearsal.kubernetes.objects.store import Store
+
+
+class Removal:
+    """Removes objects from the store, at once or when their finalizers are gone."""
+
+    def __init__(self, *, store: Store, catalog: ResourceCatalog) -> None:
+        self._store = store
+        self._catalog = catalog
+
+    def begin(self, resource: Resource, item: Object, propagation: str = "") -> None:
+        """Delete an object; one with finalizers is only marked until they are gone.
+
+        Args:
+            resource: Its resource.
+            item: The object as stored.
+            propagation: `Orphan` leaves what it owns; anything else deletes that as well.
+        """
+        if propagation == "Orphan":
+            self._disown(item)
+        if not item["metadata"].get("deletionTimestamp"):
+            metadata = {**item["metadata"], "deletionTimestamp": now()}
+            item = {**item, "metadata": metadata}
+            if resource.kind == "Namespace":
+                item["status"] = {**item.get("status", {}), "phase": "Terminating"}
+            if self._waits(resource, item):
+                self._store.put(resource, item)
+        self.advance(resource, item)
+
+    def advance(self, resource: Resource, item: Object) -> bool:
+        """Finish the deletion of a marked object if nothing holds it; say whether it is gone."""
+        for held_resource, held in list(self._held(resource, item)):
+            if not held["metadata"].get("deletionTimestamp"):
+                self.begin(held_resource, held)
+        if self._waits(resource, item):
+            return False
+        if resource.kind == custom_resources.KIND:
+            custom_resources.withdraw(item, catalog=self._catalog)
+        self._store.remove(resource, item)
+        for owned_resource, owned in list(self._owned(item)):
+            self.begin(owned_resource, owned)
+        return True
+
+    def _waits(self, resource: Resource, item: Object) -> bool:
+        return bool(item["metadata"].get("finalizers")) or any(self._held(resource, item))
+
+    def _held(self, resource: Resource, item: Object) -> Iterator[tuple[Resource, Object]]:
+        """What goes with a namespace or with a definition."""
+        if resource.kind == "Namespace":
+            for inner, found in self._everything():
+                if namespace_of(found) == name_of(item):
+                    yield inner, found
+        elif resource.kind == custom_resources.KIND:
+            spec = item["spec"]
+            group = (spec["group"], spec["names"]["plural"])
+            for inner, found in self._everything():
+                if inner.storage_group == group:
+                    yield inner, found
+
+    def _owned(self, owner: Object) -> Iterator[tuple[Resource, Object]]:
+        uid = owner["metadata"]["uid"]
+        for resource, found in self._everything():
+            owners = found["metadata"].get("ownerReferences") or []
+            if owners and all(reference["uid"] == uid for reference in owners):
+                yield resource, found
+
+    def _disown(self, owner: Object) -> None:
+        uid = owner["metadata"]["uid"]
+        for resource, found in list(self._everything()):
+            owners = found["metadata"].get("ownerReferences") or []
+            kept = [reference for reference in owners if reference["uid"] != uid]
+            if kept != owners:
+                metadata = {**found["metadata"], "ownerReferences": kept}
+                self._store.put(resource, {**found, "metadata": metadata})
+
+    def _everything(self) -> Iterator[tuple[Resource, Object]]:
+        """Every object once, whatever the versions of its resource."""
+        seen = set()
+        for resource in self._catalog:
+            if resource.storage_group in seen:
+                continue
+            seen.add(resource.storage_group)
+            for item in self._store.listed(resource):
+                yield resource, item
 
 
 def finish_deletions(store: Store, catalog: ResourceCatalog, removal: Removal) -> None:

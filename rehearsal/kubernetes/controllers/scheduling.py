@@ -1,8 +1,8 @@
 """Whether a pod may run on a node: selector, required affinity, taints."""
 
-from rehearsal.kubernetes.errors import Object
-from rehearsal.kubernetes.object_metadata import labels_of, name_of
-from rehearsal.kubernetes.selectors import matches_selector
+from rehearsal.kubernetes.objects.errors import Object
+from rehearsal.kubernetes.objects.metadata import labels_of, name_of
+from rehearsal.kubernetes.objects.selectors import matches_selector
 
 # Taints the DaemonSet controller tolerates on its own.
 # https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#taints-and-tolerations

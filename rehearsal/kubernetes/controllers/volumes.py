@@ -1,10 +1,15 @@
 """Binds persistent volume claims to the volumes they fit."""
 
-from rehearsal.kubernetes.errors import Object
-from rehearsal.kubernetes.object_metadata import name_of, namespace_of
-from rehearsal.kubernetes.quantities import quantity
-from rehearsal.kubernetes.resources import Resource, ResourceCatalog
-from rehearsal.kubernetes.store import Store
+import re
+
+from rehearsal.kubernetes.objects.errors import Object
+from rehearsal.kubernetes.objects.metadata import name_of, namespace_of
+from rehearsal.kubernetes.objects.resources import Resource, ResourceCatalog
+from rehearsal.kubernetes.objects.store import Store
+
+_QUANTITY = re.compile(r"([+-]?[0-9.]+)([a-zA-Z]*)")
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
 
 def bind_claims(store: Store, catalog: ResourceCatalog) -> None:
@@ -81,3 +86,17 @@ def _release(store: Store, volumes: Resource, volume: Object, claims: Resource) 
     claim = store.get(claims, namespace=reference["namespace"], name=reference["name"])
     if claim is None or claim["metadata"]["uid"] != reference["uid"]:
         store.put(volumes, {**volume, "status": {"phase": "Released"}})
+
+
+def quantity(text: object) -> float:
+    """Return the number a quantity stands for.
+
+    Raises:
+        ValueError: It is not a quantity.
+    """
+    match = _QUANTITY.fullmatch(str(text))
+    if match is None or match[2] not in _DECIMAL | _BINARY:
+        message = f"{text!r} is not a quantity: a number with a suffix such as m, k, Mi or Gi"
+        raise ValueError(message)
+    scale = 2.0 ** _BINARY[match[2]] if match[2] in _BINARY else 10.0 ** _DECIMAL[match[2]]
+    return float(match[1]) * scale

@@ -1,10 +1,10 @@
 """The status of DaemonSets and Deployments, derived from the nodes there are."""
 
 from rehearsal.kubernetes.controllers.scheduling import runs_on
-from rehearsal.kubernetes.errors import Object
-from rehearsal.kubernetes.object_metadata import now
-from rehearsal.kubernetes.resources import ResourceCatalog
-from rehearsal.kubernetes.store import Store
+from rehearsal.kubernetes.objects.errors import Object
+from rehearsal.kubernetes.objects.metadata import now
+from rehearsal.kubernetes.objects.resources import ResourceCatalog
+from rehearsal.kubernetes.objects.store import Store
 
 
 def refresh_workloads(store: Store, catalog: ResourceCatalog) -> None:

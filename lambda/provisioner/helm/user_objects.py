@@ -1,0 +1,168 @@
+"""Keeps helm from deleting users' objects along with a namespace or a definition."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from provisioner.framework import log
+from provisioner.framework.errors import ProvisioningError
+from provisioner.helm.client import ReleaseClient
+from provisioner.kubernetes.kubectl import Kubectl
+from provisioner.kubernetes.manifest import (
+    CONTAINERS,
+    DEFINITION,
+    KEEP,
+    NAMESPACE,
+    RELEASE_NAME,
+    RELEASE_NAMESPACE,
+    RESOURCE_POLICY,
+    Object,
+    ReleaseId,
+    documents_of,
+    object_name,
+)
+
+# What people run or keep. Settings, such as ConfigMaps, are not work.
+_BUILT_IN_KINDS = (
+    "pods",
+    "replicationcontrollers",
+    "deployments.apps",
+    "replicasets.apps",
+    "statefulsets.apps",
+    "daemonsets.apps",
+    "jobs.batch",
+    "cronjobs.batch",
+    "persistentvolumeclaims",
+)
+_COLUMNS = (
+    ".kind",
+    ".metadata.namespace",
+    ".metadata.name",
+    ".metadata.uid",
+    ".metadata.ownerReferences[*].uid",
+    ".metadata.deletionTimestamp",
+    *(
+        ".metadata.annotations." + name.replace(".", r"\.")
+        for name in (RELEASE_NAME, RELEASE_NAMESPACE)
+    ),
+)
+_UID = _COLUMNS.index(".metadata.uid")
+_DEFINITION_COLUMNS = (
+    ".metadata.name",
+    ".spec.scope",
+    '.status.conditions[?(@.type=="Established")].status',
+)
+_KIND_NAMES = {NAMESPACE: "namespace", DEFINITION: "CustomResourceDefinition"}
+_MOST_NAMED = 5
+
+
+class UserObject(NamedTuple):
+    """An object that the release does not own."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return it as a message names it."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else self.name
+
+
+def changed_containers(
+    client: ReleaseClient, before: str, after: str
+) -> tuple[list[Object], list[Object]]:
+    """Return the namespaces and definitions that differ between two manifests, of each.
+
+    Raises:
+        CommandFailedError: One is no manifest.
+    """
+    old = documents_of(before, CONTAINERS, without=after)
+    new = documents_of(after, CONTAINERS, without=before)
+    return client.kubectl.parse(old), client.kubectl.parse(new)
+
+
+def refuse_loss(client: ReleaseClient, deleted: Sequence[Object], *, step: str) -> None:
+    """Refuse a step forward that deletes users' objects, unless the user consented.
+
+    Args:
+        client: The release.
+        deleted: Namespaces and definitions that the step deletes.
+        step: The step, such as `Uninstalling`.
+
+    Raises:
+        CommandFailedError: The API refused to say.
+        ProvisioningError: Users' objects would be deleted.
+    """
+    found = _user_objects(client, deleted, step=step)
+    if not found or client.properties.delete_user_objects:
+        return
+    named = ", ".join(map(str, found[:_MOST_NAMED]))
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    containers = ", ".join(
+        f"the {_KIND_NAMES[item['kind']]} {item['metadata']['name']}" for item in deleted
+    )
+    raise ProvisioningError(
+        f"{step} the Helm release {client.properties.release_id} would delete {containers} with "
+        "everything in them",
+        detail=f"nothing was deleted, because the release does not own these: {named}{more}",
+        next_step="Move or delete them, then try again. To let them be deleted with the release, "
+        "deploy helm.delete_user_objects: true first.",
+    )
+
+
+def keep_user_objects(client: ReleaseClient, deleted: Sequence[Object], *, step: str) -> None:
+    """Let a step back keep users' objects, with the namespace or definition around them.
+
+    A step back must not be refused. helm keeps an object whose live annotation says so when it
+    upgrades or rolls back; when it uninstalls, only the chart's own annotation counts.
+
+    Args:
+        client: The release.
+        deleted: Namespaces and definitions that the step would delete.
+        step: The step, such as `Rolling back`.
+
+    Raises:
+        CommandFailedError: The API refused.
+    """
+    found = _user_objects(client, deleted, step=step)
+    if found and not client.properties.delete_user_objects:
+        client.kubectl.annotate(deleted, key=RESOURCE_POLICY, value=KEEP)
+
+
+def _user_objects(
+    client: ReleaseClient, deleted: Sequence[Object], *, step: str
+) -> list[UserObject]:
+    if not deleted:
+        return []
+    found = sorted(set(_unowned(_rows(client.kubectl, deleted), client.properties.release_id)))
+    log.info(
+        "helm deletes namespaces or definitions",
+        step=step,
+        release=client.properties.physical_id,
+        deleted=[object_name(item) for item in deleted],
+        user_objects=[str(item) for item in found],
+        consent=client.properties.delete_user_objects,
+    )
+    return found
+
+
+def _rows(kubectl: Kubectl, deleted: Sequence[Object]) -> list[tuple[str, ...]]:
+    """Return the `_COLUMNS` of everything in the namespaces and of the definitions' kinds."""
+    definitions = kubectl.table(["customresourcedefinitions"], _DEFINITION_COLUMNS)
+    served = {name: scope for name, scope, established in definitions if established == "True"}
+    namespaced = sorted(name for name, scope in served.items() if scope == "Namespaced")
+    rows: list[tuple[str, ...]] = []
+    for item in deleted:
+        name = item["metadata"]["name"]
+        if item["kind"] == NAMESPACE:
+            rows += kubectl.table([*_BUILT_IN_KINDS, *namespaced], _COLUMNS, namespace=name)
+        elif name in served:
+            rows += kubectl.table([name], _COLUMNS)
+    return rows
+
+
+def _unowned(rows: Collection[tuple[str, ...]], release: ReleaseId) -> Iterator[UserObject]:
+    listed = {row[_UID] for row in rows}
+    for kind, namespace, name, _, owners, deleted, release_name, release_namespace in rows:
+        owned = (release_name, release_namespace) == release
+        if not deleted and not owned and listed.isdisjoint(owners.split(",")):
+            yield UserObject(kind, namespace, name)

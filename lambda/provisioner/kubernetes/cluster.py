@@ -1,0 +1,175 @@
+"""An EKS cluster's Kubernetes API: how helm and kubectl reach it, and the lists read directly.
+
+Every install asks for the namespaces, the CustomResourceDefinitions and whether there is a release.
+These lists are read over HTTPS, because helm and kubectl take longer to start than the requests
+take (docs/adr/0030). Only metadata is asked for: definitions in full are megabytes.
+"""
+
+import base64
+import json
+import os
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from http.client import HTTPException, HTTPSConnection
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from provisioner.aws.api import EksApi
+from provisioner.aws.eks_token import TokenSigner
+from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.retry import Clock
+from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE
+
+_USABLE = frozenset({"ACTIVE", "UPDATING", "PENDING"})
+_CONTEXT = "cluster"
+_PATHS = {
+    NAMESPACE: "/api/v1/namespaces",
+    DEFINITION: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+}
+# https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+_LONGEST_TEXT = 200
+
+
+class ClusterNotFoundError(ProvisioningError):
+    """The EKS cluster does not exist (any more)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Containers:
+    """The namespaces and definitions of a cluster.
+
+    Args:
+        names: Their names, by kind.
+        terminating: Kind and name of those that are being deleted.
+    """
+
+    names: Mapping[str, frozenset[str]]
+    terminating: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The Kubernetes API of one EKS cluster.
+
+    Args:
+        server: Endpoint and certificate authority, as a kubeconfig has them.
+        token: Makes a token.
+    """
+
+    server: Mapping[str, str]
+    token: Callable[[], str]
+
+    @classmethod
+    def find(cls, name: str, *, eks: EksApi, token_signer: TokenSigner, clock: Clock) -> "Cluster":
+        """Ask EKS for a cluster.
+
+        Raises:
+            ClusterNotFoundError: There is no such EKS cluster.
+            ProvisioningError: The cluster has no endpoint yet or is not in a usable state.
+        """
+        try:
+            found = aws_retried(lambda: eks.describe_cluster(name=name)["cluster"], clock=clock)
+        except AWS_ERRORS as error:
+            if not is_not_found(error):
+                raise
+            raise ClusterNotFoundError(
+                f"There is no EKS cluster {name}", next_step="Deploy the platform stack first."
+            ) from error
+        endpoint = found.get("endpoint")
+        if not endpoint or found.get("status", "ACTIVE") not in _USABLE:
+            raise ProvisioningError(
+                f"The EKS cluster {name} is {found.get('status')} and cannot be reached",
+                next_step="Deploy again when it is ACTIVE.",
+            )
+        authority = (found.get("certificateAuthority") or {}).get("data")
+        trust = {"certificate-authority-data": authority} if authority else {}
+        return cls(server={"server": endpoint, **trust}, token=partial(token_signer.token, name))
+
+    def write_kubeconfig(self, path: Path, *, namespace: str) -> Path:
+        """Write a kubeconfig with a new token and return its path.
+
+        EKS accepts a token for 15 minutes and a request may take longer; making one is no call.
+
+        Args:
+            path: Where to write it; only this process's user can read it.
+            namespace: The namespace of objects that name none.
+        """
+        user = {"token": self.token()}
+        context = {"cluster": _CONTEXT, "user": _CONTEXT, "namespace": namespace}
+        content = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": _CONTEXT, "cluster": self.server}],
+            "users": [{"name": _CONTEXT, "user": user}],
+            "contexts": [{"name": _CONTEXT, "context": context}],
+            "current-context": _CONTEXT,
+        }
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(content, file)
+        return path
+
+    def containers(self, *, timeout_seconds: float) -> Containers:
+        """Return the namespaces and definitions that exist.
+
+        Raises:
+            CommandFailedError: The API refused or could not be reached.
+        """
+        found = dict(zip(_PATHS, self._lists(_PATHS.values(), timeout_seconds), strict=True))
+        return Containers(
+            names={kind: frozenset(names) for kind, names in found.items()},
+            terminating=frozenset(
+                (kind, name)
+                for kind, names in found.items()
+                for name, terminating in names.items()
+                if terminating
+            ),
+        )
+
+    def has_release(self, name: str, *, namespace: str, timeout_seconds: float) -> bool:
+        """Say whether helm stores any revision of a release.
+
+        Raises:
+            CommandFailedError: The API refused or could not be reached.
+        """
+        selector = quote(f"owner=helm,name={name}")
+        path = f"/api/v1/namespaces/{quote(namespace)}/secrets?labelSelector={selector}"
+        (revisions,) = self._lists([path], timeout_seconds)
+        return bool(revisions)
+
+    def _lists(self, paths: Iterable[str], timeout_seconds: float) -> list[dict[str, bool]]:
+        """Return the names at each path, and whether each is being deleted."""
+        endpoint = urlsplit(self.server["server"])
+        authority = self.server.get("certificate-authority-data")
+        pem = base64.b64decode(authority).decode() if authority else None
+        connection = HTTPSConnection(
+            endpoint.hostname or "",
+            endpoint.port,
+            timeout=timeout_seconds,
+            context=ssl.create_default_context(cadata=pem),
+        )
+        try:
+            return [self._list(connection, path) for path in paths]
+        except (OSError, HTTPException) as error:
+            raise CommandFailedError(
+                f"cluster unreachable: {self.server['server']}: {error}"
+            ) from error
+        finally:
+            connection.close()
+
+    def _list(self, connection: HTTPSConnection, path: str) -> dict[str, bool]:
+        headers = {"Authorization": f"Bearer {self.token()}", "Accept": _METADATA}
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        body = response.read()
+        if response.status != HTTPStatus.OK:
+            text = body[:_LONGEST_TEXT].decode(errors="replace")
+            raise CommandFailedError(f"GET {path}: {response.status} {response.reason}: {text}")
+        metadata = [item["metadata"] for item in json.loads(body)["items"]]
+        return {item["name"]: bool(item.get("deletionTimestamp")) for item in metadata}

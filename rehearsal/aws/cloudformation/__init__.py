@@ -1,0 +1,1 @@
+"""CloudFormation: how a resource type is added, and how a creation is rolled back."""

@@ -1,0 +1,60 @@
+"""What EC2 checks of AWS::EC2::Subnet and MiniStack does not."""
+
+import ipaddress
+from typing import Any
+
+from ministack.core.responses import get_region
+from ministack.services import ec2
+from ministack.services.cloudformation import provisioners
+
+from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused
+from rehearsal.aws.ec2 import availability_zones, cidr_block
+
+RESERVED_ADDRESSES = 5
+"""Addresses of each subnet that AWS keeps: the first four and the last."""
+
+
+def _check(properties: Properties) -> ipaddress.IPv4Network:
+    cidr = properties.get("CidrBlock", "")
+    vpc = cidr_block.vpc(properties.get("VpcId"))
+    try:
+        network = ipaddress.IPv4Network(cidr)
+    except ValueError as error:
+        raise Refused(f"InvalidSubnet.Range: The CIDR '{cidr}' is invalid: {error}") from error
+    if not any(network.subnet_of(block) for block in cidr_block.blocks(vpc)):
+        raise Refused(
+            f"InvalidSubnet.Range: The CIDR '{cidr}' is outside the CIDR blocks of {vpc['VpcId']}."
+        )
+    for other in ec2._subnets.values():
+        if other["VpcId"] == vpc["VpcId"] and network.overlaps(
+            ipaddress.IPv4Network(other["CidrBlock"])
+        ):
+            raise Refused(
+                f"InvalidSubnet.Conflict: The CIDR '{cidr}' conflicts with {other['SubnetId']}."
+            )
+    region_zones = availability_zones.zones(get_region())
+    for key, known in (
+        ("AvailabilityZone", region_zones.keys()),
+        ("AvailabilityZoneId", region_zones.values()),
+    ):
+        if properties.get(key) and properties[key] not in known:
+            raise Refused(
+                f"InvalidParameterValue: Value ({properties[key]}) for parameter {key} is invalid. "
+                f"It can only be one of: {', '.join(known)}."
+            )
+    return network
+
+
+def install() -> None:
+    """Check range, overlap and zone of each subnet, and count its addresses."""
+    unchecked = provisioners._ec2_subnet_create
+
+    def create(logical_id: str, properties: dict[str, Any], stack_name: str) -> Created:
+        network = _check(properties)
+        subnet_id, attributes = unchecked(logical_id, properties, stack_name)
+        free = network.num_addresses - RESERVED_ADDRESSES
+        ec2._subnets[subnet_id]["AvailableIpAddressCount"] = free
+        return subnet_id, attributes
+
+    provisioners._ec2_subnet_create = create
+    provisioners._RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = create

@@ -1,0 +1,1 @@
+"""EKS: the resource types that MiniStack lacks, and what it does not check."""

@@ -1,0 +1,108 @@
+"""AWS::EKS::Cluster as EKS makes it, with the rehearsal's Kubernetes API as its endpoint."""
+
+import secrets
+from http import HTTPStatus
+from typing import Any
+
+from ministack.core.responses import get_account_id
+from ministack.services import ec2, eks
+from ministack.services.cloudformation import provisioners
+
+from rehearsal.aws.eks.api import EksResponse
+from rehearsal.aws.parent_process import Settings
+
+_MIN_ZONES = 2
+_ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
+
+
+def _network_problem(vpc_config: dict[str, Any]) -> str | None:
+    """Return what is wrong with the subnets and security groups of a new cluster, or None."""
+    subnet_ids = vpc_config.get("subnetIds", [])
+    for identifier in subnet_ids:
+        if identifier not in ec2._subnets:
+            return f"The subnet ID '{identifier}' does not exist"
+    for identifier in vpc_config.get("securityGroupIds", []):
+        if identifier not in ec2._security_groups:
+            return f"The security group '{identifier}' does not exist"
+    subnets = [ec2._subnets[identifier] for identifier in subnet_ids]
+    if len({subnet["VpcId"] for subnet in subnets}) != 1:
+        return "Subnets must all belong to one VPC."
+    if len({subnet["AvailabilityZone"] for subnet in subnets}) < _MIN_ZONES:
+        return "Subnets specified must be in at least two different AZs"
+    return None
+
+
+def _create_security_group(cluster_name: str, vpc_id: str) -> str:
+    """Create the group that EKS puts on the control plane's network interfaces."""
+    group_id: str = ec2._new_sg_id()
+    account = get_account_id()
+    name = f"eks-cluster-sg-{cluster_name}-{secrets.randbelow(10**9)}"
+    itself = {"GroupId": group_id, "UserId": account}
+    ec2._security_groups[group_id] = {
+        "GroupId": group_id,
+        "GroupName": name,
+        "Description": "EKS created security group applied to the cluster's network interfaces.",
+        "VpcId": vpc_id,
+        "OwnerId": account,
+        "IpPermissions": [{**_ALL_TRAFFIC, "IpRanges": [], "UserIdGroupPairs": [itself]}],
+        "IpPermissionsEgress": [
+            {**_ALL_TRAFFIC, "IpRanges": [{"CidrIp": "0.0.0.0/0"}], "UserIdGroupPairs": []}
+        ],
+    }
+    return group_id
+
+
+def install(*, settings: Settings) -> None:
+    """Check a cluster's network, give it a VPC, a security group and the endpoint. No Docker."""
+    eks._docker_available = False
+    unchecked, undeleted = eks._create_cluster, eks._delete_cluster
+    fields_without = provisioners._eks_cluster_fields
+
+    def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
+        vpc_config = body.get("resourcesVpcConfig", {})
+        problem = _network_problem(vpc_config)
+        if problem:
+            refusal: EksResponse = eks._error(
+                HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
+            )
+            return refusal
+        response: EksResponse = unchecked(body, creator_arn)
+        if response[0] >= HTTPStatus.BAD_REQUEST:
+            return response
+        cluster = eks._clusters[body["name"]]
+        vpc_id = ec2._subnets[vpc_config["subnetIds"][0]]["VpcId"]
+        cluster["resourcesVpcConfig"] |= {
+            "vpcId": vpc_id,
+            "clusterSecurityGroupId": _create_security_group(body["name"], vpc_id),
+        }
+        cluster["kubernetesNetworkConfig"] |= body.get("kubernetesNetworkConfig", {})
+        if settings.kubernetes_endpoint:
+            cluster["endpoint"] = settings.kubernetes_endpoint
+            cluster["certificateAuthority"] = {"data": settings.kubernetes_ca}
+        cluster["status"] = "ACTIVE"
+        created: EksResponse = eks._describe_cluster(body["name"])
+        return created
+
+    def delete(name: str) -> EksResponse:
+        cluster = eks._clusters.get(name) or {}
+        group_id = cluster.get("resourcesVpcConfig", {}).get("clusterSecurityGroupId")
+        if group_id in ec2._security_groups:
+            del ec2._security_groups[group_id]
+        response: EksResponse = undeleted(name)
+        return response
+
+    def fields(properties: dict[str, Any]) -> dict[str, Any]:
+        camel = provisioners._pascal_to_camel
+        result: dict[str, Any] = fields_without(properties)
+        access = properties.get("AccessConfig") or {}
+        if "BootstrapClusterCreatorAdminPermissions" in access:
+            result["accessConfig"]["bootstrapClusterCreatorAdminPermissions"] = (
+                provisioners._cfn_bool(access["BootstrapClusterCreatorAdminPermissions"])
+            )
+        for key in ("EncryptionConfig", "KubernetesNetworkConfig"):
+            if properties.get(key):
+                result[key[0].lower() + key[1:]] = camel(properties[key])
+        return result
+
+    eks._create_cluster, eks._delete_cluster = create, delete
+    provisioners._eks_cluster_fields = fields

@@ -1,0 +1,166 @@
+"""AWS::FSx::FileSystem, for Lustre."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ministack.core.responses import get_account_id, get_region
+from ministack.services import ec2
+
+from rehearsal.aws.cloudformation.resource_type import (
+    Created,
+    Properties,
+    Refused,
+    ResourceType,
+    tag_map,
+)
+from rehearsal.aws.ec2 import api as ec2_api
+from rehearsal.aws.fsx import rules, store
+
+_NUMBERS = ("PerUnitStorageThroughput", "AutomaticBackupRetentionDays", "ThroughputCapacity")
+LUSTRE_PORTS = (988, *range(1018, 1024))
+"""TCP ports between file servers and clients, both ways (FSx for Lustre User Guide)."""
+
+
+def _lustre(properties: Properties) -> dict[str, Any]:
+    lustre = dict(properties.get("LustreConfiguration") or {})
+    return lustre | {key: int(lustre[key]) for key in _NUMBERS if key in lustre}
+
+
+def _created(record: dict[str, Any]) -> Created:
+    return record["FileSystemId"], {
+        "DNSName": record["DNSName"],
+        "LustreMountName": record["LustreConfiguration"]["MountName"],
+        "ResourceARN": record["ResourceARN"],
+    }
+
+
+def _require_valid(properties: Properties) -> None:
+    problem = rules.file_system_problem(properties)
+    if problem:
+        raise Refused(f"BadRequest: {problem}")
+
+
+def _security_groups(properties: Properties, vpc_id: str) -> list[dict[str, Any]]:
+    given = properties.get("SecurityGroupIds")
+    if not given:
+        return [
+            group
+            for group in ec2._security_groups.values()
+            if group["VpcId"] == vpc_id and group["GroupName"] == "default"
+        ]
+    return [
+        ec2_api.existing(
+            ec2._security_groups, group_id, code="InvalidNetworkSettings", noun="security group"
+        )
+        for group_id in given
+    ]
+
+
+def _create(properties: Properties) -> Created:
+    _require_valid(properties)
+    [subnet_id] = properties["SubnetIds"]
+    subnet = ec2_api.existing(
+        ec2._subnets, subnet_id, code="InvalidNetworkSettings", noun="subnet ID"
+    )
+    groups = _security_groups(properties, subnet["VpcId"])
+    _require_lustre_traffic(groups=groups)
+    file_system_id = store.new_id("fs")
+    record = {
+        "OwnerId": get_account_id(),
+        "CreationTime": store.now(),
+        "FileSystemId": file_system_id,
+        "FileSystemType": "LUSTRE",
+        "FileSystemTypeVersion": str(properties.get("FileSystemTypeVersion", "2.15")),
+        "Lifecycle": "AVAILABLE",
+        "StorageCapacity": int(properties.get("StorageCapacity") or 0),
+        "StorageType": properties.get("StorageType", "SSD"),
+        "VpcId": subnet["VpcId"],
+        "SubnetIds": [subnet_id],
+        "NetworkInterfaceIds": [store.new_id("eni")],
+        "DNSName": f"{file_system_id}.fsx.{get_region()}.amazonaws.com",
+        "ResourceARN": store.arn(f"file-system/{file_system_id}"),
+        "Tags": store.tag_list(tag_map(properties)),
+        "LustreConfiguration": {
+            "DeploymentType": "SCRATCH_1",
+            "DataCompressionType": "NONE",
+            **_lustre(properties),
+            "MountName": store.new_mount_name(),
+        },
+    }
+    if properties.get("KmsKeyId"):
+        record["KmsKeyId"] = properties["KmsKeyId"]
+    store.FILE_SYSTEMS[file_system_id] = record
+    return _created(record)
+
+
+def _update(file_system_id: str, old: Properties, new: Properties) -> Created:
+    _require_valid(new)
+    old_lustre, new_lustre = _lustre(old), _lustre(new)
+    for key in ("DeploymentType", "EfaEnabled"):
+        if old_lustre.get(key) != new_lustre.get(key):
+            return _create(new)
+    record = store.file_system(file_system_id)
+    capacity = int(new.get("StorageCapacity") or 0)
+    if capacity < record["StorageCapacity"]:
+        raise Refused(
+            f"BadRequest: StorageCapacity {capacity} is below the current "
+            f"{record['StorageCapacity']} GiB: a file system can only grow."
+        )
+    record["StorageCapacity"] = capacity
+    record["LustreConfiguration"] |= new_lustre
+    record["Tags"] = store.tag_list(tag_map(new))
+    return _created(record)
+
+
+def _delete(file_system_id: str, _properties: Properties) -> None:
+    if file_system_id in store.FILE_SYSTEMS:
+        store.delete_file_system(file_system_id)
+
+
+TYPE = ResourceType(
+    name="AWS::FSx::FileSystem",
+    create=_create,
+    update=_update,
+    delete=_delete,
+    create_only=frozenset(
+        {
+            "BackupId",
+            "FileSystemType",
+            "FileSystemTypeVersion",
+            "KmsKeyId",
+            "SecurityGroupIds",
+            "StorageType",
+            "SubnetIds",
+        }
+    ),
+)
+
+
+def _covers(rule: dict[str, Any], port: int, group_ids: set[str]) -> bool:
+    if rule["IpProtocol"] not in ("-1", "tcp"):
+        return False
+    if rule["IpProtocol"] == "tcp" and not rule.get("FromPort", 0) <= port <= rule.get("ToPort", 0):
+        return False
+    peers = {pair.get("GroupId") for pair in rule.get("UserIdGroupPairs", [])}
+    return bool(peers & group_ids or rule.get("IpRanges"))
+
+
+def _require_lustre_traffic(*, groups: Iterable[dict[str, Any]]) -> None:
+    """Check that the groups allow Lustre traffic in and out, to themselves or to some CIDR.
+
+    Args:
+        groups: Security groups of the file system, as MiniStack's EC2 keeps them.
+
+    Raises:
+        Refused: a port is closed; FSx fails such a creation with InvalidNetworkSettings.
+    """
+    members = list(groups)
+    group_ids = {group["GroupId"] for group in members}
+    for direction, member in (("inbound", "IpPermissions"), ("outbound", "IpPermissionsEgress")):
+        permissions = [rule for group in members for rule in group[member]]
+        for port in LUSTRE_PORTS:
+            if not any(_covers(rule, port, group_ids) for rule in permissions):
+                raise Refused(
+                    f"InvalidNetworkSettings: the groups {', '.join(sorted(group_ids))} do "
+                    f"not permit {direction} Lustre traffic on TCP port {port}."
+                )

@@ -1,0 +1,155 @@
+"""The SageMaker API: IAM here, the clusters themselves in the HyperPod API behind."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from ministack.core.responses import get_account_id, get_region
+
+from rehearsal.aws import json_service
+from rehearsal.aws.iam import authorization
+from rehearsal.aws.json_service import Response, ServiceError
+from rehearsal.aws.parent_process import Settings
+from rehearsal.aws.sagemaker import checks, cluster_request, identities, permissions
+from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
+from rehearsal.aws.sagemaker.permissions import Permission
+
+_NAMES_A_CLUSTER = "ClusterName"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """One request on its way through.
+
+    Attributes:
+        operation: Name of the operation.
+        request: Its input.
+        body: Its input as received.
+        headers: Headers of the request.
+        client: The HyperPod API.
+    """
+
+    operation: str
+    request: Mapping[str, Any]
+    body: bytes
+    headers: Mapping[str, str]
+    client: HyperPodClient
+
+    def require(self, permissions: Iterable[Permission]) -> None:
+        """Check that the caller has each permission."""
+        for permission in permissions:
+            authorization.require_caller(
+                headers=self.headers,
+                action=permission.action,
+                resource=permission.resource,
+                context=permission.context,
+            )
+
+    def require_operation(self, resource: str) -> None:
+        """Check that the caller may call the operation itself, and tag what it creates."""
+        action = f"sagemaker:{self.operation}"
+        tags = authorization.request_tags(service="sagemaker", action=action, body=self.body)
+        actions = [action]
+        if self.operation == "CreateCluster" and self.request.get("Tags"):
+            actions.append("sagemaker:AddTags")
+        for each in actions:
+            authorization.require_caller(
+                headers=self.headers, action=each, resource=resource, context=tags
+            )
+
+    async def forward(self) -> Response:
+        """Pass the request on."""
+        return await self.client.forward(self.operation, self.body)
+
+
+async def _create(call: _Call) -> Response:
+    request = call.request
+    arn = cluster_request.new_cluster_arn(region=get_region(), account=get_account_id())
+    eks_arn = cluster_request.eks_cluster_arn(request)
+    call.require_operation(arn)
+    call.require(permissions.to_put(request, eks_cluster_arn=eks_arn))
+    first = not identities.has_service_linked_role()
+    if first:
+        permission = permissions.to_create_service_linked_role(account=get_account_id())
+        call.require([permission])
+    checks.require_valid(request, cluster_arn=arn)
+    response = await call.forward()
+    if response[0] < HTTPStatus.BAD_REQUEST:
+        if first:
+            identities.create_service_linked_role()
+        _create_entries(call, eks_arn, request[_NAMES_A_CLUSTER])
+    return response
+
+
+def _create_entries(call: _Call, eks_arn: str | None, cluster_name: str) -> None:
+    if eks_arn is not None:
+        identities.create_access_entries(
+            eks_cluster_arn=eks_arn,
+            roles=cluster_request.execution_roles(call.request),
+            cluster_name=cluster_name,
+        )
+
+
+async def _update(call: _Call, cluster: Mapping[str, Any]) -> Response:
+    eks_arn = cluster_request.eks_cluster_arn(cluster)
+    call.require(permissions.to_put(call.request, eks_cluster_arn=eks_arn))
+    checks.require_valid(call.request, cluster_arn=cluster["ClusterArn"])
+    response = await call.forward()
+    if response[0] < HTTPStatus.BAD_REQUEST:
+        _create_entries(call, eks_arn, cluster[_NAMES_A_CLUSTER])
+    return response
+
+
+async def _delete(call: _Call, cluster: Mapping[str, Any]) -> Response:
+    eks_arn = cluster_request.eks_cluster_arn(cluster)
+    roles = cluster_request.execution_roles(cluster)
+    call.require(permissions.to_delete(roles, eks_cluster_arn=eks_arn))
+    response = await call.forward()
+    if response[0] < HTTPStatus.BAD_REQUEST and eks_arn is not None:
+        identities.delete_access_entries(
+            eks_cluster_arn=eks_arn, roles=roles, cluster_name=cluster[_NAMES_A_CLUSTER]
+        )
+    return response
+
+
+_ON_A_CLUSTER = {"DeleteCluster": _delete, "UpdateCluster": _update}
+
+
+async def _answer(call: _Call) -> Response:
+    if call.operation == "CreateCluster":
+        return await _create(call)
+    name = call.request.get(_NAMES_A_CLUSTER)
+    if name is None:
+        call.require_operation(str(call.request.get("ResourceArn", "*")))
+        return await call.forward()
+    # Policies are written for the ARN, which ends in an id only the HyperPod API knows.
+    cluster = await call.client.call("DescribeCluster", {_NAMES_A_CLUSTER: name})
+    unknown_arn = f"arn:aws:sagemaker:{get_region()}:{get_account_id()}:cluster/{name}"
+    call.require_operation(cluster["ClusterArn"] if cluster else unknown_arn)
+    handler = _ON_A_CLUSTER.get(call.operation)
+    if handler is None or cluster is None:
+        return await call.forward()
+    return await handler(call, cluster)
+
+
+def install(*, settings: Settings) -> None:
+    """Add the service to MiniStack."""
+
+    async def handle(
+        _method: str, _path: str, headers: Mapping[str, str], body: bytes, _query: Mapping[str, Any]
+    ) -> Response:
+        call = _Call(
+            operation=json_service.operation(headers),
+            request=json.loads(body or b"{}"),
+            body=body,
+            headers=headers,
+            client=HyperPodClient(url=settings.hyperpod_api, headers=headers),
+        )
+        try:
+            return await _answer(call)
+        except ServiceError as error:
+            return json_service.respond_error(error)
+
+    json_service.register(service="sagemaker", target_prefix="SageMaker.", handler=handle)

@@ -1,0 +1,91 @@
+"""What HyperPod finds wrong with a cluster request by looking at IAM, S3, EKS and EC2."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ministack.services import ec2, eks, s3
+
+from rehearsal.aws.iam import authorization, role_trust
+from rehearsal.aws.json_service import ServiceError
+from rehearsal.aws.sagemaker import cluster_request
+from rehearsal.aws.sagemaker.permissions import HYPERPOD, SAGEMAKER
+
+Request = Mapping[str, Any]
+
+
+def _role_problems(request: Request, cluster_arn: str) -> Iterator[str]:
+    trusted = [(role, SAGEMAKER) for role in cluster_request.execution_roles(request)]
+    if request.get("ClusterRole"):
+        trusted.append((request["ClusterRole"], HYPERPOD))
+    for role, service in trusted:
+        if not role_trust.allows(role_arn=role, service=service, source_arn=cluster_arn):
+            yield (
+                f"Could not assume role {role}. Please ensure that the role exists and allows "
+                f"principal '{service}' to assume the role."
+            )
+
+
+def _script_problems(request: Request) -> Iterator[str]:
+    """Look at each lifecycle script as the execution role would, at the time of the call.
+
+    HyperPod itself finds out on the nodes, minutes later; the reasons are the same.
+    """
+    for script in cluster_request.lifecycle_scripts(request):
+        where = f"Instance group {script.group}: lifecycle script s3://{script.bucket}/{script.key}"
+        role_name = script.role_arn.rsplit("/", 1)[-1]
+        bucket_arn = f"arn:aws:s3:::{script.bucket}"
+        for action, resource in (
+            ("s3:ListBucket", bucket_arn),
+            ("s3:GetObject", f"{bucket_arn}/{script.key}"),
+        ):
+            if not authorization.role_may(role_name=role_name, action=action, resource=resource):
+                yield f"{where}: {script.role_arn} is not allowed {action} on {resource}."
+        bucket = s3._buckets.get(script.bucket)
+        if bucket is None:
+            yield f"{where}: the bucket does not exist."
+        elif script.key not in bucket["objects"]:
+            yield f"{where}: the object does not exist."
+
+
+def _eks_problems(request: Request) -> Iterator[str]:
+    arn = cluster_request.eks_cluster_arn(request)
+    if arn is None:
+        return
+    cluster = eks._clusters.get(arn.rsplit("/", 1)[-1])
+    if cluster is None or cluster["arn"] != arn:
+        yield f"EKS cluster {arn} does not exist."
+        return
+    mode = cluster["accessConfig"].get("authenticationMode", "CONFIG_MAP")
+    if mode == "CONFIG_MAP":
+        yield f"EKS cluster {arn} has authentication mode CONFIG_MAP: use API."
+    vpc_id = cluster["resourcesVpcConfig"]["vpcId"]
+    for network in cluster_request.networks(request):
+        for store, identifiers in (
+            (ec2._subnets, network.get("Subnets") or []),
+            (ec2._security_groups, network.get("SecurityGroupIds") or []),
+        ):
+            for identifier in identifiers:
+                record = store.get(identifier)
+                if record is None:
+                    yield f"{identifier} does not exist."
+                elif record["VpcId"] != vpc_id:
+                    yield f"{identifier} is not in {vpc_id}, the VPC of EKS cluster {arn}."
+
+
+def require_valid(request: Request, *, cluster_arn: str) -> None:
+    """Check a CreateCluster or UpdateCluster request against the rest of this AWS.
+
+    Args:
+        request: The operation's input.
+        cluster_arn: ARN the cluster has or could get, for the trust policy's aws:SourceArn.
+
+    Raises:
+        ServiceError: ValidationException with every problem.
+    """
+    problems = [
+        *_role_problems(request, cluster_arn),
+        *_eks_problems(request),
+        *_script_problems(request),
+    ]
+    if problems:
+        raise ServiceError("ValidationException", " ".join(dict.fromkeys(problems)))

@@ -1,0 +1,1 @@
+"""The operations of the HyperPod API, one subject a file."""

@@ -1,0 +1,161 @@
+"""Create, describe, list, update and delete clusters."""
+
+from __future__ import annotations
+
+from rehearsal.hyperpod.operations.call import Answer, Backend, Call, Handler, page, sort, within
+from rehearsal.hyperpod.operations.cluster_changes import (
+    additional_instances,
+    apply_groups,
+    settings_of,
+    vpc_configs_of,
+)
+from rehearsal.hyperpod.operations.descriptions import (
+    describe_cluster,
+    summarize_cluster,
+    training_plans_of,
+)
+from rehearsal.hyperpod.simulation.errors import conflict, validation_error
+from rehearsal.hyperpod.simulation.network import subnets_of
+from rehearsal.hyperpod.simulation.state import Cluster
+from rehearsal.hyperpod.validation.quotas import check_quotas
+from rehearsal.hyperpod.validation.semantic_validation import (
+    groups_of,
+    validate_create,
+    validate_update,
+)
+
+CHANGEABLE = frozenset({"InService", "Failed"})
+
+
+class ClusterOperations:
+    """The operations on whole clusters."""
+
+    def __init__(self, *, backend: Backend) -> None:
+        self._backend = backend
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by operation name."""
+        return {
+            "CreateCluster": self._create,
+            "DescribeCluster": self._describe,
+            "ListClusters": self._list,
+            "UpdateCluster": self._update,
+            "DeleteCluster": self._delete,
+        }
+
+    def _create(self, call: Call) -> Answer:
+        request, caller, backend = call.request, call.caller, self._backend
+        validate_create(request)
+        name = request["ClusterName"]
+        backend.registry.check_free(name=name, caller=caller)
+        self._check_quotas(call, cluster=None)
+        self._check_role(call)
+        if backend.environment:
+            backend.environment.check_cluster(request, caller)
+        cluster = Cluster(
+            name=name,
+            arn=backend.registry.new_arn(name=name, caller=caller),
+            caller=caller,
+            created_at=call.now,
+            settings=settings_of(request),
+            subnets=subnets_of(vpc_configs_of(request), caller=caller, directory=backend.subnets),
+            tags={tag["Key"]: tag["Value"] for tag in request.get("Tags", [])},
+        )
+        apply_groups(cluster, request, release_version=backend.release_version)
+        backend.registry.add(cluster)
+        backend.lifecycle.create(cluster, call.now)
+        return {"ClusterArn": cluster.arn}
+
+    def _describe(self, call: Call) -> Answer:
+        return describe_cluster(self._find(call))
+
+    def _list(self, call: Call) -> Answer:
+        request = call.request
+        plan = request.get("TrainingPlanArn")
+        clusters = [
+            cluster
+            for cluster in self._backend.registry.of(call.caller)
+            if request.get("NameContains", "") in cluster.name
+            and (plan is None or plan in training_plans_of(cluster))
+            and within(
+                cluster.created_at,
+                request,
+                after="CreationTimeAfter",
+                before="CreationTimeBefore",
+            )
+        ]
+        keys = {
+            "CREATION_TIME": lambda cluster: cluster.created_at,
+            "NAME": lambda cluster: cluster.name,
+        }
+        shown, more = page(sort(clusters, request, keys=keys), request)
+        return {"ClusterSummaries": [summarize_cluster(cluster) for cluster in shown], **more}
+
+    def _update(self, call: Call) -> Answer:
+        request, backend = call.request, self._backend
+        cluster = self._find(call)
+        self._check_changeable(cluster, verb="updated")
+        validate_update(request, cluster)
+        for spec in groups_of(request):
+            group = cluster.groups.get(spec["InstanceGroupName"])
+            if group is not None and group.deleting:
+                message = f"Instance group '{group.name}' is being deleted."
+                raise conflict(message)
+        checked = [node for node in cluster.nodes if node.status == "DeepHealthCheckInProgress"]
+        if checked and backend.faults.current.update_refused_in_deep_health_checks:
+            message = f"Deep health checks are in progress on cluster '{cluster.name}'."
+            raise conflict(message)
+        self._check_quotas(call, cluster=cluster)
+        cluster.subnets |= subnets_of(
+            vpc_configs_of(request), caller=call.caller, directory=backend.subnets
+        )
+        cluster.settings |= settings_of(request)
+        before = apply_groups(cluster, request, release_version=backend.release_version)
+        backend.lifecycle.update(cluster, call.now, before=before)
+        return {"ClusterArn": cluster.arn}
+
+    def _delete(self, call: Call) -> Answer:
+        cluster = self._find(call)
+        if self._backend.faults.blocks_delete():
+            message = (
+                f"Cluster '{cluster.name}' cannot be deleted: another operation is in progress."
+            )
+            raise conflict(message)
+        self._check_changeable(cluster, verb="deleted")
+        if cluster.governance:
+            message = (
+                f"Cluster '{cluster.name}' cannot be deleted: it has compute quotas or cluster "
+                "scheduler configurations."
+            )
+            raise conflict(message)
+        self._backend.lifecycle.delete(cluster, call.now, gone=self._backend.registry.remove)
+        return {"ClusterArn": cluster.arn}
+
+    def _find(self, call: Call) -> Cluster:
+        return self._backend.registry.find(call.request["ClusterName"], call.caller)
+
+    @staticmethod
+    def _check_changeable(cluster: Cluster, *, verb: str) -> None:
+        if cluster.status not in CHANGEABLE:
+            message = (
+                f"Cluster '{cluster.name}' cannot be {verb} while its status is {cluster.status}. "
+                "Wait until it is InService or Failed."
+            )
+            raise conflict(message)
+
+    def _check_quotas(self, call: Call, *, cluster: Cluster | None) -> None:
+        check_quotas(
+            limits=self._backend.faults.current.quotas,
+            clusters=self._backend.registry.of(call.caller),
+            wanted=additional_instances(call.request, cluster),
+        )
+
+    def _check_role(self, call: Call) -> None:
+        roles = [spec["ExecutionRole"] for spec in groups_of(call.request)]
+        if roles and self._backend.faults.hides_role():
+            message = (
+                f"Could not assume role {roles[0]}. Please ensure that the role exists and allows "
+                "principal 'sagemaker.amazonaws.com' to assume the role."
+            )
+            raise validation_error(message)

@@ -1,0 +1,1 @@
+"""Clusters and nodes that change as simulated time passes."""

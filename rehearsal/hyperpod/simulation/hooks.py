@@ -1,0 +1,134 @@
+"""The caller of the HyperPod API, and the hooks by which it works with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Protocol
+
+from botocore.session import Session
+
+DEFAULT_ACCOUNT = "000000000000"
+DEFAULT_REGION = "us-west-2"
+
+
+@cache
+def partition_of(region: str) -> str:
+    """Return the AWS partition of a Region, for example `aws-us-gov`."""
+    return str(Session().get_partition_for_region(region))
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The account and Region of a call, and the principal that made it.
+
+    Attributes:
+        account: Account id of 12 digits.
+        region: Region name.
+        arn: ARN of the calling principal.
+    """
+
+    account: str = DEFAULT_ACCOUNT
+    region: str = DEFAULT_REGION
+    arn: str = f"arn:aws:iam::{DEFAULT_ACCOUNT}:root"
+
+    @property
+    def partition(self) -> str:
+        """The partition of the Region."""
+        return partition_of(self.region)
+
+    @classmethod
+    def from_headers(cls, headers: Mapping[str, str]) -> Caller:
+        """Read the caller from the headers that the proxy adds."""
+        account = headers.get("x-rehearsal-account", DEFAULT_ACCOUNT)
+        region = headers.get("x-rehearsal-region", DEFAULT_REGION)
+        root = f"arn:{partition_of(region)}:iam::{account}:root"
+        return cls(account=account, region=region, arn=headers.get("x-rehearsal-caller-arn", root))
+
+
+@dataclass(frozen=True, slots=True)
+class Subnet:
+    """A VPC subnet as far as nodes need it.
+
+    Attributes:
+        subnet_id: Subnet id.
+        cidr: IPv4 range.
+        availability_zone: Zone name, for example `us-west-2b`.
+        availability_zone_id: Zone id, for example `usw2-az2`.
+    """
+
+    subnet_id: str
+    cidr: str
+    availability_zone: str | None = None
+    availability_zone_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """A HyperPod cluster as observers see it.
+
+    Attributes:
+        name: Cluster name.
+        arn: Cluster ARN.
+        account: Account id.
+        region: Region name.
+        eks_cluster_arn: ARN of the orchestrating EKS cluster; None under Slurm.
+    """
+
+    name: str
+    arn: str
+    account: str
+    region: str
+    eks_cluster_arn: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A cluster node as observers see it.
+
+    Attributes:
+        instance_id: EC2 instance id.
+        instance_group: Name of its instance group.
+        instance_type: Instance type with the prefix `ml.`.
+        private_ip: Primary IPv4 address.
+        private_dns: Private DNS hostname.
+        kubernetes_name: Name of its Kubernetes Node.
+        labels: Labels of its Kubernetes Node, HyperPod's own and those of the group.
+        taints: Taints of its Kubernetes Node, in the API's form (Key, Value, Effect).
+        subnet: Where it runs.
+    """
+
+    instance_id: str
+    instance_group: str
+    instance_type: str
+    private_ip: str
+    private_dns: str
+    kubernetes_name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Mapping[str, str], ...] = ()
+    subnet: Subnet | None = None
+
+
+class Environment(Protocol):
+    """Checks facts outside of this API, as AWS does when a cluster is created."""
+
+    def check_cluster(self, request: Mapping[str, Any], caller: Caller) -> None:
+        """Raise an ApiError when a CreateCluster request cannot be honoured."""
+
+
+class Subnets(Protocol):
+    """Knows the subnets of the VPC."""
+
+    def find(self, *, subnet_id: str, caller: Caller) -> Subnet | None:
+        """Return the subnet, or None when it is not known."""
+
+
+class Observer(Protocol):
+    """Notified when nodes join and leave."""
+
+    def node_running(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node has joined the cluster, or its labels or taints have changed."""
+
+    def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node that had joined is gone."""

@@ -1,0 +1,95 @@
+"""What the simulation works with: simulated time, durations, faults and addresses."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from rehearsal.hyperpod.simulation.faults import FaultGate
+from rehearsal.hyperpod.simulation.hooks import Observer
+from rehearsal.hyperpod.simulation.network import AddressBook
+
+Action = Callable[[float], None]
+# Keeps the pause a finite number however often a node has failed.
+MOST_DOUBLINGS = 32
+
+
+class Agenda:
+    """Actions with the times at which they are due.
+
+    Time passes only in `run_until`. An action receives the time at which it was due, so what it
+    schedules in turn does not depend on how late it was run.
+    """
+
+    def __init__(self) -> None:
+        self._due: list[tuple[float, int, Action]] = []
+        self._order = count()
+
+    def at(self, time: float, action: Action) -> None:
+        """Schedule an action; actions due at the same time run in the order of scheduling."""
+        heapq.heappush(self._due, (time, next(self._order), action))
+
+    def run_until(self, now: float) -> None:
+        """Run everything that is due at `now`, in order."""
+        while self._due and self._due[0][0] <= now:
+            time, _, action = heapq.heappop(self._due)
+            action(time)
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Durations in seconds. Defaults are far below AWS's, so that a rehearsal is quick.
+
+    Attributes:
+        create: From CreateCluster until the cluster-level resources are ready.
+        update: From UpdateCluster until the nodes begin to change; also the length of a rollback.
+        delete: From DeleteCluster until the cluster is gone.
+        software_update: Length of UpdateClusterSoftware.
+        node_launch: From the request for a node until it has an instance id.
+        lifecycle_script: Run time of the lifecycle script on a node.
+        deep_health_check: Length of the deep health checks on a node.
+        node_stop: From ShuttingDown until a node is gone.
+        node_reboot: Length of a reboot.
+        node_retry: Pause before the first retry of a failed node; it doubles with each failure.
+        node_retry_limit: Longest pause between two retries.
+        minimum_count: Time that an instance group has to reach MinInstanceCount. AWS gives 3 h.
+    """
+
+    create: float = 2.0
+    update: float = 1.0
+    delete: float = 1.0
+    software_update: float = 1.0
+    node_launch: float = 0.5
+    lifecycle_script: float = 0.5
+    deep_health_check: float = 1.0
+    node_stop: float = 0.5
+    node_reboot: float = 0.5
+    node_retry: float = 1.0
+    node_retry_limit: float = 8.0
+    minimum_count: float = 60.0
+
+    def retry_after(self, *, failures: int) -> float:
+        """Return the pause before the next attempt of a node that failed `failures` times."""
+        doublings = min(failures - 1, MOST_DOUBLINGS)
+        return min(self.node_retry * 2.0**doublings, self.node_retry_limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Shared by everything that moves clusters and nodes.
+
+    Attributes:
+        agenda: What is due when.
+        timings: How long things take.
+        faults: What goes wrong.
+        addresses: Private addresses.
+        observer: Notified when nodes join and leave.
+    """
+
+    agenda: Agenda
+    timings: Timings
+    faults: FaultGate
+    addresses: AddressBook
+    observer: Observer | None

@@ -1,0 +1,1 @@
+"""What the HyperPod API refuses before it acts."""

@@ -1,0 +1,41 @@
+"""The control plane of a rehearsal: the API server of this package, with EKS's callers."""
+
+import secrets
+
+import boto3
+
+from rehearsal.kubernetes.server.api import KubernetesApi
+from rehearsal.kubernetes.server.authentication import Authenticate, Principal
+from rehearsal.kubernetes.server.eks_tokens import eks_tokens
+
+
+class InProcessControlPlane(KubernetesApi):
+    """Stands in for the control plane of one EKS cluster.
+
+    Attributes:
+        admin_token: Bearer token of a cluster admin; drawn anew for each rehearsal.
+    """
+
+    def __init__(self, *, kubernetes_version: str) -> None:
+        """Prepare the cluster; nothing listens yet.
+
+        Args:
+            kubernetes_version: Minor version, such as `1.34`.
+
+        Raises:
+            ValueError: There are no schemas of this Kubernetes version.
+        """
+        super().__init__(kubernetes_version=kubernetes_version, authenticate=self._authenticate)
+        self.admin_token = secrets.token_urlsafe()
+        self._eks: Authenticate | None = None
+
+    def accept_eks_tokens(
+        self, *, eks_cluster_name: str, gateway_url: str, session: boto3.Session
+    ) -> None:
+        """Authenticate the tokens of an EKS cluster from now on; until then none is accepted."""
+        self._eks = eks_tokens(gateway_url, eks_cluster_name, session=session)
+
+    async def _authenticate(self, token: str) -> Principal | None:
+        if secrets.compare_digest(token.encode(), self.admin_token.encode()):
+            return Principal(username="rehearsal", allowed=True)
+        return None if self._eks is None else await self._eks(token)

@@ -1,0 +1,103 @@
+"""The objects that a new cluster has, and its nodes."""
+
+from collections.abc import Mapping, Sequence
+
+from rehearsal.kubernetes.objects.errors import Object
+from rehearsal.kubernetes.objects.metadata import now
+
+OBJECTS: list[Object] = [
+    *(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for name in ("default", "kube-node-lease", "kube-public", "kube-system")
+    ),
+    *(
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+            "description": description,
+            "preemptionPolicy": "PreemptLowerPriority",
+        }
+        for name, value, description in (
+            ("system-cluster-critical", 2_000_000_000, "Pods the cluster needs."),
+            ("system-node-critical", 2_000_001_000, "Pods a node needs."),
+        )
+    ),
+    {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "kubernetes", "namespace": "default"},
+        "spec": {
+            "clusterIP": "172.20.0.1",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 443}],
+        },
+    },
+    *(
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": "default", "namespace": namespace},
+        }
+        for namespace in ("default", "kube-system")
+    ),
+]
+
+
+INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
+
+
+def node(
+    name: str,
+    *,
+    instance_type: str,
+    labels: Mapping[str, str],
+    taints: Sequence[Mapping[str, str]],
+) -> Object:
+    """Return a node as its kubelet would register it."""
+    well_known = {
+        INSTANCE_TYPE_LABEL: instance_type,
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {**well_known, **labels}},
+        "spec": {
+            "providerID": f"aws:///{name}",
+            **({"taints": [dict(taint) for taint in taints]} if taints else {}),
+        },
+    }
+
+
+def node_status(capacity: Mapping[str, str], *, kubernetes_version: str) -> Object:
+    """Return the status of a node that is ready."""
+    moment = now()
+    return {
+        "capacity": dict(capacity),
+        "allocatable": dict(capacity),
+        "conditions": [
+            {
+                "type": "Ready",
+                "status": "True",
+                "reason": "KubeletReady",
+                "message": "kubelet is posting ready status",
+                "lastHeartbeatTime": moment,
+                "lastTransitionTime": moment,
+            }
+        ],
+        "nodeInfo": {
+            "architecture": "amd64",
+            "bootID": "",
+            "containerRuntimeVersion": "containerd://rehearsal",
+            "kernelVersion": "",
+            "kubeProxyVersion": "",
+            "kubeletVersion": f"v{kubernetes_version}.0-rehearsal",
+            "machineID": "",
+            "operatingSystem": "linux",
+            "osImage": "",
+            "systemUUID": "",
+        },
+    }

@@ -1,0 +1,13 @@
+"""The app as a rehearsal synthesizes it: `python -m rehearsal.synthesize CHART`."""
+
+import sys
+from pathlib import Path
+
+import aws_cdk as cdk
+
+from app import main
+
+if __name__ == "__main__":
+    # The bootstrap roles' policies rest on conditions that the local AWS does not evaluate.
+    synthesizer = cdk.CliCredentialsStackSynthesizer()
+    sys.exit(main(chart=Path(sys.argv[1]), synthesizer=synthesizer, validate=True))

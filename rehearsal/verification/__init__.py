@@ -1,0 +1,1 @@
+"""Verification of a deployment, and inspection of its stacks, cluster and release."""

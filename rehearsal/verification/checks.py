@@ -1,0 +1,110 @@
+"""What must hold after a deployment: the documented verify commands, and the AWS side of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+from hyperpod_cdk import Config
+from rehearsal.aws.clients import AwsClients
+from rehearsal.report import Check
+from rehearsal.verification.commands import ClusterTools, installation_commands
+from rehearsal.verification.inspection import running_nodes, wanted_nodes
+
+
+def verify(
+    config: Config,
+    *,
+    tools: ClusterTools,
+    clients: AwsClients,
+    outputs: Mapping[str, Mapping[str, str]],
+) -> Iterator[Check]:
+    """Yield each check as it is done."""
+    yield from _commands(config, tools=tools)
+    yield from _cluster(config, clients=clients)
+    yield from _platform(config, clients=clients, outputs=outputs[f"{config.name}-platform"])
+    if config.storage is not None:
+        storage = outputs[f"{config.name}-storage"]
+        yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
+
+
+def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
+    release, namespace = config.helm.release, config.helm.namespace
+    for command in installation_commands(config):
+        yield Check(check=command, ok=tools.run(command)[0])
+    if config.components.mpi_operator:
+        yield _expect(
+            tools,
+            "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}",
+            lambda text: text == "v2beta1",
+        )
+    yield _expect(
+        tools,
+        f"helm list -n {namespace} -o json",
+        lambda text: any(
+            item["name"] == release and item["status"] == "deployed" for item in json.loads(text)
+        ),
+    )
+    wanted = wanted_nodes(config)
+    yield _expect(
+        tools,
+        "kubectl get nodes -l sagemaker.amazonaws.com/node-health-status=Schedulable -o name",
+        lambda text: len(text.split()) == wanted,
+    )
+
+
+def _expect(tools: ClusterTools, command: str, holds: Callable[[str], bool]) -> Check:
+    succeeded, text = tools.run(command)
+    return Check(check=command, ok=succeeded and holds(text))
+
+
+def _cluster(config: Config, *, clients: AwsClients) -> Iterator[Check]:
+    sagemaker = clients("sagemaker")
+    name = config.cluster.name
+    status = sagemaker.describe_cluster(ClusterName=name)["ClusterStatus"]
+    yield Check(
+        check=f"aws sagemaker describe-cluster --cluster-name {name}: InService",
+        ok=status == "InService",
+    )
+    wanted = wanted_nodes(config)
+    yield Check(
+        check=f"aws sagemaker list-cluster-nodes --cluster-name {name}: {wanted} Running",
+        ok=running_nodes(config, clients=clients) == wanted,
+    )
+
+
+def _platform(
+    config: Config, *, clients: AwsClients, outputs: Mapping[str, str]
+) -> Iterator[Check]:
+    listed = clients("s3").list_objects_v2(Bucket=outputs["S3BucketName"])
+    keys = [item["Key"] for item in listed.get("Contents", [])]
+    yield Check(
+        check=f"aws s3 ls s3://{outputs['S3BucketName']}: on_create.sh", ok="on_create.sh" in keys
+    )
+    in_vpc = [{"Name": "vpc-id", "Values": [outputs["VpcId"]]}]
+    ec2 = clients("ec2")
+    tables = ec2.describe_route_tables(Filters=in_vpc)["RouteTables"]
+    used = {
+        route["NatGatewayId"]
+        for table in tables
+        for route in table["Routes"]
+        if "NatGatewayId" in route
+    }
+    wanted = len(config.network.public_subnet_cidrs)
+    yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
+    cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
+    mode = cluster["accessConfig"]["authenticationMode"]
+    yield Check(check="EKS authentication mode is API", ok=mode == "API")
+
+
+def _storage(*, tools: ClusterTools, file_system_id: str) -> Iterator[Check]:
+    yield _expect(
+        tools,
+        "kubectl get pv fsx-pv -o jsonpath={.spec.csi.volumeHandle}",
+        lambda text: text == file_system_id,
+    )
+    yield _expect(
+        tools,
+        "kubectl get pvc fsx-claim -o jsonpath={.status.phase}",
+        lambda text: text == "Bound",
+    )

@@ -1,0 +1,235 @@
+"""The stacks, the cluster, its nodes and the release as AWS, kubectl and helm show them."""
+
+import base64
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hyperpod_cdk import Config
+from rehearsal.aws.clients import AwsClients
+from rehearsal.environment import RehearsalEnvironment
+from rehearsal.layer_binaries import layer_binaries
+from rehearsal.report import ClusterReport, ReleaseReport, StackReport
+from rehearsal.verification.commands import ClusterTools
+
+_LONGEST_SECONDS = 60.0
+_PAUSE_SECONDS = 0.2
+_PRIVATE = 0o600
+# Made by `cdk bootstrap`, which destroying an app does not undo.
+_BOOTSTRAP = "cdk-hnb659fds-"
+
+
+def wanted_nodes(config: Config) -> int:
+    """Return how many nodes the configuration asks for."""
+    return sum(group.instance_count for group in config.cluster.all_groups)
+
+
+def running_nodes(config: Config, *, clients: AwsClients) -> int:
+    """Return how many nodes run; 0 when there is no cluster."""
+    clusters = clients("sagemaker").list_clusters()["ClusterSummaries"]
+    if config.cluster.name not in [cluster["ClusterName"] for cluster in clusters]:
+        return 0
+    pages = clients("sagemaker").get_paginator("list_cluster_nodes")
+    nodes = [
+        node
+        for page in pages.paginate(ClusterName=config.cluster.name)
+        for node in page["ClusterNodeSummaries"]
+    ]
+    return sum(node["InstanceStatus"]["Status"] == "Running" for node in nodes)
+
+
+def wait_for_nodes(config: Config, *, clients: AwsClients) -> None:
+    """Return when all nodes run, or after a minute: the checks then say what is missing."""
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while running_nodes(config, clients=clients) < wanted_nodes(config):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(_PAUSE_SECONDS)
+
+
+def cluster_tools(environment: RehearsalEnvironment, *, directory: Path) -> ClusterTools:
+    """Return kubectl and helm with the rehearsal's own access, configured in `directory`."""
+    kubeconfig = directory / "kubeconfig"
+    kubeconfig.touch(mode=_PRIVATE)
+    authority = base64.b64encode(environment.kubernetes.ca_pem.encode()).decode()
+    named = "rehearsal"
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": named,
+        "clusters": [
+            {
+                "name": named,
+                "cluster": {
+                    "server": environment.kubernetes.url,
+                    "certificate-authority-data": authority,
+                },
+            }
+        ],
+        "users": [{"name": named, "user": {"token": environment.kubernetes.admin_token}}],
+        "contexts": [{"name": named, "context": {"cluster": named, "user": named}}],
+    }
+    kubeconfig.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return ClusterTools(binaries=layer_binaries(), kubeconfig=kubeconfig, home=directory)
+
+
+def cluster_report(clients: AwsClients, *, name: str) -> ClusterReport:
+    """Return the HyperPod cluster as the HyperPod API describes it."""
+    cluster = clients("sagemaker").describe_cluster(ClusterName=name)
+    return ClusterReport(
+        name=cluster["ClusterName"],
+        arn=cluster["ClusterArn"],
+        status=cluster["ClusterStatus"],
+        instance_groups=[
+            {
+                "name": group["InstanceGroupName"],
+                "instance_type": _instance_types(group),
+                "current_count": group["CurrentCount"],
+                "target_count": group["TargetCount"],
+                "status": group["Status"],
+            }
+            for group in (*cluster["InstanceGroups"], *cluster.get("RestrictedInstanceGroups", ()))
+        ],
+    )
+
+
+def _instance_types(group: Mapping[str, Any]) -> str:
+    if "InstanceType" in group:
+        return str(group["InstanceType"])
+    return " or ".join(group["InstanceRequirements"]["DesiredInstanceTypes"])
+
+
+def release_report(tools: ClusterTools, *, config: Config) -> ReleaseReport | None:
+    """Return the Helm release of the HyperPod dependencies; None when helm does not list it."""
+    _, listed = tools.run(f"helm list -n {config.helm.namespace} -o json")
+    for item in json.loads(listed):
+        if item["name"] == config.helm.release:
+            return ReleaseReport(
+                name=item["name"],
+                namespace=item["namespace"],
+                status=item["status"],
+                chart=item["chart"],
+            )
+    return None
+
+
+def stack_names(prefix: str, *, storage: bool) -> list[str]:
+    """Return the names of a deployment's stacks in the order in which they are shown."""
+    kinds = ["platform", *(["storage"] if storage else []), "hyperpod"]
+    return [f"{prefix}-{kind}" for kind in kinds]
+
+
+def stack_reports(clients: AwsClients, names: Sequence[str]) -> list[StackReport]:
+    """Return status and duration of each stack that exists."""
+    client = clients("cloudformation")
+    existing = {stack["StackName"]: stack for stack in client.describe_stacks()["Stacks"]}
+    reports = []
+    for name in names:
+        if name in existing:
+            events = client.describe_stack_events(StackName=name)["StackEvents"]
+            times = [event["Timestamp"] for event in events]
+            reports.append(
+                StackReport(
+                    name=name,
+                    status=existing[name]["StackStatus"],
+                    seconds=round((max(times) - min(times)).total_seconds(), 1),
+                )
+            )
+    return reports
+
+
+def stack_outputs(clients: AwsClients, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the documented outputs of each stack that exists, without CDK's own."""
+    client = clients("cloudformation")
+    return {
+        stack["StackName"]: {
+            output["OutputKey"]: output["OutputValue"]
+            for output in stack.get("Outputs", [])
+            if not output["OutputKey"].startswith(("PublishOutput", "ExportsOutput"))
+        }
+        for stack in client.describe_stacks()["Stacks"]
+        if stack["StackName"] in names
+    }
+
+
+def allow_termination(clients: AwsClients, names: Sequence[str]) -> list[str]:
+    """Lift the termination protection of the stacks that have it; return their names."""
+    client = clients("cloudformation")
+    protected = [
+        stack["StackName"]
+        for stack in client.describe_stacks()["Stacks"]
+        if stack["StackName"] in names and stack.get("EnableTerminationProtection")
+    ]
+    for name in protected:
+        client.update_termination_protection(StackName=name, EnableTerminationProtection=False)
+    return protected
+
+
+def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
+    """Return CloudFormation's own words for each resource that failed first in its stack."""
+    client = clients("cloudformation")
+    existing = {stack["StackName"] for stack in client.describe_stacks()["Stacks"]}
+    reasons: list[str] = []
+    for name in names:
+        if name not in existing:
+            continue
+        events = client.describe_stack_events(StackName=name)["StackEvents"]
+        failed = [
+            event
+            for event in sorted(events, key=lambda event: event["Timestamp"])
+            if event["ResourceStatus"].endswith("_FAILED")
+            and event["LogicalResourceId"] != name
+            and "cancelled" not in event.get("ResourceStatusReason", "")
+        ]
+        reasons.extend(
+            f"{name}: {event['LogicalResourceId']}: {_reason(event)}" for event in failed[:1]
+        )
+    return reasons
+
+
+def _reason(event: Mapping[str, Any]) -> str:
+    """Return the reason of a failure without the provider framework's own stack trace."""
+    lines = event.get("ResourceStatusReason", "").splitlines()
+    kept = [line for line in lines if line.strip() and not line.lstrip().startswith("at ")]
+    return "\n".join(kept)
+
+
+def retained(clients: AwsClients) -> list[str]:
+    """Return the resources that the stacks keep on purpose: files, and access logs."""
+    file_systems = clients("fsx").describe_file_systems()["FileSystems"]
+    buckets = clients("s3").list_buckets()["Buckets"]
+    return [
+        *(f"FSx for Lustre file system {item['FileSystemId']}" for item in file_systems),
+        *(
+            f"S3 bucket {bucket['Name']}"
+            for bucket in buckets
+            if not bucket["Name"].startswith(_BOOTSTRAP)
+        ),
+    ]
+
+
+def left_behind(environment: RehearsalEnvironment, *, stacks: list[str]) -> list[str]:
+    """Return what should be gone and is not: stacks, clusters, nodes, releases."""
+    clients = environment.clients
+    existing = clients("cloudformation").describe_stacks()["Stacks"]
+    return [
+        *(f"stack {item['StackName']}" for item in existing if item["StackName"] in stacks),
+        *(
+            f"HyperPod cluster {item['ClusterName']}"
+            for item in clients("sagemaker").list_clusters()["ClusterSummaries"]
+        ),
+        *(f"EKS cluster {name}" for name in clients("eks").list_clusters()["clusters"]),
+        *(
+            f"node {node['metadata']['name']}"
+            for node in environment.kubernetes.objects("v1", "Node")
+        ),
+        *(
+            f"Helm release {secret['metadata']['labels']['name']}"
+            for secret in environment.kubernetes.objects("v1", "Secret")
+            if secret["metadata"].get("labels", {}).get("owner") == "helm"
+        ),
+    ]

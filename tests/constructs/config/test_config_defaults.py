@@ -1,0 +1,211 @@
+"""What loads, and with which values."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from hyperpod_cdk import (
+    ClusterConfig,
+    ComponentsConfig,
+    Config,
+    EksConfig,
+    HelmConfig,
+    HyperPodSubnetConfig,
+    InstanceGroupConfig,
+    NetworkConfig,
+    PriorityClassConfig,
+    StorageConfig,
+    load_config,
+)
+from tests.support.configs import CONFIG_FOLDER, default_document
+
+DESIGN = Config(
+    name="ml",
+    region="us-west-2",
+    network=NetworkConfig(
+        vpc_cidr="10.192.0.0/16",
+        public_subnet_cidrs=("10.192.10.0/24", "10.192.11.0/24"),
+        eks_subnet_cidrs=("10.192.7.0/28", "10.192.8.0/28"),
+        availability_zone_ids=("usw2-az1", "usw2-az2"),
+        hyperpod_subnets=(
+            HyperPodSubnetConfig(cidr="10.1.0.0/16", availability_zone_id="usw2-az2"),
+        ),
+    ),
+    eks=EksConfig(
+        version="1.34",
+        endpoint_access="public_and_private",
+        public_access_cidrs=("0.0.0.0/0",),
+        admins=(),
+    ),
+    storage=StorageConfig(capacity_gib=1200, throughput_mbps_per_tib=250, compression="LZ4"),
+    helm=HelmConfig(
+        release="hyperpod-dependencies",
+        namespace="kube-system",
+        components=ComponentsConfig(neuron_device_plugin=True),
+        priority_classes=(
+            PriorityClassConfig(
+                name="inference",
+                value=100000,
+                description="Serves requests; takes the place of training and best-effort work",
+            ),
+            PriorityClassConfig(
+                name="training",
+                value=10000,
+                description="Training; takes the place of best-effort work and of pods without a "
+                "class",
+            ),
+            PriorityClassConfig(
+                name="best-effort",
+                value=-10,
+                preemption_policy="Never",
+                description="Runs where nothing else does; makes room for every other pod",
+            ),
+        ),
+        values={},
+    ),
+    cluster=ClusterConfig(
+        name="ml-cluster",
+        node_recovery="Automatic",
+        node_provisioning_mode="Continuous",
+        instance_groups=(
+            InstanceGroupConfig(
+                name="worker-group-1",
+                instance_type="ml.g5.12xlarge",
+                instance_count=1,
+                volume_size_gib=500,
+                threads_per_core=2,
+                deep_health_checks=("InstanceStress", "InstanceConnectivity"),
+            ),
+            InstanceGroupConfig(
+                name="worker-group-2",
+                instance_type="ml.m5.2xlarge",
+                instance_count=1,
+                volume_size_gib=500,
+                threads_per_core=1,
+            ),
+        ),
+    ),
+    tags={},
+)
+
+
+def load(folder: Path, document: object) -> Config:
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return load_config(path)
+
+
+@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda path: path.name)
+def test_every_shipped_configuration_loads(path: Path) -> None:
+    assert load_config(path).cluster.instance_groups
+
+
+def test_default_configuration_has_the_designed_values() -> None:
+    assert load_config(CONFIG_FOLDER / "default.yaml") == DESIGN
+
+
+def test_sections_left_out_take_the_designed_defaults(tmp_path: Path) -> None:
+    group = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 0}
+
+    config = load(tmp_path, {"name": "lab", "cluster": {"instance_groups": [group]}})
+
+    assert config.region is None
+    assert config.cluster.name == "lab-cluster"
+    assert config.network == NetworkConfig(
+        hyperpod_subnets=(HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
+    )
+    assert config.network.availability_zone_ids is None
+    assert (config.eks, config.storage, config.helm) == (DESIGN.eks, DESIGN.storage, HelmConfig())
+    assert config.cluster.node_provisioning_mode == "Continuous"
+    assert config.cluster.instance_groups[0] == InstanceGroupConfig(
+        name="g",
+        instance_type="ml.m5.large",
+        instance_count=0,
+        volume_size_gib=500,
+        threads_per_core=None,
+        deep_health_checks=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("section", "value"),
+    [
+        ("region", "us-gov-west-1"),
+        ("storage", None),
+        ("storage", {"capacity_gib": 2400, "throughput_mbps_per_tib": 1000, "compression": "NONE"}),
+        (
+            "storage",
+            {"capacity_gib": 48000, "data_repository_s3_uri": "s3://my-bucket/some/prefix"},
+        ),
+        ("storage", {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}),
+        ("eks", {"endpoint_access": "private"}),
+        ("eks", {"endpoint_access": "public"}),
+        ("eks", {"version": "1.30", "public_access_cidrs": ["52.0.0.0/16", "54.1.2.3/32"]}),
+        ("eks", {"admins": ["arn:aws-us-gov:iam::111122223333:user/path/me@example.com"]}),
+        ("eks", {"secrets_kms_key_arn": "arn:aws:kms:us-west-2:111122223333:key/mrk-12ab"}),
+        ("helm", {"values": {"a": [1, 2.5, None, True, {"b": "c"}]}}),
+        ("helm", {"release": "a.b-c", "namespace": "n" * 63}),
+        ("tags", {"Größe/名前": "a+b = c:d@e", "empty": ""}),
+        ("network", {"hyperpod_subnets": [{"cidr": "10.192.128.0/17"}]}),
+        ("network", {"hyperpod_subnets": [{"cidr": f"10.{n}.0.0/16"} for n in range(1, 5)]}),
+        ("network", {"hyperpod_subnets": [{"cidr": "100.64.0.0/16"}]}),
+        (
+            "network",
+            {
+                "public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24", "10.192.12.0/24"],
+                "eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"],
+                "availability_zone_ids": ["use1-az6", "use1-az2", "use1-az4"],
+                "hyperpod_subnets": [
+                    {"cidr": "10.1.0.0/17", "availability_zone_id": "use1-az4"},
+                    {"cidr": "10.1.128.0/17", "availability_zone_id": "use1-az4"},
+                ],
+            },
+        ),
+    ],
+)
+def test_allowed_variation_loads(section: str, value: object, tmp_path: Path) -> None:
+    document = default_document()
+    minimal = {"name": "ml", "cluster": document["cluster"]}
+
+    load(tmp_path, minimal | {section: value})
+
+
+def test_file_system_may_follow_any_hyperpod_subnet(tmp_path: Path) -> None:
+    document = default_document()
+    document["storage"]["availability_zone_id"] = "usw2-az2"
+
+    storage = load(tmp_path, document).storage
+
+    assert storage is not None
+    assert storage.availability_zone_id == "usw2-az2"
+
+
+def test_hyperpod_subnets_without_a_zone_take_the_zones_in_turn(tmp_path: Path) -> None:
+    document = default_document()
+    document["network"]["hyperpod_subnets"] = [{"cidr": f"10.{n}.0.0/16"} for n in range(2, 5)]
+    document["storage"]["availability_zone_id"] = "usw2-az2"
+
+    config = load(tmp_path, document)
+
+    assert config.network.hyperpod_zone_ids == ("usw2-az1", "usw2-az2", "usw2-az1")
+
+
+@pytest.mark.parametrize("chart", ["chart.tgz", "chart"])
+def test_chart_is_found_beside_the_configuration(chart: str, tmp_path: Path) -> None:
+    document = default_document()
+    if chart.endswith(".tgz"):
+        (tmp_path / chart).write_bytes(b"")
+    else:
+        (tmp_path / chart).mkdir()
+        (tmp_path / chart / "Chart.yaml").write_text("name: chart\n")
+    document["helm"]["chart"] = chart
+
+    assert load(tmp_path, document).helm.chart == str(tmp_path / chart)
+
+
+def test_every_section_is_frozen() -> None:
+    for section in (DESIGN, DESIGN.network, DESIGN.cluster.instance_groups[0]):
+        with pytest.raises(ValidationError, match="frozen"):
+            setattr(section, next(iter(type(section).model_fields)), "x")

@@ -1,0 +1,157 @@
+"""The EKS control plane: access, endpoint, logs, add-ons, options."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+
+from hyperpod_cdk import ConfigError, EksCluster, EksConfig
+from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+
+CLUSTER, ADDON, ENTRY = "AWS::EKS::Cluster", "AWS::EKS::Addon", "AWS::EKS::AccessEntry"
+ADMINS = ["arn:aws:iam::111122223333:role/Admin", "arn:aws:iam::111122223333:user/Eve"]
+OFFICE = "203.0.113.0/24"
+BOTH, PUBLIC, PRIVATE = "public_and_private", "public", "private"
+
+
+@pytest.fixture
+def surroundings(
+    vpc: ec2.IVpc, subnets: list[ec2.ISubnet], security_group: ec2.ISecurityGroup
+) -> dict[str, Any]:
+    """Return the arguments but for the section."""
+    return {
+        "cluster_name": "ml-eks",
+        "vpc": vpc,
+        "subnets": subnets,
+        "security_group": security_group,
+    }
+
+
+def test_the_default_control_plane(
+    stack: cdk.Stack, surroundings: dict[str, Any], view: View
+) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(version="1.33"))
+
+    cluster = view().one(CLUSTER)
+
+    assert cluster["Name"] == "ml-eks"
+    assert cluster["Version"] == "1.33"
+    assert cluster["AccessConfig"] == {
+        "AuthenticationMode": "API",
+        "BootstrapClusterCreatorAdminPermissions": False,
+    }
+    assert cluster["BootstrapSelfManagedAddons"] is False
+    assert cluster["ResourcesVpcConfig"]["SubnetIds"] == list(SUBNET_IDS)
+    assert cluster["ResourcesVpcConfig"]["SecurityGroupIds"] == [SECURITY_GROUP_ID]
+    assert {item["Type"] for item in cluster["Logging"]["ClusterLogging"]["EnabledTypes"]} == {
+        "api",
+        "audit",
+        "authenticator",
+        "controllerManager",
+        "scheduler",
+    }
+    assert not cluster.keys() & {"EncryptionConfig", "DeletionProtection"}
+
+
+def test_it_has_no_nodes_of_its_own(
+    stack: cdk.Stack, surroundings: dict[str, Any], view: View
+) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
+
+    seen = view()
+    cluster = seen.one(CLUSTER)
+
+    assert cluster["ComputeConfig"] == {"Enabled": False}
+    assert cluster["StorageConfig"] == {"BlockStorage": {"Enabled": False}}
+    assert cluster["KubernetesNetworkConfig"]["ElasticLoadBalancing"] == {"Enabled": False}
+    assert not seen.ids("AWS::EKS::Nodegroup")
+    assert not seen.ids("AWS::Lambda::Function")
+
+
+@pytest.mark.parametrize(
+    ("access", "cidrs", "public", "private", "only_from", "anywhere"),
+    [
+        pytest.param(BOTH, ["0.0.0.0/0"], True, True, None, True, id="both"),
+        pytest.param(BOTH, [OFFICE], True, True, [OFFICE], False, id="both-restricted"),
+        pytest.param(BOTH, [OFFICE, "0.0.0.0/0"], True, True, None, True, id="both-open-anyway"),
+        pytest.param(PUBLIC, ["0.0.0.0/0"], True, False, None, True, id="public"),
+        pytest.param(PRIVATE, ["0.0.0.0/0"], False, True, None, False, id="private"),
+        pytest.param(PRIVATE, [OFFICE], False, True, None, False, id="private-ignores-cidrs"),
+    ],
+)
+def test_endpoint(
+    *,
+    stack: cdk.Stack,
+    surroundings: dict[str, Any],
+    view: View,
+    access: str,
+    cidrs: Sequence[str],
+    public: bool,
+    private: bool,
+    only_from: Sequence[str] | None,
+    anywhere: bool,
+) -> None:
+    eks = EksConfig(endpoint_access=access, public_access_cidrs=cidrs)
+    EksCluster(stack, "Eks", **surroundings, eks=eks)
+
+    network = view().one(CLUSTER)["ResourcesVpcConfig"]
+
+    assert network["EndpointPublicAccess"] is public
+    assert network["EndpointPrivateAccess"] is private
+    assert network.get("PublicAccessCidrs") == only_from
+    assert eks.is_reachable_from_anywhere is anywhere
+
+
+def test_addons_need_no_node(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
+
+    names = [addon["AddonName"] for addon in view().all(ADDON)]
+
+    assert sorted(names) == ["eks-pod-identity-agent", "kube-proxy", "vpc-cni"]
+
+
+def test_admins_get_in_and_nobody_else(
+    stack: cdk.Stack, surroundings: dict[str, Any], view: View
+) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(admins=ADMINS))
+
+    seen = view()
+    entries = seen.all(ENTRY)
+
+    assert [entry["PrincipalArn"] for entry in entries] == ADMINS
+    for entry in entries:
+        (policy,) = entry["AccessPolicies"]
+        assert policy["AccessScope"] == {"Type": "cluster"}
+        assert seen.text(policy["PolicyArn"]) == (
+            "arn:<AWS::Partition>:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+        )
+
+
+def test_no_admins_by_default(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
+
+    assert not view().ids(ENTRY)
+
+
+def test_secrets_key(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
+    arn = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(secrets_kms_key_arn=arn))
+
+    assert view().one(CLUSTER)["EncryptionConfig"] == [
+        {"Provider": {"KeyArn": arn}, "Resources": ["secrets"]}
+    ]
+
+
+def test_deletion_protection(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(deletion_protection=True))
+
+    assert view().one(CLUSTER)["DeletionProtection"] is True
+
+
+def test_a_version_that_hyperpod_does_not_take_is_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^EksConfig\.version: '1\.29' is not a Kubernetes version"
+    ):
+        EksConfig(version="1.29")

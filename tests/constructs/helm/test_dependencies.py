@@ -1,0 +1,246 @@
+"""Values of the HyperPod dependencies' chart: merging, and checks against what a chart contains."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
+
+from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.helm.dependencies import hyperpod_dependency_values
+from scripts.charts.packing import pack
+
+AGENT = "health-monitoring-agent"
+EVERYTHING = HyperPodComponents()
+GPU_OPERATOR = replace(EVERYTHING, gpu_operator=True, nvidia_device_plugin=False)
+NO_AGENT = replace(EVERYTHING, health_monitoring_agent=False, i_know_this_breaks_resiliency=True)
+PACKAGING = {
+    "health_monitoring_agent_regions": ["us-east-1", "us-west-2"],
+    "absent": [
+        {
+            "component": "gpu-operator",
+            "name": "gpu-operator",
+            "version": "v26.3.1",
+            "conditions": ["gpu-operator.enabled", "gpu-operator.gpu-operator.enabled"],
+        },
+        {
+            "component": "cert-manager",
+            "name": "cert-manager",
+            "version": "v1.18.2",
+            "conditions": ["cert-manager.enabled, certificates.enabled"],
+        },
+    ],
+}
+VENDORED = PACKAGING | {"absent": []}
+REGIONAL = "gpu-operator: {gpu-operator: {operator: {repository: mirror, tag: v1}}}\n"
+
+MakeChart = Callable[..., Path]
+
+
+@pytest.fixture(params=["directory", "archive"])
+def make_chart(request: pytest.FixtureRequest, tmp_path: Path) -> MakeChart:
+    """Return a function from what `make charts` writes into a chart to a chart."""
+
+    def chart(packaging: dict[str, Any] | None) -> Path:
+        directory = tmp_path / "chart"
+        (directory / "regional-values").mkdir(parents=True)
+        (directory / "Chart.yaml").write_text("name: chart\n")
+        (directory / "regional-values" / "values-us-west-2.yaml").write_text(REGIONAL)
+        if packaging is not None:
+            (directory / "packaging.json").write_text(json.dumps(packaging))
+        if request.param == "directory":
+            return directory
+        archive = tmp_path / "chart.tgz"
+        archive.write_bytes(pack(directory))
+        return archive
+
+    return chart
+
+
+@pytest.mark.parametrize(
+    ("overrides", "agent"),
+    [
+        pytest.param(None, {"enabled": True, "region": "eu-west-1"}, id="default"),
+        pytest.param({}, {"enabled": True, "region": "eu-west-1"}, id="none"),
+        pytest.param(
+            {AGENT: {"imageTag": "1"}},
+            {"enabled": True, "region": "eu-west-1", "imageTag": "1"},
+            id="beside",
+        ),
+        pytest.param(
+            {AGENT: {"region": "us-east-1"}}, {"enabled": True, "region": "us-east-1"}, id="over"
+        ),
+        pytest.param(
+            {AGENT: {"debug": None}},
+            {"enabled": True, "region": "eu-west-1", "debug": None},
+            id="removed",
+        ),
+    ],
+)
+def test_overrides_are_merged_key_by_key(
+    overrides: dict[str, Any] | None, agent: dict[str, Any]
+) -> None:
+    values = hyperpod_dependency_values(
+        region="eu-west-1", components=EVERYTHING, overrides=overrides
+    )
+
+    assert values[AGENT] == agent
+    assert values["mpi-operator"] == {"enabled": True}
+
+
+def test_other_values_pass_through() -> None:
+    overrides = {"storage": {"size": [1, 2]}, "odd": None}
+    values = hyperpod_dependency_values(
+        region="eu-west-1", components=EVERYTHING, overrides=overrides
+    )
+
+    assert {key: values[key] for key in overrides} == overrides
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({AGENT: {"enabled": False}}, f"{AGENT}.enabled: False contradicts components.health"),
+        ({"mlflow": {"enabled": True}}, "mlflow.enabled: True contradicts components.mlflow: Fals"),
+        ({AGENT: {"enable": False}}, f"is ignored by the chart: write {AGENT}.enabled"),
+        ({AGENT: None}, f"{AGENT}: None must be a mapping"),
+    ],
+)
+def test_a_bad_override_is_refused(overrides: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        hyperpod_dependency_values(region="us-west-2", components=EVERYTHING, overrides=overrides)
+
+
+@pytest.mark.parametrize(
+    ("region", "components", "overrides"),
+    [
+        pytest.param("us-west-2", EVERYTHING, {}, id="known"),
+        pytest.param("eu-west-1", EVERYTHING, {AGENT: {"region": "us-east-1"}}, id="borrowed"),
+        pytest.param("eu-west-1", EVERYTHING, {AGENT: {"hmaimage": "mine:1"}}, id="own-image"),
+        pytest.param("eu-west-1", NO_AGENT, {}, id="no-agent"),
+        pytest.param(cdk.Aws.REGION, EVERYTHING, {}, id="token"),
+        pytest.param("us-west-2", EVERYTHING, {"cert-manager": {"enabled": False}}, id="off"),
+        pytest.param(
+            "us-west-2",
+            GPU_OPERATOR,
+            {"gpu-operator": {"gpu-operator": {"enabled": False}}},
+            id="below",
+        ),
+    ],
+)
+def test_values_that_the_chart_can_serve(
+    region: str, components: HyperPodComponents, overrides: dict[str, Any], make_chart: MakeChart
+) -> None:
+    values = hyperpod_dependency_values(
+        region=region, components=components, chart=make_chart(PACKAGING), overrides=overrides
+    )
+
+    assert values[AGENT]["enabled"] is components.health_monitoring_agent
+
+
+@pytest.mark.parametrize(
+    ("region", "components", "overrides", "message"),
+    [
+        pytest.param(
+            "eu-west-1",
+            EVERYTHING,
+            {},
+            r"no image of the health monitoring agent in region eu-west-1 \(regions: us-east-1, us",
+            id="region",
+        ),
+        pytest.param(
+            "us-west-2",
+            EVERYTHING,
+            {AGENT: {"region": "mars-1"}},
+            "in region mars-1",
+            id="region-in-values",
+        ),
+        pytest.param(
+            "us-west-2",
+            GPU_OPERATOR,
+            {},
+            "gpu-operator needs the chart gpu-operator v26.3.1, which is not in this package: add "
+            "it to charts/pins.yaml and run `make charts`, or set components.gpu_operator to false",
+            id="absent",
+        ),
+        pytest.param(
+            "us-west-2",
+            EVERYTHING,
+            {"certificates": {"enabled": True}},
+            "cert-manager needs the chart",
+            id="absent-other-condition",
+        ),
+    ],
+)
+def test_values_that_the_chart_cannot_serve(
+    region: str,
+    components: HyperPodComponents,
+    overrides: dict[str, Any],
+    message: str,
+    make_chart: MakeChart,
+) -> None:
+    chart = make_chart(PACKAGING)
+
+    with pytest.raises(HyperPodChartError, match=message) as caught:
+        hyperpod_dependency_values(
+            region=region, components=components, chart=chart, overrides=overrides
+        )
+
+    assert str(caught.value).startswith(f"{chart}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_gpu_operator_takes_the_registries_of_the_region(make_chart: MakeChart) -> None:
+    values = hyperpod_dependency_values(
+        region="us-west-2",
+        components=GPU_OPERATOR,
+        chart=make_chart(VENDORED),
+        overrides={"gpu-operator": {"gpu-operator": {"operator": {"tag": "v2"}}}},
+    )
+
+    operator = {"repository": "mirror", "tag": "v2"}
+    assert values["gpu-operator"] == {"enabled": True, "gpu-operator": {"operator": operator}}
+
+
+@pytest.mark.parametrize(
+    ("region", "message"),
+    [
+        ("us-east-1", r"no images of the GPU operator for region us-east-1 \(regions: us-west-2\)"),
+        pytest.param(cdk.Aws.REGION, "gpu_operator needs the region", id="token"),
+    ],
+)
+def test_the_gpu_operator_without_registries(
+    region: str, message: str, make_chart: MakeChart
+) -> None:
+    chart = make_chart(VENDORED)
+    with pytest.raises(HyperPodChartError, match=message):
+        hyperpod_dependency_values(region=region, components=GPU_OPERATOR, chart=chart)
+
+    own = {"gpu-operator": {"gpu-operator": {"operator": {"repository": "mine"}}}}
+    values = hyperpod_dependency_values(
+        region=region, components=GPU_OPERATOR, chart=chart, overrides=own
+    )
+    assert values["gpu-operator"]["gpu-operator"]["operator"] == {"repository": "mine"}
+
+
+def test_a_chart_from_elsewhere_is_not_judged(make_chart: MakeChart) -> None:
+    values = hyperpod_dependency_values(
+        region="mars-1", components=EVERYTHING, chart=make_chart(None)
+    )
+
+    assert values[AGENT]["region"] == "mars-1"
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", pack(Path(__file__).parent)[:5000]])
+def test_a_broken_archive_is_one_line(content: bytes, tmp_path: Path) -> None:
+    chart = tmp_path / "chart.tgz"
+    chart.write_bytes(content)
+
+    with pytest.raises(HyperPodChartError, match=r"not a readable chart .*make charts") as caught:
+        hyperpod_dependency_values(region="us-west-2", components=EVERYTHING, chart=chart)
+
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,80 @@
+"""The release of the PriorityClasses as CloudFormation sees it."""
+
+import json
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_eks_v2 as eks
+from hyperpod_cdk.priority_class import PriorityClass
+
+from hyperpod_cdk.helm.priority_classes import PriorityClasses
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from tests.conftest import Assemble, Configure
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView
+
+RELEASE = "Custom::HelmRelease"
+
+
+@pytest.fixture
+def arguments(eks_cluster: eks.ICluster, provisioner: Provisioner) -> dict[str, Any]:
+    """Return the arguments without a default."""
+    return {"cluster": eks_cluster, "provisioner": provisioner}
+
+
+def test_defaults(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
+    PriorityClasses(stack, "Classes", **arguments)
+
+    properties = view().one(RELEASE)
+    listed = json.loads(properties["Values"])["classes"]
+
+    assert (properties["Release"], properties["Namespace"]) == (
+        "hyperpod-priority-classes",
+        "kube-system",
+    )
+    assert {item["name"]: item["value"] for item in listed} == {
+        "inference": 100000,
+        "training": 10000,
+        "best-effort": -10,
+    }
+
+
+def test_options(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
+    one = PriorityClass(
+        name="one", value=7, preemption_policy="Never", description="it", global_default=True
+    )
+    PriorityClasses(
+        stack, "Classes", **arguments, classes=[one], release="mine", namespace="research"
+    )
+
+    properties = view().one(RELEASE)
+
+    assert (properties["Release"], properties["Namespace"]) == ("mine", "research")
+    assert json.loads(properties["Values"]) == {
+        "classes": [
+            {
+                "name": "one",
+                "value": 7,
+                "preemptionPolicy": "Never",
+                "description": "it",
+                "globalDefault": True,
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("helm", "releases"),
+    [
+        ({}, {"hyperpod-dependencies", "hyperpod-priority-classes"}),
+        ({"priority_classes": None}, {"hyperpod-dependencies"}),
+        ({"priority_classes": []}, {"hyperpod-dependencies"}),
+    ],
+)
+def test_the_stack_installs_them_unless_there_are_none(
+    helm: dict[str, Any], releases: set[str], configure: Configure, assemble: Assemble
+) -> None:
+    template = assemble(configure({"helm": helm})).templates()["ml-hyperpod"]
+
+    assert {item["Release"] for item in TemplateView(template).all(RELEASE)} == releases

@@ -1,0 +1,163 @@
+"""The Helm release as CloudFormation sees it: properties, values, rights, order."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_eks_v2 as eks
+
+from hyperpod_cdk.helm.release import HelmRelease
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from tests.constructs.conftest import View
+
+RELEASE = "Custom::HelmRelease"
+
+
+@pytest.fixture
+def packaged(tmp_path: Path) -> Path:
+    """Return a file with a packaged chart's name; nothing reads it at synth."""
+    path = tmp_path / "some-chart-1.2.3.tgz"
+    path.write_bytes(b"chart")
+    return path
+
+
+@pytest.fixture
+def arguments(
+    eks_cluster: eks.ICluster, provisioner: Provisioner, packaged: Path
+) -> dict[str, Any]:
+    """Return the arguments without a default."""
+    return {
+        "cluster": eks_cluster,
+        "provisioner": provisioner,
+        "chart": packaged,
+        "release": "my-release",
+        "namespace": "kube-system",
+    }
+
+
+def test_properties(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
+    release = HelmRelease(stack, "Release", **arguments)
+
+    seen = view()
+    properties = seen.one(RELEASE)
+
+    assert properties.keys() == {
+        "ServiceToken",
+        "ServiceTimeout",
+        "ClusterName",
+        "Release",
+        "Namespace",
+        "ChartBucket",
+        "ChartKey",
+        "ChartDigest",
+        "Values",
+        "AdoptNamespaces",
+        "DeleteUserObjects",
+        "WaitForReadyMinutes",
+    }
+    assert properties["ClusterName"] == "eks"
+    assert properties["Release"] == "my-release"
+    assert properties["Namespace"] == "kube-system"
+    assert properties["ChartKey"] == f"{properties['ChartDigest']}.tgz"
+    assert properties["Values"] == "{}"
+    assert properties["AdoptNamespaces"] == "[]"
+    assert properties["DeleteUserObjects"] == "false"
+    assert properties["WaitForReadyMinutes"] == "0"
+    assert stack.resolve(release.chart) == {"Fn::GetAtt": [seen.id(RELEASE), "Chart"]}
+
+
+def test_what_it_may_take_over_and_delete_and_wait_for(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View
+) -> None:
+    HelmRelease(
+        stack,
+        "Release",
+        **arguments,
+        adopt_namespaces=["kubeflow", "aws-hyperpod"],
+        delete_user_objects=True,
+        wait_for_ready=cdk.Duration.minutes(10),
+    )
+
+    properties = view().one(RELEASE)
+
+    assert json.loads(properties["AdoptNamespaces"]) == ["kubeflow", "aws-hyperpod"]
+    assert properties["DeleteUserObjects"] == "true"
+    assert properties["WaitForReadyMinutes"] == "10"
+
+
+def test_a_chart_directory_travels_as_a_zip(
+    stack: cdk.Stack, arguments: dict[str, Any], repository: Path, view: View
+) -> None:
+    directory = repository / "charts" / "fsx-storage"
+    HelmRelease(stack, "Release", **{**arguments, "chart": directory})
+
+    properties = view().one(RELEASE)
+
+    assert properties["ChartKey"] == f"{properties['ChartDigest']}.zip"
+
+
+def test_values_keep_their_types_and_their_tokens(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View
+) -> None:
+    name = cdk.CfnResource(stack, "Thing", type="AWS::CloudFormation::WaitConditionHandle").ref
+    values = {
+        "number": 1200,
+        "text": "1200",
+        "truth": True,
+        "none": None,
+        "nested": {"list": [1, "two", {"three": name}]},
+        "url": f"https://{name}.example",
+        "quote": 'a "quoted" word\n',
+    }
+    HelmRelease(stack, "Release", **arguments, values=values)
+
+    seen = view()
+    handle = "<AWS::CloudFormation::WaitConditionHandle>"
+
+    assert json.loads(seen.text(seen.one(RELEASE)["Values"])) == {
+        **values,
+        "nested": {"list": [1, "two", {"three": handle}]},
+        "url": f"https://{handle}.example",
+    }
+
+
+def test_it_may_read_its_chart_and_nothing_else(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View
+) -> None:
+    HelmRelease(stack, "Release", **arguments)
+
+    seen = view()
+    statement = seen.statement("ReadAsset")
+    (policy,) = [
+        name
+        for name in seen.ids("AWS::IAM::Policy")
+        if seen.resources[name]["Properties"]["PolicyDocument"]["Statement"] == [statement]
+    ]
+
+    assert statement["Action"] == "s3:GetObject"
+    assert seen.text(statement["Resource"]).endswith(f"/{seen.one(RELEASE)['ChartKey']}")
+    assert policy in seen.resources[seen.id(RELEASE)]["DependsOn"]
+
+
+def test_it_waits_for_what_it_is_told_to(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View
+) -> None:
+    first = cdk.CfnResource(stack, "First", type="AWS::CloudFormation::WaitConditionHandle")
+    HelmRelease(stack, "Release", **arguments, depends_on=[first])
+
+    seen = view()
+
+    assert stack.get_logical_id(first) in seen.dependencies(seen.id(RELEASE))
+
+
+@pytest.mark.parametrize("name", ["missing.tgz", "chart.zip", "missing"])
+def test_what_is_no_chart_is_refused(
+    stack: cdk.Stack, arguments: dict[str, Any], tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "chart.zip").write_bytes(b"")
+    chart = tmp_path / name
+
+    with pytest.raises(ValueError, match=r"is neither a chart directory nor a \.tgz file"):
+        HelmRelease(stack, "Release", **{**arguments, "chart": chart})

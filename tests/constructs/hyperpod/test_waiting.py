@@ -1,0 +1,96 @@
+"""What the HyperPod cluster's resource is told about waiting, failing and its own size."""
+
+import json
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from hyperpod_cdk.hyperpod_waiting import Waiting
+from stacks.cluster_waiting import cluster_waiting
+
+from hyperpod_cdk.hyperpod.upkeep_access import upkeep_access
+from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
+from hyperpod_cdk.synthesis.sizes import (
+    MOST_REQUEST_BYTES,
+    TooLargeError,
+    refuse_large_request,
+    request_bytes,
+)
+from provisioner.hyperpod.properties import HyperPodClusterProperties
+from tests.handlers.large_cluster import properties
+
+REQUEST = {"ClusterName": "c", "Request": '{"ClusterName": "c"}'}
+_REST = ("cluster_name", "request")
+
+
+def parsed(waiting: Waiting) -> dict[str, Any]:
+    read = HyperPodClusterProperties.parse({**REQUEST, **waiting.properties})
+    return {name: getattr(read, name) for name in read.__slots__ if name not in _REST}
+
+
+def errors(stack: cdk.Stack) -> list[str]:
+    entries = stack.node.metadata
+    return [str(entry.data) for entry in entries if entry.type == "aws:cdk:error"]
+
+
+def test_the_function_reads_what_the_app_writes() -> None:
+    waiting = Waiting(
+        wait_for="nodes",
+        wait_minutes=55,
+        on_shortage="fail",
+        on_create_failure="delete",
+        software_update="2026-11",
+        delete_task_governance=True,
+    )
+    assert parsed(waiting) == {name: getattr(waiting, name) for name in waiting.__slots__}
+
+
+def test_the_defaults_agree() -> None:
+    without = HyperPodClusterProperties.parse(REQUEST)
+    assert parsed(Waiting()) == parsed(cluster_waiting(WaitingConfig()))
+    assert parsed(Waiting()) == {name: getattr(without, name) for name in parsed(Waiting())}
+
+
+@pytest.mark.parametrize(
+    "waiting",
+    [
+        *(Waiting(wait_for=value) for value in WAIT_FOR),
+        *(Waiting(on_shortage=value) for value in ON_SHORTAGE),
+        *(Waiting(on_create_failure=value) for value in ON_CREATE_FAILURE),
+    ],
+)
+def test_the_function_knows_every_value_of_the_configuration(waiting: Waiting) -> None:
+    assert parsed(waiting)
+
+
+@pytest.mark.parametrize("delete_task_governance", [False, True])
+def test_task_governance_is_deleted_with_consent_only(
+    stack: cdk.Stack, *, delete_task_governance: bool
+) -> None:
+    statements = upkeep_access(stack, delete_task_governance=delete_task_governance)
+    actions = {action for statement in statements for action in statement.actions}
+    assert {name for name in actions if ":Delete" in name} == (
+        {"sagemaker:DeleteComputeQuota", "sagemaker:DeleteClusterSchedulerConfig"}
+        if delete_task_governance
+        else set()
+    )
+
+
+def test_only_the_own_stack_may_be_described(stack: cdk.Stack) -> None:
+    (statement,) = [
+        statement
+        for statement in upkeep_access(stack, delete_task_governance=False)
+        if statement.sid == "AskForStack"
+    ]
+    assert stack.resolve(statement.resources) == [{"Ref": "AWS::StackId"}]
+
+
+def test_a_request_that_no_waiter_takes_is_refused(stack: cdk.Stack) -> None:
+    with pytest.raises(TooLargeError, match="at most 126,976 reach the provisioner: use fewer gr"):
+        refuse_large_request(stack, {"Labels": ["x" * 100] * 1300})
+
+
+def test_the_largest_cluster_is_not_refused(stack: cdk.Stack) -> None:
+    request = json.loads(properties()["Request"])
+    assert request_bytes(stack, request) < MOST_REQUEST_BYTES
+    refuse_large_request(stack, request)

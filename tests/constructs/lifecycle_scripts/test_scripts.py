@@ -1,0 +1,123 @@
+"""Lifecycle scripts on their way into the bucket: what is copied, what may be removed."""
+
+import json
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_s3 as s3
+
+from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from tests.constructs.conftest import View
+from tests.support.template_view import listed
+
+RESOURCE = "Custom::LifecycleScripts"
+BUCKET = "arn:aws:s3:::sagemaker-bucket"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """Return a directory of scripts, with files that are none."""
+    for name in ("on_create.sh", "lib/log.sh", "README.md", ".editorconfig", "lib/.hidden"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"# {name}\n")
+    return tmp_path
+
+
+def test_properties(
+    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
+) -> None:
+    scripts = LifecycleScripts(
+        stack, "Scripts", bucket=bucket, provisioner=provisioner, directory=directory
+    )
+
+    seen = view()
+    properties = seen.one(RESOURCE)
+
+    assert properties.keys() == {
+        "ServiceToken",
+        "ServiceTimeout",
+        "SourceBucket",
+        "SourceKey",
+        "SourceDigest",
+        "DestinationBucket",
+        "Keys",
+    }
+    assert properties["DestinationBucket"] == "sagemaker-bucket"
+    assert properties["SourceKey"] == f"{properties['SourceDigest']}.zip"
+    assert json.loads(properties["Keys"]) == ["lib/log.sh", "on_create.sh"] == scripts.keys
+    assert scripts.on_create == "on_create.sh"
+    assert stack.resolve(scripts.s3_uri) == {"Fn::GetAtt": [seen.id(RESOURCE), "S3Uri"]}
+
+
+def test_only_the_scripts_themselves_can_be_changed(
+    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
+) -> None:
+    LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=provisioner, directory=directory)
+
+    seen = view()
+    change, find = seen.statement("PutAndRemoveScripts"), seen.statement("FindScriptVersions")
+    read = seen.statement("ReadAsset")
+    (policy,) = [
+        name
+        for name in seen.ids("AWS::IAM::Policy")
+        if change in seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
+    ]
+
+    assert [seen.text(arn) for arn in change["Resource"]] == [
+        f"{BUCKET}/lib/log.sh",
+        f"{BUCKET}/on_create.sh",
+    ]
+    assert set(change["Action"]) == {"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"}
+    assert (find["Action"], seen.text(find["Resource"])) == ("s3:ListBucketVersions", BUCKET)
+    assert (read["Action"], len(listed(read["Resource"]))) == ("s3:GetObject", 1)
+    assert seen.text(read["Resource"]).endswith(f"/{seen.one(RESOURCE)['SourceKey']}")
+    assert policy in seen.dependencies(seen.id(RESOURCE))
+
+
+def test_a_changed_script_is_a_changed_resource(
+    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
+) -> None:
+    for construct_id, changed in (
+        ("Before", "on_create.sh"),
+        ("DocumentChanged", "README.md"),
+        ("ScriptChanged", "on_create.sh"),
+    ):
+        (directory / changed).write_text(f"# {construct_id}\n")
+        cdk.AssetStaging.clear_asset_hash_cache()
+        LifecycleScripts(
+            stack, construct_id, bucket=bucket, provisioner=provisioner, directory=directory
+        )
+
+    digests = [resource["SourceDigest"] for resource in view().all(RESOURCE)]
+
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_the_packages_own_scripts_are_the_default(
+    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, repository: Path
+) -> None:
+    scripts = LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=provisioner)
+
+    shipped = {
+        path.relative_to(repository / "lifecycle").as_posix()
+        for path in (repository / "lifecycle").rglob("*.sh")
+    }
+    assert shipped <= set(scripts.keys)
+    assert scripts.on_create in scripts.keys
+
+
+def test_a_missing_entry_script_is_refused(
+    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path
+) -> None:
+    with pytest.raises(ValueError, match=r"entry script 'boot\.sh' is missing; it has \['lib/log"):
+        LifecycleScripts(
+            stack,
+            "Scripts",
+            bucket=bucket,
+            provisioner=provisioner,
+            directory=directory,
+            on_create="boot.sh",
+        )

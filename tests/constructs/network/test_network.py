@@ -1,0 +1,153 @@
+"""The VPC and its subnets: CIDRs, zones, tags, flow log, refusals."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Match, Template
+
+from hyperpod_cdk import ConfigError
+from tests.constructs.conftest import View
+from tests.support.network_cases import BY_NAME, SUBNET, THREE_ZONES, network
+
+
+def test_cidrs_and_zones_are_exactly_those_given(stack: cdk.Stack, view: View) -> None:
+    network(stack, {})
+
+    seen = view()
+
+    assert [vpc["CidrBlock"] for vpc in seen.all("AWS::EC2::VPC")] == ["10.192.0.0/16"]
+    assert {subnet["CidrBlock"]: subnet["AvailabilityZoneId"] for subnet in seen.all(SUBNET)} == {
+        "10.192.10.0/24": "usw2-az1",
+        "10.192.11.0/24": "usw2-az2",
+        "10.192.7.0/28": "usw2-az1",
+        "10.192.8.0/28": "usw2-az2",
+        "10.1.0.0/16": "usw2-az2",
+    }
+    assert not [subnet for subnet in seen.all(SUBNET) if "AvailabilityZone" in subnet]
+
+
+def test_zones_left_out_are_the_regions_first_by_name(stack: cdk.Stack, view: View) -> None:
+    network(stack, BY_NAME)
+
+    def by_name(index: int) -> dict[str, Any]:
+        return {"Fn::Select": [index, {"Fn::GetAZs": ""}]}
+
+    seen = view()
+
+    assert {subnet["CidrBlock"]: subnet["AvailabilityZone"] for subnet in seen.all(SUBNET)} == {
+        "10.192.10.0/24": by_name(0),
+        "10.192.11.0/24": by_name(1),
+        "10.192.7.0/28": by_name(0),
+        "10.192.8.0/28": by_name(1),
+        "10.1.0.0/16": by_name(0),
+    }
+    assert not [subnet for subnet in seen.all(SUBNET) if "AvailabilityZoneId" in subnet]
+
+
+@pytest.mark.parametrize(
+    ("subnets", "secondary"),
+    [
+        pytest.param(["10.1.0.0/16"], ["10.1.0.0/16"], id="outside"),
+        pytest.param(["10.192.64.0/18"], [], id="inside"),
+        pytest.param(["10.192.64.0/18", "10.2.0.0/16"], ["10.2.0.0/16"], id="both"),
+        pytest.param(["10.1.0.0/16", "10.2.0.0/16"], ["10.1.0.0/16", "10.2.0.0/16"], id="two"),
+    ],
+)
+def test_a_cidr_outside_the_vpc_is_attached_before_its_subnet(
+    stack: cdk.Stack, view: View, subnets: Sequence[str], secondary: Sequence[str]
+) -> None:
+    network(stack, {"hyperpod_subnets": [{"cidr": cidr} for cidr in subnets]})
+
+    seen = view()
+
+    assert [block["CidrBlock"] for block in seen.all("AWS::EC2::VPCCidrBlock")] == secondary
+    for cidr in secondary:
+        block = seen.id("AWS::EC2::VPCCidrBlock", CidrBlock=cidr)
+        assert block in seen.dependencies(seen.id(SUBNET, CidrBlock=cidr))
+
+
+def test_load_balancers_find_their_subnets(stack: cdk.Stack, view: View) -> None:
+    network(stack, {})
+
+    tags = {
+        subnet["CidrBlock"]: {tag["Key"] for tag in subnet["Tags"]} - {"Name"}
+        for subnet in view().all(SUBNET)
+    }
+
+    assert tags == {
+        "10.192.10.0/24": {"kubernetes.io/role/elb"},
+        "10.192.11.0/24": {"kubernetes.io/role/elb"},
+        "10.192.7.0/28": set(),
+        "10.192.8.0/28": set(),
+        "10.1.0.0/16": {"kubernetes.io/role/internal-elb"},
+    }
+
+
+def test_all_traffic_is_logged(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    network(stack, {})
+
+    seen = template()
+
+    seen.has_resource_properties(
+        "AWS::EC2::FlowLog",
+        {
+            "ResourceType": "VPC",
+            "TrafficType": "ALL",
+            "LogDestinationType": "cloud-watch-logs",
+            "LogGroupName": {"Ref": Match.any_value()},
+        },
+    )
+    seen.has_resource_properties("AWS::Logs::LogGroup", {"RetentionInDays": 30})
+
+
+@pytest.mark.parametrize(
+    ("zone_id", "cidr"),
+    [
+        pytest.param(None, "10.192.64.0/18", id="the-first"),
+        pytest.param("usw2-az4", "10.192.64.0/18", id="of-a-zone"),
+        pytest.param("usw2-az3", "10.2.0.0/16", id="of-another-zone"),
+    ],
+)
+def test_the_hyperpod_subnet_of_a_zone_is_found(
+    stack: cdk.Stack, view: View, zone_id: str | None, cidr: str
+) -> None:
+    found = network(stack, THREE_ZONES).node_subnets.in_zone(zone_id)
+    cdk.CfnOutput(stack, "Found", value=found.subnet_id)
+
+    seen = view()
+
+    assert seen.outputs["Found"]["Value"] == {"Ref": seen.id(SUBNET, CidrBlock=cidr)}
+
+
+def test_a_zone_without_a_hyperpod_subnet_is_refused(stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match=r"'usw2-az1'; they are in \['usw2-az2'\]"):
+        network(stack, {}).node_subnets.in_zone("usw2-az1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        pytest.param(
+            {"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"]},
+            "NetworkConfig.eks_subnet_cidrs: .* must have as many entries as public_subnet_cidrs",
+            id="more-eks-subnets",
+        ),
+        pytest.param(
+            {"availability_zone_ids": ["usw2-az1"]},
+            r"NetworkConfig.availability_zone_ids: \['usw2-az1'\] must have as many entries",
+            id="fewer-zones",
+        ),
+        pytest.param(
+            {"hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}]},
+            r"NetworkConfig.hyperpod_subnets\[0\].availability_zone_id: 'usw2-az3' must be one of",
+            id="zone-without-nat",
+        ),
+    ],
+)
+def test_lists_that_do_not_fit_are_refused(
+    stack: cdk.Stack, changes: dict[str, Any], line: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{line}"):
+        network(stack, changes)

@@ -1,0 +1,148 @@
+"""Rules on CIDR blocks and availability zones: one mistake, one line."""
+
+import pytest
+
+from tests.support.configs import default_document
+from tests.support.refusals import line_after, lines_for
+
+VPC, EKS, PUBLIC = (
+    f"network.{key}" for key in ("vpc_cidr", "eks_subnet_cidrs", "public_subnet_cidrs")
+)
+ZONES, SUBNETS = "network.availability_zone_ids", "network.hyperpod_subnets"
+NO_CIDR = "must be an IPv4 CIDR block such as 10.0.0.0/16"
+
+
+def subnets(*blocks: str) -> list[dict[str, str]]:
+    return [{"cidr": block, "availability_zone_id": "usw2-az2"} for block in blocks]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (VPC, "10.192.0.0", NO_CIDR),
+        (VPC, "10.192.0.0/255.255.0.0", NO_CIDR),
+        (VPC, "10.300.0.0/16", NO_CIDR),
+        (VPC, "10.192.0.0/33", NO_CIDR),
+        (VPC, "fd00::/56", NO_CIDR),
+        (VPC, "", NO_CIDR),
+        (VPC, "10.192.0.1/16", "has bits set after its /16 prefix; did you mean 10.192.0.0/16?"),
+        (VPC, "10.192.0.0/15", "must have a prefix of /16 to /28"),
+        (VPC, "127.0.0.0/16", "lies in 127.0.0.0/8, whose addresses no instance can have"),
+        (f"{EKS}[0]", "10.192.7.0/29", "must have a prefix of /16 to /28"),
+        (f"{EKS}[1]", "10.193.8.0/28", "must lie inside vpc_cidr 10.192.0.0/16"),
+        (f"{PUBLIC}[0]", "10.1.0.0/24", "must lie inside vpc_cidr 10.192.0.0/16"),
+        (f"{PUBLIC}[1]", "10.192.10.128/25", "overlaps 10.192.10.0/24 of the same list"),
+        (f"{EKS}[1]", "10.192.11.16/28", "overlaps public_subnet_cidrs[1] 10.192.11.0/24"),
+        (f"{SUBNETS}[0].cidr", "10.192.10.0/24", "overlaps public_subnet_cidrs[0] 10.192.10.0/24"),
+        (f"{SUBNETS}[0].cidr", "172.31.0.0/16", "only from the range of vpc_cidr (10.0.0.0/8)"),
+        (f"{SUBNETS}[0].cidr", "198.19.0.0/17", "AWS reserves 198.19.0.0/16"),
+        (SUBNETS, [], "must list 1 to 16 subnets"),
+        (SUBNETS, subnets(*(f"10.192.{n}.0/24" for n in range(20, 37))), "must list 1 to 16"),
+        (EKS, ["10.192.7.0/28"], "must list at least 2 subnets: EKS needs two availability zones"),
+        (ZONES, ["usw2-az2"], "must have as many entries as public_subnet_cidrs (2): one a zone"),
+        (f"{ZONES}[1]", "usw2-az1", "is listed twice; name each zone once"),
+        (f"{ZONES}[0]", "us-west-2a", "not a name such as us-west-2a"),
+        (f"{ZONES}[0]", "usw2-lax1-az1", "must be an availability zone ID"),
+        (f"{ZONES}[0]", "use1-az1", "region us-west-2 has IDs such as usw2-az1"),
+        (f"{SUBNETS}[0].availability_zone_id", "usw2-az3", "must be one of availability_zone_ids"),
+        (f"{SUBNETS}[0].availability_zone_id", "euc1-az2", "region us-west-2 has IDs such as"),
+    ],
+)
+def test_network_mistake_gives_one_line(path: str, value: object, message: str) -> None:
+    line = line_after(path, value)
+
+    assert line.startswith(f"{path}: ")
+    assert message in line
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "start"),
+    [
+        (f"{ZONES}[2]", "usw2-az3", f"{ZONES}: ['usw2-az1', 'usw2-az2', 'usw2-az3'] must have as"),
+        (f"{EKS}[2]", "10.192.9.0/28", f"{EKS}: ['10.192.7.0/28', '10.192.8.0/28', "),
+    ],
+)
+def test_count_is_a_fault_of_the_list(path: str, value: object, start: str) -> None:
+    assert line_after(path, value).startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "start"),
+    [
+        (("10.1.0.0/17", "10.1.64.0/18"), "[1].cidr: '10.1.64.0/18' overlaps 10.1.0.0/17 of the"),
+        (("10.1.0.0/16", "10.0.0.0/16"), "[1].cidr: '10.0.0.0/16' cannot be added to this VPC"),
+        (
+            tuple(f"10.{n}.0.0/16" for n in range(2, 7)),
+            "[4].cidr: '10.6.0.0/16' exceeds the number of secondary CIDR blocks: AWS allows 4",
+        ),
+    ],
+)
+def test_hyperpod_subnets_must_fit_together(blocks: tuple[str, ...], start: str) -> None:
+    assert line_after(SUBNETS, subnets(*blocks)).startswith(SUBNETS + start)
+
+
+def test_subnet_around_the_vpc_is_refused() -> None:
+    document = default_document()
+    document["network"] |= {
+        "vpc_cidr": "10.192.0.0/20",
+        "hyperpod_subnets": subnets("10.192.0.0/16"),
+    }
+
+    assert any("or share no address with it" in line for line in lines_for(document))
+
+
+def test_zone_of_a_subnet_needs_the_list_of_zones() -> None:
+    document = default_document()
+    del document["network"]["availability_zone_ids"]
+
+    assert lines_for(document) == (
+        f"{SUBNETS}[0].availability_zone_id: 'usw2-az2' needs network.availability_zone_ids too, "
+        "so that its zone has a NAT gateway",
+    )
+
+
+def test_contradicted_default_is_called_a_default() -> None:
+    document = default_document()
+    document["network"] = {
+        "vpc_cidr": "10.20.0.0/16",
+        "public_subnet_cidrs": ["10.20.0.0/24", "10.20.1.0/24"],
+    }
+
+    assert lines_for(document) == (
+        f"{EKS}[0]: '10.192.7.0/28' (the default) must lie inside vpc_cidr 10.20.0.0/16",
+        f"{EKS}[1]: '10.192.8.0/28' (the default) must lie inside vpc_cidr 10.20.0.0/16",
+    )
+
+
+def test_zones_agree_with_each_other_when_the_region_comes_from_the_environment() -> None:
+    document = default_document()
+    del document["region"]
+    document["network"]["availability_zone_ids"] = ["use1-az1", "usw2-az2"]
+
+    assert [line.split(": ")[0] for line in lines_for(document)] == [
+        f"{ZONES}[1]",
+        f"{SUBNETS}[0].availability_zone_id",
+    ]
+
+
+def test_more_than_two_zones_must_be_named() -> None:
+    document = default_document()
+    document["network"] = {
+        "public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24", "10.192.12.0/24"],
+        "eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"],
+    }
+
+    (line,) = lines_for(document)
+
+    assert line.startswith(f"{ZONES}: null (the default) must name the zones of more than 2 EKS")
+
+
+def test_zone_of_the_file_system_needs_the_list_of_zones() -> None:
+    document = default_document()
+    del document["network"]
+    document["storage"]["availability_zone_id"] = "usw2-az1"
+
+    assert lines_for(document) == (
+        "storage.availability_zone_id: 'usw2-az1' needs network.availability_zone_ids too; "
+        "or leave it out",
+    )

@@ -1,0 +1,212 @@
+"""A field lands in the request where its `Api` mark says, whatever the order of the fields."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import botocore.session
+import pytest
+from botocore.model import ListShape, StructureShape
+from botocore.validate import ParamValidator
+
+from hyperpod_cdk import (
+    BatchSizeConfig,
+    ClusterConfig,
+    EbsVolumeConfig,
+    InstanceGroupConfig,
+    PriorityClassConfig,
+    RollingUpdateConfig,
+    load_config,
+)
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
+from hyperpod_cdk.schema.section import Api, Listed, Section, members
+from tests.support.configs import EVERY_FIELD
+
+CREATE_CLUSTER: Any = (
+    botocore.session.get_session()
+    .get_service_model("sagemaker")
+    .operation_model("CreateCluster")
+    .input_shape
+)
+GROUP: dict[str, Any] = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 0}
+
+
+def marks(section: type[Section]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the member of every marked field."""
+    for name, field in section.model_fields.items():
+        yield from ((name, mark.member) for mark in field.metadata if isinstance(mark, Api))
+
+
+def at(request: dict[str, Any], member: str) -> Any:  # noqa: ANN401 - any member
+    """Return a member of a request; None where there is none."""
+    found: Any = request
+    for step in member.split("."):
+        found = found.get(step) if isinstance(found, dict) else None
+    return found
+
+
+def landed(section: Section, request: dict[str, Any]) -> Iterator[str]:
+    """Check every marked field of a section against its request; yield what was checked."""
+    for name, member in marks(type(section)):
+        value, found = getattr(section, name), at(request, member)
+        where = f"{type(section).__name__}.{name}"
+        if isinstance(value, Section):
+            yield from landed(value, found)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Section):
+            assert len(found) == len(value), where
+            for item, of_item in zip(value, found, strict=True):
+                yield from landed(item, of_item)
+        elif value in (None, (), {}):
+            assert found is None, where
+        else:
+            assert found == (list(value) if isinstance(value, tuple) else value), where
+            yield where
+
+
+@pytest.fixture(scope="module")
+def cluster() -> ClusterConfig:
+    return load_config(EVERY_FIELD).cluster
+
+
+def test_every_marked_field_lands_at_its_member(cluster: ClusterConfig) -> None:
+    checked = set(landed(cluster, cluster.to_request()))
+
+    assert {
+        "ClusterConfig.name",
+        "ClusterConfig.auto_scaling",
+        "InstanceGroupConfig.instance_types",
+        "InstanceGroupConfig.labels",
+        "InstanceGroupConfig.network_interface_type",
+        "OverrideVpcConfig.subnet_ids",
+        "TaintConfig.effect",
+        "AutoPatchConfig.next_patch_date",
+        "BatchSizeConfig.value",
+        "SharedEnvironmentConfig.fsx_lustre_deletion_policy",
+        "RestrictedFileSystemConfig.size_gib",
+    } <= checked
+
+
+def test_storage_lands_in_one_list(cluster: ClusterConfig) -> None:
+    group = cluster.instance_groups[0]
+    kinds = {
+        "EbsVolumeConfig": group.ebs_volumes,
+        "FsxLustreConfig": group.fsx_lustre_mounts,
+        "FsxOpenZfsConfig": group.fsx_openzfs_mounts,
+    }
+
+    stored = group.to_request()["InstanceStorageConfigs"]
+
+    assert stored == [{kind: item.to_request()} for kind, items in kinds.items() for item in items]
+    for section in (item for items in kinds.values() for item in items):
+        assert set(landed(section, section.to_request()))
+
+
+def unknown(section: type[Section], shape: StructureShape, path: str = "") -> Iterator[str]:
+    """Yield the marks that name no member of the API's shape."""
+    for _, member in marks(section):
+        inner: Any = shape
+        for step in member.split("."):
+            inner = getattr(inner, "members", {}).get(step)
+        if inner is None:
+            yield f"{path}{member}"
+
+
+def sections_with_shapes(
+    section: Section, shape: StructureShape
+) -> Iterator[tuple[type[Section], StructureShape]]:
+    """Yield every section of a cluster with the API's shape that it becomes."""
+    yield type(section), shape
+    for name, member in marks(type(section)):
+        inner: Any = shape
+        for step in member.split("."):
+            inner = inner.members[step]
+        value = getattr(section, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, Section):
+                of_item: Any = inner.member if isinstance(inner, ListShape) else inner
+                yield from sections_with_shapes(item, of_item)
+
+
+def test_every_mark_names_a_member_of_the_api(cluster: ClusterConfig) -> None:
+    found = dict(sections_with_shapes(cluster, CREATE_CLUSTER))
+
+    assert InstanceGroupConfig in found
+    assert [name for section, shape in found.items() for name in unknown(section, shape)] == []
+
+
+def test_the_request_has_the_api_s_types(cluster: ClusterConfig) -> None:
+    defaults = ClusterDefaults(
+        execution_role_arn="arn:aws:iam::111122223333:role/Nodes",
+        security_group_id="sg-12345678",
+        subnet_id_in={"usw2-az1": "subnet-11111111", "usw2-az2": "subnet-22222222"}.__getitem__,
+    )
+
+    request = cluster.filled_in(defaults).to_request()
+
+    report = ParamValidator().validate(request, CREATE_CLUSTER)
+
+    assert report.generate_report() == ""
+
+
+def test_the_order_of_the_fields_does_not_show() -> None:
+    class Forward(Section):
+        one: Annotated[int, Api("B.Y")]
+        two: Annotated[Listed[str], Api("B.X")]
+        three: Annotated[dict[str, str], Api("A")]
+
+    class Backward(Section):
+        three: Annotated[dict[str, str], Api("A")]
+        two: Annotated[Listed[str], Api("B.X")]
+        one: Annotated[int, Api("B.Y")]
+
+    forward = Forward(one=1, two=("b", "a"), three={"x": "1", "y": "2"})
+    backward = Backward(one=1, two=("b", "a"), three={"y": "2", "x": "1"})
+
+    assert json.dumps(forward.to_request()) == json.dumps(backward.to_request())
+    assert forward.to_request() == {"A": {"x": "1", "y": "2"}, "B": {"X": ["b", "a"], "Y": 1}}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"A": False, "B": 0, "C": ""}, {"A": False, "B": 0, "C": ""}),
+        ({"A": None, "B": [], "C": (), "D": {}}, {}),
+        ({"A.B": None, "A.C": []}, {}),
+        ({"A.B": 1, "A.C": None}, {"A": {"B": 1}}),
+    ],
+)
+def test_nothing_is_left_out_and_false_is_not_nothing(
+    values: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    assert members(values) == expected
+
+
+def test_false_of_a_priority_class_is_said() -> None:
+    request = PriorityClassConfig(name="a", value=0).to_request()
+
+    assert request == {
+        "description": "",
+        "globalDefault": False,
+        "name": "a",
+        "preemptionPolicy": "PreemptLowerPriority",
+        "value": 0,
+    }
+
+
+def test_a_volume_is_the_root_volume_or_says_nothing() -> None:
+    second = EbsVolumeConfig(volume_size_gib=100).to_request()
+    root = EbsVolumeConfig(root_volume=True, kms_key_id="1234abcd").to_request()
+
+    assert second == {"VolumeSizeInGB": 100}
+    assert root == {"RootVolume": True, "VolumeKmsKeyId": "1234abcd"}
+
+
+def test_zero_is_a_count() -> None:
+    group = InstanceGroupConfig(**GROUP, min_instance_count=0)
+    update = RollingUpdateConfig(
+        maximum_batch_size=BatchSizeConfig(type="INSTANCE_COUNT", value=1),
+        wait_interval_seconds=0,
+    )
+
+    assert (group.to_request()["InstanceCount"], group.to_request()["MinInstanceCount"]) == (0, 0)
+    assert update.to_request()["WaitIntervalInSeconds"] == 0

@@ -1,0 +1,190 @@
+"""Whoever makes a section in Python reads the lines that a YAML file gets."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk import (
+    AutoPatchConfig,
+    ClusterConfig,
+    ComponentsConfig,
+    Config,
+    ConfigError,
+    EbsVolumeConfig,
+    EksConfig,
+    FsxLustreMountConfig,
+    HelmConfig,
+    HyperPodSubnetConfig,
+    InstanceGroupConfig,
+    LifecycleConfig,
+    NetworkConfig,
+    OverrideVpcConfig,
+    PriorityClassConfig,
+    RollingUpdateConfig,
+    ScheduledUpdateConfig,
+    StorageConfig,
+    TaintConfig,
+    TieredStorageConfig,
+)
+from hyperpod_cdk.hyperpod.restricted_instance_group import RestrictedInstanceGroupConfig
+from hyperpod_cdk.schema.errors import key_path
+from hyperpod_cdk.schema.section import Section
+from tests.support.assembly import merged
+from tests.support.configs import MINIMUM
+from tests.support.refusals import lines_for
+
+GROUP: dict[str, Any] = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
+IN_GROUPS = ("cluster", "instance_groups")
+UPDATE = {"schedule_expression": "cron(0 3 ? * SUN *)"}
+
+CASES: list[tuple[type[Section], tuple[str | int, ...], dict[str, Any], int]] = [
+    (
+        InstanceGroupConfig,
+        (*IN_GROUPS, 0),
+        {"name": "-", "instance_type": "ml.x5.large", "instance_count": -1},
+        3,
+    ),
+    (InstanceGroupConfig, (*IN_GROUPS, 0), {"name": "g", "instance_typ": "x"}, 3),
+    (InstanceGroupConfig, (*IN_GROUPS, 0), {**GROUP, "min_instance_count": 2}, 1),
+    (
+        InstanceGroupConfig,
+        (*IN_GROUPS, 0),
+        {**GROUP, "taints": [{"key": "-a", "effect": "NoExec"}], "lifecycle": {"on_create": "x"}},
+        3,
+    ),
+    (
+        RestrictedInstanceGroupConfig,
+        ("cluster", "restricted_instance_groups", 0),
+        {"name": "r", "instance_type": None, "instance_count": "1", "labels": {"a": "b"}},
+        3,
+    ),
+    (
+        ClusterConfig,
+        ("cluster",),
+        {
+            "name": "a_b",
+            "node_recovery": "automatic",
+            "wait_minutes": 56,
+            "instance_groups": [GROUP, GROUP],
+        },
+        4,
+    ),
+    (TieredStorageConfig, ("cluster", "tiered_storage"), {"mode": "On"}, 1),
+    (
+        EbsVolumeConfig,
+        (*IN_GROUPS, 0, "ebs_volumes", 0),
+        {"root_volume": True, "volume_size_gib": 100},
+        2,
+    ),
+    (
+        FsxLustreMountConfig,
+        (*IN_GROUPS, 0, "fsx_lustre_mounts", 0),
+        {"dns_name": "files.example.com", "mount_path": "files"},
+        3,
+    ),
+    (OverrideVpcConfig, (*IN_GROUPS, 0, "override_vpc"), {"subnet_ids": ["x"]}, 1),
+    (LifecycleConfig, (*IN_GROUPS, 0, "lifecycle"), {"source_s3_uri": "s3://bucket"}, 1),
+    (TaintConfig, (*IN_GROUPS, 0, "taints", 0), {"key": "a"}, 1),
+    (ScheduledUpdateConfig, (*IN_GROUPS, 0, "scheduled_update"), UPDATE | {"deployment": 1}, 1),
+    (
+        RollingUpdateConfig,
+        (*IN_GROUPS, 0, "scheduled_update", "deployment"),
+        {"wait_interval_seconds": True, "rollback_alarms": ["a", "a"]},
+        2,
+    ),
+    (AutoPatchConfig, (*IN_GROUPS, 0, "auto_patch"), {"strategy": "WhenIdle", "drain": {}}, 1),
+    (
+        NetworkConfig,
+        ("network",),
+        {"vpc_cidr": "10.20.0.0/16", "public_subnet_cidrs": ["10.20.0.1/24", "x"]},
+        4,
+    ),
+    (HyperPodSubnetConfig, ("network", "hyperpod_subnets", 0), {"cidr": "10.1.0.0/29"}, 1),
+    (EksConfig, ("eks",), {"version": 1.34, "admins": ["Admin"], "endpoint_access": "privat"}, 3),
+    (StorageConfig, ("storage",), {"capacity_gib": 1000, "delete_with_stack": True}, 1),
+    (HelmConfig, ("helm",), {"release": "A", "wait_for_ready_minutes": 46, "values": {1: 2}}, 3),
+    (HelmConfig, ("helm",), {"components": {"patching": False}}, 1),
+    (ComponentsConfig, ("helm", "components"), {"mpi_operater": True, "mlflow": 1}, 2),
+    (
+        PriorityClassConfig,
+        ("helm", "priority_classes", 0),
+        {"name": "system-mine", "value": 2_000_000_000},
+        2,
+    ),
+    (Config, (), {"name": "ML", "region": "us-west2", "tags": {"aws:a": "b"}}, 4),
+]
+
+
+def document_with(values: dict[str, Any], place: tuple[str | int, ...]) -> dict[str, Any]:
+    """Return a document that is refused for nothing but the values at a place."""
+    if not place:
+        return values
+    inner: Any = values
+    for step in reversed(place):
+        inner = [inner] if isinstance(step, int) else {step: inner}
+    groups = inner.get("cluster", {}).get("instance_groups")
+    if groups and len(place) > len(IN_GROUPS) + 1:
+        inner["cluster"]["instance_groups"] = [{**GROUP, **groups[0]}]
+    if place == ("network",) or "hyperpod_subnets" in place:
+        inner["network"] = {"availability_zone_ids": None, **inner["network"]}
+    if "scheduled_update" in place and place[-1] == "deployment":
+        inner["cluster"]["instance_groups"][0]["scheduled_update"] |= UPDATE
+    if place == ("network",):
+        inner["network"]["hyperpod_subnets"] = [{"cidr": "10.1.0.0/16"}]
+    return merged(MINIMUM, inner)
+
+
+@pytest.mark.parametrize(("section", "place", "values", "count"), CASES)
+def test_lines_are_those_of_the_file(
+    section: type[Section], place: tuple[str | int, ...], values: dict[str, Any], count: int
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        section(**values)
+
+    lines = caught.value.lines
+    prefix = f"{key_path(place)}." if place else ""
+    expected = [
+        f"{section.__name__}.{line.removeprefix(prefix).replace(' (the default)', '', 1)}"
+        for line in lines_for(document_with(values, place))
+        if line.startswith(prefix)
+    ]
+    assert list(lines) == expected
+    assert len(lines) == count
+    assert str(caught.value) == "\n".join(lines)
+    assert all(line.isprintable() for line in lines)
+
+
+def test_words_of_a_library_users_lines() -> None:
+    with pytest.raises(ConfigError) as caught:
+        InstanceGroupConfig(name="-", instance_type="ml.x5.large", instance_count=-1)
+
+    name, instance_type, count = caught.value.lines
+    assert name.startswith("InstanceGroupConfig.name: '-' must match ")
+    assert name.endswith("an instance group name (letters, digits, inner hyphens)")
+    assert instance_type.startswith(
+        "InstanceGroupConfig.instance_type: 'ml.x5.large' is not a HyperPod instance type; "
+    )
+    assert count == (
+        "InstanceGroupConfig.instance_count: -1 must be 0 to 6758, the API's limits for an "
+        "instance count"
+    )
+
+
+def test_sections_that_contradict_each_other_are_refused_where_they_meet() -> None:
+    group = InstanceGroupConfig(name="g", instance_type="ml.m5.large", instance_count=1)
+
+    with pytest.raises(ConfigError) as caught:
+        ClusterConfig(name="ml", instance_groups=(group, group))
+
+    assert caught.value.lines == (
+        "ClusterConfig.instance_groups[1].name: 'g' is already the name of instance_groups[0]; "
+        "names must differ",
+    )
+
+
+def test_a_list_does_for_a_tuple_and_a_mapping_for_a_section() -> None:
+    values = {**GROUP, "taints": [{"key": "a", "effect": "NoExecute"}]}
+
+    made = InstanceGroupConfig(**values)
+
+    assert made.taints == (TaintConfig(key="a", effect="NoExecute"),)

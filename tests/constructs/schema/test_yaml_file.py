@@ -1,0 +1,127 @@
+"""The file itself: unreadable, not YAML, not a mapping, ambiguous."""
+
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk import ConfigError, load_config
+from tests.support.refusals import lines_for
+
+REST = "\ncluster: {instance_groups: [{name: g, instance_type: ml.m5.large, instance_count: 1}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "is empty; name and cluster.instance_groups are required"),
+        ("# nothing but a comment\n", "is empty; name and cluster.instance_groups are required"),
+        ("- a\n- b\n", "['a', 'b'] must be a mapping of keys to values, such as `name: ml`"),
+        ("ml\n", "'ml' must be a mapping of keys to values, such as `name: ml`"),
+        (
+            "name: ml\nregion: [us-west-2\n",
+            "line 3, column 1: YAML syntax error: while parsing a flow sequence "
+            "expected ',' or ']', but got '<stream end>'",
+        ),
+        (
+            "name: ml: x\n",
+            "line 1, column 9: YAML syntax error: mapping values are not allowed here",
+        ),
+        (
+            "a: *unknown\n",
+            "line 1, column 4: YAML syntax error: found undefined alias 'unknown'",
+        ),
+        ("name: 0b_\n", "line 1, column 7: YAML syntax error: '0b_' is not a value of its type"),
+        ("name: !!bool x\n", "line 1, column 7: YAML syntax error: 'x' is not a value of its type"),
+        ("name: ml\na: \x00\n", "line 2: YAML syntax error: a control character"),
+        (
+            f"n: {'9' * 30}\n",
+            "line 1, column 4: YAML syntax error: the number is too large",
+        ),
+        (
+            "name: ml\nregion: us-west-2\nname: ml\n",
+            "line 3, column 1: 'name' is already set on line 1 of the same mapping; keep one",
+        ),
+    ],
+)
+def test_text_that_is_no_configuration(text: str, line: str) -> None:
+    assert lines_for(text) == (line,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: !!set {x, y}\n",
+        "a: !!python/object/apply:os.getcwd []\n",
+        "a: 1\n--- \nb: 2\n",
+        "? [a]\n: b\n",
+        'a: "\\ud800"\n',
+        "a: " + "[" * 5000,
+        "a:\n\t- b\n",
+        "helm: {values: &v {again: *v}}\n",
+    ],
+)
+def test_odd_yaml_is_refused_in_lines(text: str) -> None:
+    assert lines_for(text)
+
+
+def test_every_repeated_key_is_reported() -> None:
+    text = "tags: {a: x, a: y}\nnetwork:\n  vpc_cidr: 10.0.0.0/16\n  vpc_cidr: 10.0.0.0/16\n"
+
+    assert [line.split(": ")[0] for line in lines_for(text)] == [
+        "line 1, column 14",
+        "line 4, column 3",
+    ]
+
+
+def test_file_must_exist(tmp_path: Path) -> None:
+    path = tmp_path / "missing.yaml"
+
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+
+    assert caught.value.lines == (
+        f"{path}: cannot be read: No such file or directory; give the path of a YAML "
+        "configuration file",
+    )
+
+
+def test_folder_is_not_a_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        load_config(tmp_path)
+
+
+def test_file_must_be_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "latin.yaml"
+    path.write_bytes("name: ml\n# Zürich\n".encode("latin-1"))
+
+    with pytest.raises(ConfigError, match="line 2: the file must be UTF-8 text"):
+        load_config(path)
+
+
+def test_anchors_and_merges_are_welcome(tmp_path: Path) -> None:
+    path = tmp_path / "anchors.yaml"
+    path.write_text(
+        "name: ml\n"
+        "cluster:\n"
+        "  instance_groups:\n"
+        "    - &cpu {name: a, instance_type: ml.m5.large, instance_count: 2}\n"
+        "    - {<<: *cpu, name: b}\n"
+    )
+
+    first, second = load_config(path).cluster.instance_groups
+
+    assert second == first.model_copy(update={"name": "b"})
+
+
+def test_dates_and_words_stay_text(tmp_path: Path) -> None:
+    path = tmp_path / "text.yaml"
+    path.write_text("name: ml\ntags: {since: 2026-01-31, mode: None}" + REST)
+
+    assert load_config(path).tags == {"since": "2026-01-31", "mode": "None"}
+
+
+def test_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "bom.yaml"
+    path.write_text("name: ml" + REST, encoding="utf-8-sig")
+
+    assert load_config(path).name == "ml"

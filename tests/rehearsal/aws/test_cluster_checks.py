@@ -1,0 +1,61 @@
+"""What HyperPod finds wrong with a request by looking at IAM, S3, EKS and EC2."""
+
+import pytest
+from botocore.exceptions import ClientError
+
+from rehearsal.aws.local_aws import LocalAws
+from tests.support.hyperpod_site import BUCKET, EKS, Site
+from tests.support.local_aws import client
+
+
+@pytest.mark.parametrize("name", ["LambdaRole", "ForeignRole"])
+def test_a_role_hyperpod_cannot_assume(site: Site, name: str) -> None:
+    with pytest.raises(ClientError, match="Could not assume role") as error:
+        client(site.aws, "sagemaker").create_cluster(**site.request(ExecutionRole=site.names[name]))
+    assert error.value.response["Error"]["Code"] == "ValidationException"
+
+
+def test_a_role_that_may_not_read_the_script(site: Site) -> None:
+    blind = site.request(ExecutionRole=site.names["BlindRole"])
+    with pytest.raises(ClientError) as error:
+        client(site.aws, "sagemaker").create_cluster(**blind)
+    message = str(error.value)
+    assert f"is not allowed s3:ListBucket on arn:aws:s3:::{BUCKET}." in message
+    assert f"s3:GetObject on arn:aws:s3:::{BUCKET}/scripts/on_create.sh." in message
+
+
+@pytest.mark.parametrize(
+    ("uri", "reason"),
+    [
+        (f"s3://{BUCKET}", "the object does not exist"),
+        ("s3://sagemaker-nowhere/scripts", "the bucket does not exist"),
+        ("s3://other-bucket/scripts", "is not allowed s3:GetObject"),
+    ],
+)
+def test_a_script_that_cannot_be_fetched(site: Site, uri: str, reason: str) -> None:
+    script = {"SourceS3Uri": uri, "OnCreate": "on_create.sh"}
+    with pytest.raises(ClientError, match=reason):
+        client(site.aws, "sagemaker").create_cluster(**site.request(LifeCycleConfig=script))
+
+
+def test_network_and_eks_must_exist_and_fit(site: Site) -> None:
+    sagemaker = client(site.aws, "sagemaker")
+    no_eks = site.request() | {"Orchestrator": {"Eks": {"ClusterArn": f"{EKS}:cluster/nothing"}}}
+    with pytest.raises(ClientError, match="cluster/nothing does not exist"):
+        sagemaker.create_cluster(**no_eks)
+    network_ = {"Subnets": ["subnet-0"], "SecurityGroupIds": [site.names["OtherGroup"]]}
+    with pytest.raises(ClientError) as error:
+        sagemaker.create_cluster(**site.request() | {"VpcConfig": network_})
+    assert "subnet-0 does not exist" in str(error.value)
+    assert f"{site.names['OtherGroup']} is not in vpc-" in str(error.value)
+
+
+def test_wrong_credentials_are_refused(site: Site) -> None:
+    stranger = client(site.aws, "sagemaker", aws_access_key_id="AKIAUNKNOWN")
+    with pytest.raises(ClientError, match="security token included in the request is invalid"):
+        stranger.list_clusters()
+
+
+def test_without_a_hyperpod_api_the_error_says_so(aws: LocalAws) -> None:
+    with pytest.raises(ClientError, match="REHEARSAL_HYPERPOD_API is not set"):
+        client(aws, "sagemaker").list_clusters()

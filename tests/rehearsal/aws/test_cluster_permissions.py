@@ -1,0 +1,169 @@
+"""A caller needs every permission that HyperPod uses on its behalf, and no other."""
+
+import json
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from rehearsal.aws.local_aws import ACCOUNT
+from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
+from tests.support.local_aws import Template, client
+
+
+def grants(names: dict[str, str]) -> dict[str, Template]:
+    """Return what a caller needs, one statement a permission, scoped as a careful policy does."""
+    clusters = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/*"
+    actions = ("CreateCluster", "UpdateCluster", "DeleteCluster", "DescribeCluster", "AddTags")
+    statements: dict[str, Template] = {
+        f"sagemaker:{action}": {"Resource": clusters} for action in actions
+    }
+    statements |= {
+        "iam:PassRole": {
+            "Resource": names["ExecutionRole"],
+            "Condition": {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
+        },
+        "iam:CreateServiceLinkedRole": {
+            "Resource": "*",
+            "Condition": {
+                "StringEquals": {"iam:AWSServiceName": "hyperpod.sagemaker.amazonaws.com"}
+            },
+        },
+        "eks:DescribeCluster": {"Resource": names["Cluster"]},
+        "eks:CreateAccessEntry": {"Resource": names["Cluster"]},
+    }
+    entries = ("DescribeAccessEntry", "DeleteAccessEntry", "AssociateAccessPolicy")
+    name = names["Cluster"].rsplit("/", 1)[-1]
+    for action in entries:
+        statements[f"eks:{action}"] = {"Resource": f"{EKS}:access-entry/{name}/*"}
+    return {
+        action: {"Effect": "Allow", "Action": action, **statement}
+        for action, statement in statements.items()
+    }
+
+
+def caller(site: Site, statements: list[Template]) -> Any:  # noqa: ANN401 - a client
+    """Return a SageMaker client of a new user with these statements."""
+    iam = client(site.aws, "iam")
+    user = f"user-{len(iam.list_users()['Users'])}"
+    iam.create_user(UserName=user)
+    iam.put_user_policy(
+        UserName=user,
+        PolicyName="p",
+        PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": statements}),
+    )
+    key = iam.create_access_key(UserName=user)["AccessKey"]
+    return client(
+        site.aws,
+        "sagemaker",
+        aws_access_key_id=key["AccessKeyId"],
+        aws_secret_access_key=key["SecretAccessKey"],
+    )
+
+
+def entry_types(site: Site) -> dict[str, str]:
+    eks, name = client(site.aws, "eks"), site.names["Cluster"].rsplit("/", 1)[-1]
+    principals = eks.list_access_entries(clusterName=name)["accessEntries"]
+    return {
+        arn: eks.describe_access_entry(clusterName=name, principalArn=arn)["accessEntry"]["type"]
+        for arn in principals
+    }
+
+
+def test_a_caller_with_every_permission_has_a_whole_life(site: Site) -> None:
+    sagemaker = caller(site, list(grants(site.names).values()))
+    tags = [{"Key": "team", "Value": "ml"}]
+    assert sagemaker.create_cluster(**site.request(), Tags=tags)["ClusterArn"] == CLUSTER_ARN
+    assert entry_types(site) == {site.names["ExecutionRole"]: "HYPERPOD_LINUX"}
+    iam = client(site.aws, "iam")
+    assert iam.get_role(RoleName="AWSServiceRoleForSageMakerHyperPod")["Role"]["Path"] == (
+        "/aws-service-role/hyperpod.sagemaker.amazonaws.com/"
+    )
+    for name in ("c1", CLUSTER_ARN):
+        assert sagemaker.describe_cluster(ClusterName=name)["ClusterArn"] == CLUSTER_ARN
+    sagemaker.update_cluster(ClusterName="c1", InstanceGroups=site.request()["InstanceGroups"])
+    sagemaker.delete_cluster(ClusterName="c1")
+    assert entry_types(site) == {}
+
+    [create] = [
+        headers for operation, headers in site.hyperpod.calls if operation == "CreateCluster"
+    ]
+    assert create["x-rehearsal-account"] == ACCOUNT
+    assert create["x-rehearsal-region"] == REGION
+    assert create["x-rehearsal-caller-arn"].startswith(f"arn:aws:iam::{ACCOUNT}:user/")
+    with pytest.raises(ClientError, match="Cluster c1 not found"):
+        sagemaker.describe_cluster(ClusterName="c1")
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "sagemaker:CreateCluster",
+        "sagemaker:AddTags",
+        "iam:PassRole",
+        "eks:DescribeCluster",
+        "eks:CreateAccessEntry",
+        "eks:DescribeAccessEntry",
+        "eks:AssociateAccessPolicy",
+    ],
+)
+def test_create_without_one_permission(site: Site, missing: str) -> None:
+    statements = [s for action, s in grants(site.names).items() if action != missing]
+    with pytest.raises(ClientError) as error:
+        caller(site, statements).create_cluster(**site.request(), Tags=[{"Key": "a", "Value": "b"}])
+    assert error.value.response["Error"]["Code"] == "AccessDeniedException"
+    message = error.value.response["Error"]["Message"]
+    assert f"is not authorized to perform: {missing} on resource: arn:aws:" in message
+    assert f"because no identity-based policy allows the {missing} action" in message
+    assert site.hyperpod.clusters == {}
+    assert entry_types(site) == {}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("sagemaker:DescribeCluster", "describe_cluster"),
+        ("sagemaker:DeleteCluster", "delete_cluster"),
+        ("eks:DeleteAccessEntry", "delete_cluster"),
+        ("eks:DescribeAccessEntry", "delete_cluster"),
+        ("sagemaker:UpdateCluster", "update_cluster"),
+    ],
+)
+def test_other_operations_without_one_permission(site: Site, case: tuple[str, str]) -> None:
+    missing, operation = case
+    root = client(site.aws, "sagemaker")
+    root.create_cluster(**site.request())
+    statements = [s for action, s in grants(site.names).items() if action != missing]
+    with pytest.raises(ClientError, match=f"not authorized to perform: {missing} on resource: arn"):
+        getattr(caller(site, statements), operation)(ClusterName="c1")
+    assert root.describe_cluster(ClusterName="c1")["ClusterName"] == "c1"
+    root.delete_cluster(ClusterName="c1")
+
+
+def test_the_first_cluster_of_an_account_needs_the_service_linked_role(site: Site) -> None:
+    iam, name = client(site.aws, "iam"), "AWSServiceRoleForSageMakerHyperPod"
+    with suppress(iam.exceptions.NoSuchEntityException):
+        iam.delete_service_linked_role(RoleName=name)
+    needed = "iam:CreateServiceLinkedRole"
+    statements = [s for action, s in grants(site.names).items() if action != needed]
+    with pytest.raises(ClientError, match=f"{needed} on resource: arn:aws:iam::.*/{name} because"):
+        caller(site, statements).create_cluster(**site.request())
+
+
+def test_pass_role_to_another_service_is_not_enough(site: Site) -> None:
+    statements = deepcopy(grants(site.names))
+    condition = statements["iam:PassRole"]["Condition"]["StringEquals"]
+    condition["iam:PassedToService"] = "lambda.amazonaws.com"
+    with pytest.raises(ClientError, match="iam:PassRole"):
+        caller(site, list(statements.values())).create_cluster(**site.request())
+
+
+def test_a_policy_on_the_cluster_name_does_not_match(site: Site) -> None:
+    statements = grants(site.names)
+    statements["sagemaker:CreateCluster"]["Resource"] = (
+        f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/c1"
+    )
+    with pytest.raises(ClientError, match="sagemaker:CreateCluster"):
+        caller(site, list(statements.values())).create_cluster(**site.request())

@@ -1,0 +1,120 @@
+"""What AWS refuses at deployment, the local AWS refuses too: such a template must not pass here."""
+
+from typing import Any
+
+import pytest
+
+from rehearsal.aws.local_aws import LocalAws
+from tests.support.local_aws import (
+    StackFailedError,
+    Template,
+    deploy,
+    eks_cluster,
+    network,
+    role,
+    subnet,
+)
+
+
+def resource(type_name: str, **properties: Any) -> Template:
+    return {"Type": type_name, "Properties": properties}
+
+
+def cidr_block(cidr: str) -> Template:
+    return resource("AWS::EC2::VPCCidrBlock", VpcId={"Ref": "Vpc"}, CidrBlock=cidr)
+
+
+def ingress(**properties: Any) -> Template:
+    source = {"IpProtocol": "tcp", "FromPort": 988, "ToPort": 988}
+    return resource(
+        "AWS::EC2::SecurityGroupIngress", GroupId={"Ref": "Group"}, **(source | properties)
+    )
+
+
+def nat_gateway(allocation: object) -> Template:
+    return resource("AWS::EC2::NatGateway", SubnetId={"Ref": "First"}, AllocationId=allocation)
+
+
+def flow_log(role_name: str) -> Template:
+    return resource(
+        "AWS::EC2::FlowLog",
+        ResourceType="VPC",
+        ResourceId={"Ref": "Vpc"},
+        TrafficType="ALL",
+        LogGroupName="flows",
+        DeliverLogsPermissionArn={"Fn::GetAtt": [role_name, "Arn"]},
+    )
+
+
+def cluster_with(*, mode: str = "API", subnets: list[str] | None = None) -> Template:
+    cluster = eks_cluster(mode)
+    if subnets:
+        config = cluster["Properties"]["ResourcesVpcConfig"]
+        config["SubnetIds"] = [{"Ref": name} for name in subnets]
+    return {"ClusterRole": role("eks.amazonaws.com"), "Cluster": cluster}
+
+
+def access_entry(principal: object) -> Template:
+    return resource("AWS::EKS::AccessEntry", ClusterName={"Ref": "Cluster"}, PrincipalArn=principal)
+
+
+ALLOCATION = {"Fn::GetAtt": ["Address", "AllocationId"]}
+CASES: dict[str, tuple[Template, str]] = {
+    "subnet outside the VPC": (
+        {"Bad": subnet("172.16.0.0/24")},
+        "InvalidSubnet.Range",
+    ),
+    "overlapping subnets": ({"Bad": subnet("10.192.7.0/24")}, "InvalidSubnet.Conflict"),
+    "zone of another region": (
+        {"Bad": subnet("10.192.20.0/24", AvailabilityZoneId="use1-az1")},
+        "It can only be one of: usw2-az1",
+    ),
+    "overlapping secondary CIDR": ({"Bad": cidr_block("10.192.128.0/17")}, "InvalidVpc.Range"),
+    "secondary CIDR too large": ({"Bad": cidr_block("10.0.0.0/8")}, "use /16 to /28"),
+    "duplicate rule": (
+        {"Bad": ingress(CidrIp="10.0.0.0/8"), "Worse": ingress(CidrIp="10.0.0.0/8")},
+        "InvalidPermission.Duplicate",
+    ),
+    "rule from nowhere": ({"Bad": ingress()}, "names no CIDR"),
+    "rule for an unknown group": (
+        {"Bad": ingress(SourceSecurityGroupId="sg-0123")},
+        "InvalidGroup.NotFound",
+    ),
+    "NAT without an address": ({"Bad": nat_gateway("eipalloc-0")}, "InvalidAllocationID"),
+    "two NATs on one address": (
+        {
+            "Address": resource("AWS::EC2::EIP", Domain="vpc"),
+            "Bad": nat_gateway(ALLOCATION),
+            "Worse": nat_gateway(ALLOCATION),
+        },
+        "Resource.AlreadyAssociated",
+    ),
+    "flow log role trusting another service": (
+        {"FlowRole": role("lambda.amazonaws.com"), "Bad": flow_log("FlowRole")},
+        "vpc-flow-logs.amazonaws.com may assume",
+    ),
+    "EKS in one zone": (cluster_with(subnets=["Second"]), "at least two different AZs"),
+    "access entry with CONFIG_MAP": (
+        {
+            **cluster_with(mode="CONFIG_MAP"),
+            "Bad": access_entry({"Fn::GetAtt": ["ClusterRole", "Arn"]}),
+        },
+        "authentication mode must be set",
+    ),
+    "access entry for a role that is not there": (
+        {**cluster_with(), "Bad": access_entry("arn:aws:iam::000000000000:role/nobody")},
+        "no such principal",
+    ),
+    "add-on of an unknown cluster": (
+        {"Bad": resource("AWS::EKS::Addon", ClusterName="nothing", AddonName="vpc-cni")},
+        "ResourceNotFoundException",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_stack_fails_with_the_reason(aws: LocalAws, case: str) -> None:
+    bad, reason = CASES[case]
+    with pytest.raises(StackFailedError) as error:
+        deploy(aws, {**network(), **bad}, {})
+    assert reason in str(error.value)

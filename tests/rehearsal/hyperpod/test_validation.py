@@ -1,0 +1,160 @@
+"""Requests that the HyperPod API accepts and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.hyperpod_api import create_request, group, subject
+
+ROOT_VOLUME = {"RootVolume": True, "VolumeKmsKeyId": "alias/ml"}
+VOLUME = {"VolumeSizeInGB": 500}
+LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}
+CHECKS = ["InstanceStress", "InstanceConnectivity"]
+LIFECYCLE = {"SourceS3Uri": "s3://sagemaker-ml"}
+TAINTS = {"Taints": [{"Key": "gpu", "Effect": "NoSchedule"}]}
+FLEXIBLE = {"InstanceTypes": ["ml.p5.48xlarge", "ml.p5e.48xlarge"]}
+OTHER_VPC = {"SecurityGroupIds": ["sg-2"], "Subnets": ["subnet-2"]}
+AUTOSCALING = {"Mode": "Enable", "AutoScalerType": "Karpenter"}
+ROLE = "arn:aws-us-gov:iam::123456789012:role/path/name"
+
+
+def volumes(*configs: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"EbsVolumeConfig": config} for config in configs]
+
+
+GOOD_GROUPS: list[dict[str, Any]] = [
+    {},
+    {"ThreadsPerCore": 1},
+    {"ThreadsPerCore": 2},
+    {"InstanceCount": 0},
+    {"InstanceCount": 6758},
+    {"InstanceGroupName": "a--b"},
+    {"ExecutionRole": ROLE},
+    {"LifeCycleConfig": None},
+    {"LifeCycleConfig": {**LIFECYCLE, "OnInitComplete": "after.sh"}},
+    {"InstanceStorageConfigs": volumes(VOLUME)},
+    {"InstanceStorageConfigs": volumes(VOLUME, ROOT_VOLUME)},
+    {"InstanceStorageConfigs": [{"FsxLustreConfig": LUSTRE}]},
+    {"OnStartDeepHealthChecks": CHECKS},
+    {"InstanceType": "ml.trn1.32xlarge", "OnStartDeepHealthChecks": CHECKS},
+    {"InstanceType": "ml.gr6.4xlarge", "OnStartDeepHealthChecks": CHECKS},
+    {"InstanceType": "ml.p6-b200.48xlarge", "OnStartDeepHealthChecks": CHECKS},
+    {"KubernetesConfig": {"Labels": {"example.com/team": "a"}, **TAINTS}},
+    {"OverrideVpcConfig": OTHER_VPC},
+    {"CapacityRequirements": {"Spot": {}}},
+    {"AutoPatchConfig": {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 3600}},
+]
+
+
+@pytest.mark.parametrize("members", GOOD_GROUPS)
+def test_accepts_group(members: dict[str, Any]) -> None:
+    assert "ClusterArn" in subject().create(group(**members))
+
+
+GOOD_REQUESTS: list[dict[str, Any]] = [
+    {"InstanceGroups": None},
+    {"Orchestrator": None, "VpcConfig": None},
+    {"Orchestrator": {"Slurm": {}}, "VpcConfig": None},
+    {"InstanceGroups": [group(f"g{n}", 0) for n in range(100)]},
+    {"Tags": [{"Key": "costo según área", "Value": ""}]},
+    {"NodeProvisioningMode": "Continuous", "InstanceGroups": [group(MinInstanceCount=1)]},
+    {
+        "NodeProvisioningMode": "Continuous",
+        "InstanceGroups": [group(InstanceType=None, InstanceRequirements=FLEXIBLE)],
+    },
+    {"NodeProvisioningMode": "Continuous", "AutoScaling": AUTOSCALING, "ClusterRole": ROLE},
+    {"TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}},
+    {"ClusterName": "a" * 63},
+]
+
+
+@pytest.mark.parametrize("members", GOOD_REQUESTS)
+def test_accepts_request(members: dict[str, Any]) -> None:
+    assert "ClusterArn" in subject().create(**members)
+
+
+GROUP_PATH = "instanceGroups.1.member"
+
+# Group members that break the model: where the error points, and a part of what it says.
+BAD_BY_MODEL: list[tuple[dict[str, Any], str, str]] = [
+    ({"InstanceCount": None}, "instanceCount", "must not be null"),
+    ({"InstanceCount": "2"}, "instanceCount", "must be of type integer"),
+    ({"InstanceCount": True}, "instanceCount", "must be of type integer"),
+    ({"InstanceCount": 1.5}, "instanceCount", "must be of type integer"),
+    ({"InstanceCount": -1}, "instanceCount", "value greater than or equal to 0"),
+    ({"InstanceCount": 6759}, "instanceCount", "value less than or equal to 6758"),
+    ({"InstanceType": "ml.p9.48xlarge"}, "instanceType", "must satisfy enum value set"),
+    ({"InstanceType": "p5.48xlarge"}, "instanceType", "must satisfy enum value set"),
+    ({"InstanceGroupName": "under_score"}, "instanceGroupName", "regular expression pattern"),
+    ({"InstanceGroupName": "end-"}, "instanceGroupName", "regular expression pattern"),
+    ({"InstanceGroupName": "a" * 64}, "instanceGroupName", "length less than or equal to 63"),
+    ({"ExecutionRole": "arn:aws:iam::1:role/too-short"}, "executionRole", "pattern"),
+    ({"ThreadsPerCore": 3}, "threadsPerCore", "value less than or equal to 2"),
+    ({"ThreadsPerCore": 0}, "threadsPerCore", "value greater than or equal to 1"),
+    ({"Instancecount": 2}, "instancecount", "must be one of"),
+    ({"LifeCycleConfig": {"SourceS3Uri": "bucket"}}, "lifeCycleConfig.sourceS3Uri", "pattern"),
+    (
+        {"InstanceStorageConfigs": volumes({"VolumeSizeInGB": 16385})},
+        "instanceStorageConfigs.1.member.ebsVolumeConfig.volumeSizeInGB",
+        "less than or equal to 16384",
+    ),
+    (
+        {"InstanceStorageConfigs": [{"EbsVolumeConfig": VOLUME, "FsxLustreConfig": LUSTRE}]},
+        "instanceStorageConfigs.1.member",
+        "Exactly one member",
+    ),
+    (
+        {"InstanceStorageConfigs": [{}]},
+        "instanceStorageConfigs.1.member",
+        "Exactly one member",
+    ),
+    (
+        {"InstanceStorageConfigs": volumes(*[VOLUME] * 5)},
+        "instanceStorageConfigs",
+        "length less than or equal to 4",
+    ),
+    ({"OnStartDeepHealthChecks": []}, "onStartDeepHealthChecks", "length greater than"),
+    ({"OnStartDeepHealthChecks": ["Stress"]}, "onStartDeepHealthChecks.1.member", "enum"),
+    ({"KubernetesConfig": {"Labels": {"-a": "b"}}}, "kubernetesConfig.labels.-a.key", "pattern"),
+    ({"KubernetesConfig": {"Labels": {"a": "b!"}}}, "kubernetesConfig.labels.a.member", "pattern"),
+    ({"OverrideVpcConfig": {"Subnets": ["s"]}}, "overrideVpcConfig.securityGroupIds", "null"),
+]
+
+
+@pytest.mark.parametrize(("members", "path", "constraint"), BAD_BY_MODEL)
+def test_model_refuses_group(members: dict[str, Any], path: str, constraint: str) -> None:
+    error = subject().refused("CreateCluster", **create_request(group(**members)))
+
+    assert error.code == "ValidationException"
+    assert error.message.startswith("1 validation error detected: Value ")
+    assert f"at '{GROUP_PATH}.{path}' failed to satisfy constraint: Member" in error.message or (
+        f"at '{GROUP_PATH}.{path}' failed to satisfy constraint: Exactly" in error.message
+    )
+    assert constraint in error.message
+
+
+def test_model_errors_are_counted_and_listed() -> None:
+    request = create_request(group(InstanceCount=-1), ClusterName="no_underscore", Typo=1)
+
+    error = subject().refused("CreateCluster", **request)
+
+    assert error.message.startswith("3 validation errors detected: ")
+    for path in ("clusterName", "typo", f"{GROUP_PATH}.instanceCount"):
+        assert f"at '{path}'" in error.message
+
+
+def test_text_is_as_aws_words_it() -> None:
+    error = subject().refused("CreateCluster", **create_request(group(InstanceCount=9999)))
+
+    assert error.message == (
+        "1 validation error detected: Value '9999' at 'instanceGroups.1.member.instanceCount' "
+        "failed to satisfy constraint: Member must have value less than or equal to 6758"
+    )
+
+
+def test_unknown_operation() -> None:
+    error = subject().refused("CreateTrainingJob")
+
+    assert (error.code, error.status) == ("UnknownOperationException", 400)

@@ -1,0 +1,87 @@
+"""A rehearsal behaves the same whatever signals its caller ignores or blocks."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
+_WAITS = """
+from rehearsal.process import raise_on_interrupts, wait_for_interrupt
+raise_on_interrupts()
+try:
+    print("waits", flush=True)
+    wait_for_interrupt()
+except KeyboardInterrupt:
+    print("goes on", flush=True)
+"""
+_CHILD = """
+import os, sys
+from pathlib import Path
+from rehearsal import process
+process.run(
+    ["cat", "/proc/self/status"], environment=os.environ, directory=Path.cwd(),
+    log=Path(sys.argv[1]), on_line=print,
+)
+"""
+
+
+def _ignore_and_block() -> None:
+    for number in _INTERRUPTS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+
+
+def _start(*arguments: str) -> subprocess.Popen[str]:
+    """Start Python as a careless caller would: interrupts ignored, and blocked as well."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=_REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=_ignore_and_block,  # noqa: PLW1509 - system calls alone
+    )
+
+
+def _read_until(process: subprocess.Popen[str], text: str) -> None:
+    assert process.stdout is not None
+    assert any(text in line for line in process.stdout), f"{text!r} was never printed"
+
+
+def _signals(status: Sequence[str], field: str) -> set[int]:
+    """The signals of one of the masks in /proc/<pid>/status."""
+    mask = next(int(line.split()[1], 16) for line in status if line.startswith(f"{field}:"))
+    return {number for number in range(1, 65) if mask >> (number - 1) & 1}
+
+
+@pytest.mark.parametrize("end", sorted(_INTERRUPTS))
+def test_waiting_ends_with_a_signal(end: signal.Signals) -> None:
+    process = _start("-c", _WAITS)
+    _read_until(process, "waits")
+    os.kill(process.pid, end)
+    output, _ = process.communicate(timeout=30)
+    assert (process.returncode, output) == (0, "goes on\n")
+
+
+def test_children_start_with_the_default_signals(tmp_path: Path) -> None:
+    output, _ = _start("-c", _CHILD, str(tmp_path / "log")).communicate(timeout=30)
+    status = output.splitlines()
+    assert _signals(status, "SigIgn") & _INTERRUPTS == set()
+    assert _signals(status, "SigBlk") == set()
+
+
+@pytest.mark.parametrize("end", sorted(_INTERRUPTS))
+def test_a_rehearsal_is_interrupted(end: signal.Signals, tmp_path: Path) -> None:
+    process = _start("-m", "rehearsal", "run", "--work-directory", str(tmp_path))
+    _read_until(process, "Synthesizing")
+    os.kill(process.pid, end)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Interrupted; everything that was started has been stopped." in output
+    assert "Traceback" not in output

@@ -1,0 +1,83 @@
+"""What waits for what: nothing slow stands before EKS, Helm or HyperPod."""
+
+import pytest
+
+from hyperpod_cdk import Config
+from tests.conftest import Assemble, Configure
+from tests.support.template_view import TemplateView
+
+ADDON, CLUSTER = "AWS::EKS::Addon", "Custom::HyperPodCluster"
+# Minutes each; none is needed for an EKS control plane to start.
+SLOW = {"AWS::EC2::NatGateway", "AWS::EC2::EIP", "AWS::FSx::FileSystem", ADDON}
+
+
+@pytest.fixture
+def platform(default_config: Config, assemble: Assemble) -> TemplateView:
+    return TemplateView(assemble(default_config).templates()["ml-platform"])
+
+
+@pytest.fixture
+def hyperpod(default_config: Config, assemble: Assemble) -> TemplateView:
+    return TemplateView(assemble(default_config).templates()["ml-hyperpod"])
+
+
+def test_the_control_plane_waits_for_nothing_slow(platform: TemplateView) -> None:
+    needed = platform.dependency_types(platform.id("AWS::EKS::Cluster"))
+
+    assert needed & SLOW == set()
+    assert not [kind for kind in needed if kind.startswith("Custom::Helm")]
+    assert "AWS::EC2::Subnet" in needed
+
+
+@pytest.mark.parametrize("addon", ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"])
+def test_daemon_set_addons_wait_for_the_control_plane_only(
+    platform: TemplateView, addon: str
+) -> None:
+    name = platform.id(ADDON, AddonName=addon)
+    cluster = platform.id("AWS::EKS::Cluster")
+
+    assert platform.dependencies(name) == {cluster, *platform.dependencies(cluster)}
+
+
+def test_the_scripts_wait_for_no_network(platform: TemplateView) -> None:
+    needed = platform.dependency_types(platform.id("Custom::LifecycleScripts"))
+
+    assert needed & {*SLOW, "AWS::EKS::Cluster", "AWS::EC2::VPC"} == set()
+
+
+def test_the_scripts_are_in_place_before_the_cluster(
+    platform: TemplateView, hyperpod: TemplateView
+) -> None:
+    scripts = {"Fn::GetAtt": [platform.id("Custom::LifecycleScripts"), "S3Uri"]}
+    published = [name for name, item in platform.outputs.items() if item["Value"] == scripts]
+
+    assert f"<output {published[0]}>" in hyperpod.text(hyperpod.one(CLUSTER)["Request"])
+
+
+def test_the_cluster_follows_the_releases_and_no_addon(hyperpod: TemplateView) -> None:
+    cluster, releases = hyperpod.id(CLUSTER), hyperpod.ids("Custom::HelmRelease")
+
+    assert len(releases) == 2
+    assert set(releases) <= hyperpod.dependencies(cluster)
+    assert hyperpod.dependency_types(cluster) == {"Custom::HelmRelease", "AWS::IAM::Policy"}
+    # Neither waits for the other.
+    assert {kind for name in releases for kind in hyperpod.dependency_types(name)} == {
+        "AWS::IAM::Policy"
+    }
+
+
+@pytest.mark.parametrize("addon", ["coredns", "aws-fsx-csi-driver"])
+def test_addons_with_pods_follow_the_cluster(hyperpod: TemplateView, addon: str) -> None:
+    assert hyperpod.id(CLUSTER) in hyperpod.dependencies(hyperpod.id(ADDON, AddonName=addon))
+
+
+def test_a_provisioner_in_the_vpc_waits_for_its_way_out(
+    configure: Configure, assemble: Assemble
+) -> None:
+    config = configure({"eks": {"endpoint_access": "private"}})
+    platform = TemplateView(assemble(config).templates()["ml-platform"])
+
+    needed = platform.dependency_types(platform.id("Custom::LifecycleScripts"))
+
+    assert {"AWS::EC2::NatGateway", "AWS::EC2::Route"} <= needed
+    assert platform.dependency_types(platform.id("AWS::EKS::Cluster")) & SLOW == set()

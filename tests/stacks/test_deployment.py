@@ -1,0 +1,217 @@
+"""The stacks: outputs, options of the configuration, what lives how long."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk import Config
+from tests.conftest import Assemble, Configure
+from tests.support.template_view import TemplateView
+
+View = Callable[[Config, str], TemplateView]
+NAMES = {
+    "EKSClusterName",
+    "EKSClusterArn",
+    "S3BucketName",
+    "SageMakerIAMRoleArn",
+    "VpcId",
+    "SecurityGroupId",
+}
+OUTPUTS = {
+    "ml-platform": {
+        *NAMES,
+        "PrivateSubnetId",
+        *(f"Output{name}" for name in NAMES),
+        "OutputPrivateSubnetIds",
+    },
+    "ml-storage": {"FileSystemId", "FileSystemDnsName", "FileSystemMountName"},
+    "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn"},
+}
+TWO_SUBNETS = {
+    "hyperpod_subnets": [
+        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"},
+        {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az1"},
+    ]
+}
+GONE = {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}
+
+
+@pytest.fixture
+def view(assemble: Assemble) -> View:
+    """Return a function from a configuration and a stack's name to its template."""
+    return lambda config, name: TemplateView(assemble(config).templates()[name])
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_outputs_are_exactly_those_of_the_interface(
+    default_config: Config, view: View, name: str
+) -> None:
+    outputs = view(default_config, name).outputs
+
+    # CDK exports what other stacks of the app refer to.
+    own = {output for output in outputs if not output.startswith("ExportsOutput")}
+    assert own == OUTPUTS[name]
+    assert not [output for output in own if "Export" in outputs[output]]
+
+
+def test_waiting_for_nodes_tells_which_are_missing(configure: Configure, view: View) -> None:
+    outputs = view(configure({"cluster": {"wait_for": "nodes"}}), "ml-hyperpod").outputs
+
+    assert set(outputs) == OUTPUTS["ml-hyperpod"] | {"HyperPodClusterShortage"}
+
+
+def test_both_families_of_outputs_have_the_same_values(default_config: Config, view: View) -> None:
+    outputs = view(default_config, "ml-platform").outputs
+
+    assert {name: outputs[name]["Value"] for name in NAMES} == {
+        name: outputs[f"Output{name}"]["Value"] for name in NAMES
+    }
+
+
+@pytest.mark.parametrize(
+    ("output", "resource_type", "attribute"),
+    [
+        ("EKSClusterName", "AWS::EKS::Cluster", None),
+        ("EKSClusterArn", "AWS::EKS::Cluster", "Arn"),
+        ("VpcId", "AWS::EC2::VPC", None),
+        ("SecurityGroupId", "AWS::EC2::SecurityGroup", "GroupId"),
+    ],
+)
+def test_outputs_name_the_right_resources(
+    default_config: Config, view: View, output: str, resource_type: str, attribute: str | None
+) -> None:
+    seen = view(default_config, "ml-platform")
+    name = seen.id(resource_type)
+
+    assert seen.outputs[output]["Value"] == (
+        {"Ref": name} if attribute is None else {"Fn::GetAtt": [name, attribute]}
+    )
+
+
+def test_all_hyperpod_subnets_are_listed(configure: Configure, view: View) -> None:
+    seen = view(configure({"network": TWO_SUBNETS}), "ml-platform")
+    first, second = (
+        {"Ref": seen.id("AWS::EC2::Subnet", CidrBlock=cidr)}
+        for cidr in ("10.1.0.0/16", "10.2.0.0/16")
+    )
+
+    assert seen.outputs["PrivateSubnetId"]["Value"] == first
+    assert seen.outputs["OutputPrivateSubnetIds"]["Value"] == {"Fn::Join": [",", [first, second]]}
+
+
+def test_storage_and_hyperpod_depend_on_the_platform_alone(
+    default_config: Config, assemble: Assemble
+) -> None:
+    assembly = assemble(default_config)
+    stacks = assembly.templates().keys()
+
+    depends = {name: stacks & set(assembly.artifact(name)["dependencies"]) for name in stacks}
+
+    assert depends == {
+        "ml-platform": set(),
+        "ml-storage": {"ml-platform"},
+        "ml-hyperpod": {"ml-platform"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("storage", "protected", "on_deletion"),
+    [
+        pytest.param({}, True, "Retain", id="default"),
+        pytest.param(GONE, False, "Delete", id="gone"),
+    ],
+)
+def test_the_files_are_protected_unless_told_twice(
+    *,
+    configure: Configure,
+    assemble: Assemble,
+    view: View,
+    storage: dict[str, Any],
+    protected: bool,
+    on_deletion: str,
+) -> None:
+    config = configure({"storage": storage})
+    seen = view(config, "ml-storage")
+
+    artifact = assemble(config).artifact("ml-storage")
+    assert artifact["properties"]["terminationProtection"] is protected
+    assert seen.resources[seen.id("AWS::FSx::FileSystem")]["DeletionPolicy"] == on_deletion
+
+
+def test_no_storage_means_no_stack_and_no_driver(configure: Configure, assemble: Assemble) -> None:
+    templates = assemble(configure({"storage": None})).templates()
+    addons = TemplateView(templates["ml-hyperpod"]).all("AWS::EKS::Addon")
+
+    assert templates.keys() == {"ml-platform", "ml-hyperpod"}
+    assert [addon["AddonName"] for addon in addons] == ["coredns"]
+
+
+@pytest.mark.parametrize(
+    ("zones", "cidr"),
+    [
+        pytest.param(["usw2-az2", "usw2-az1"], "10.2.0.0/16", id="named"),
+        pytest.param([None, None], "10.1.0.0/16", id="in-turn"),
+    ],
+)
+def test_the_file_system_goes_into_the_zone_asked_for(
+    configure: Configure, view: View, zones: list[str | None], cidr: str
+) -> None:
+    subnets = [
+        {"cidr": cidr, "availability_zone_id": zone}
+        for cidr, zone in zip(("10.1.0.0/16", "10.2.0.0/16"), zones, strict=True)
+    ]
+    config = configure(
+        {
+            "network": {"hyperpod_subnets": subnets},
+            "storage": {"availability_zone_id": "usw2-az1"},
+        }
+    )
+    platform, storage = view(config, "ml-platform"), view(config, "ml-storage")
+
+    (subnet,) = storage.one("AWS::FSx::FileSystem")["SubnetIds"]
+    published = platform.exported(subnet["Fn::ImportValue"])
+
+    assert published == {"Ref": platform.id("AWS::EC2::Subnet", CidrBlock=cidr)}
+
+
+def test_without_a_region_the_templates_name_none(configure: Configure, assemble: Assemble) -> None:
+    network = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+    assembly = assemble(configure({"region": None, "network": network}))
+
+    assert assembly.artifact("ml-platform")["environment"] == "aws://unknown-account/unknown-region"
+    assert not [name for name, text in assembly.texts().items() if "us-west-2" in text]
+
+
+def test_tags_reach_resources_and_the_cluster(configure: Configure, assemble: Assemble) -> None:
+    templates = assemble(configure({"tags": {"team": "research"}})).templates()
+    tag = {"Key": "team", "Value": "research"}
+
+    assert tag in TemplateView(templates["ml-platform"]).one("AWS::EC2::VPC")["Tags"]
+    assert tag in TemplateView(templates["ml-storage"]).one("AWS::FSx::FileSystem")["Tags"]
+    hyperpod = TemplateView(templates["ml-hyperpod"])
+    request = hyperpod.text(hyperpod.one("Custom::HyperPodCluster")["Request"])
+    assert '"Tags":[{"Key":"team","Value":"research"}]' in request
+
+
+@pytest.mark.parametrize(
+    ("eks", "inside"),
+    [
+        pytest.param({}, False, id="open"),
+        pytest.param({"endpoint_access": "public"}, False, id="public"),
+        pytest.param({"endpoint_access": "private"}, True, id="private"),
+        pytest.param({"public_access_cidrs": ["203.0.113.0/24"]}, True, id="restricted"),
+    ],
+)
+def test_the_provisioner_is_where_it_reaches_the_kubernetes_api(
+    configure: Configure, view: View, eks: dict[str, Any], inside: bool
+) -> None:
+    seen = view(configure({"eks": eks}), "ml-platform")
+    placed = {
+        function["Handler"]: "VpcConfig" in function
+        for function in seen.all("AWS::Lambda::Function")
+        if function["Handler"].startswith("provisioner.")
+    }
+
+    assert len(placed) == 2
+    assert set(placed.values()) == {inside}

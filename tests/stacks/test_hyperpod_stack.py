@@ -1,0 +1,124 @@
+"""What the configuration of the cluster makes of the stacks."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk import Config, load_config
+from tests.conftest import Assemble, Configure
+from tests.support.template_view import TemplateView
+
+CLUSTER, ROLE = "Custom::HyperPodCluster", "AWS::IAM::Role"
+OWN_ROLE = "arn:aws:iam::111122223333:role/Scaling"
+TWO_ZONES = {
+    "hyperpod_subnets": [
+        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"},
+        {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az1"},
+    ]
+}
+
+
+@pytest.fixture
+def view(assemble: Assemble, config: Config) -> TemplateView:
+    return TemplateView(assemble(config).templates()["ml-hyperpod"])
+
+
+@pytest.fixture
+def config(configure: Configure, changes: dict[str, Any]) -> Config:
+    return configure(changes)
+
+
+def request(view: TemplateView) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(view.text(view.one(CLUSTER)["Request"]))
+    return result
+
+
+def of_types(*types: str, **more: int) -> dict[str, Any]:
+    kind = {"instance_type": types[0]} if len(types) == 1 else {"instance_types": list(types)}
+    group = {"name": "g", "instance_count": 1, **kind, **more}
+    return {"cluster": {"instance_groups": [group]}}
+
+
+def in_zone(zone: str) -> dict[str, Any]:
+    group = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
+    groups = [{**group, "availability_zone_id": zone}]
+    return {"network": TWO_ZONES, "cluster": {"instance_groups": groups}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "threads"),
+    [
+        (of_types("ml.g5.12xlarge"), 2),
+        (of_types("ml.m6g.large"), 1),
+        (of_types("ml.m5.large", "ml.m6g.large"), 1),
+        (of_types("ml.m5.large", threads_per_core=1), 1),
+        (of_types("ml.p6e-gb200.36xlarge"), None),
+    ],
+)
+def test_a_group_has_all_the_threads_that_its_types_have(
+    view: TemplateView, threads: int | None
+) -> None:
+    assert request(view)["InstanceGroups"][0].get("ThreadsPerCore") == threads
+
+
+@pytest.mark.parametrize("changes", [{"cluster": {"auto_scaling": "Karpenter"}}])
+def test_scaling_gets_a_role_that_is_passed_to_hyperpod(view: TemplateView) -> None:
+    assert request(view)["AutoScaling"] == {"Mode": "Enable", "AutoScalerType": "Karpenter"}
+    assert request(view)["ClusterRole"] == f"<{ROLE}.Arn>"
+    assert view.text(view.statement("PassClusterRole")["Resource"]) == f"<{ROLE}.Arn>"
+    assert view.id(ROLE) in view.dependencies(view.id(CLUSTER))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"cluster": {"auto_scaling": "Karpenter", "role_arn": OWN_ROLE}}]
+)
+def test_a_role_of_ones_own_is_used_instead(view: TemplateView) -> None:
+    assert request(view)["ClusterRole"] == OWN_ROLE
+    assert view.statement("PassClusterRole")["Resource"] == OWN_ROLE
+    assert view.ids(ROLE) == []
+
+
+@pytest.mark.parametrize("changes", [{}])
+def test_without_scaling_there_is_no_role(view: TemplateView) -> None:
+    assert not {"AutoScaling", "ClusterRole"} & request(view).keys()
+    assert view.ids(ROLE) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "cidr"),
+    [(in_zone("usw2-az2"), "10.1.0.0/16"), (in_zone("usw2-az1"), "10.2.0.0/16")],
+)
+def test_the_zone_of_a_group_is_that_of_its_subnet(
+    assemble: Assemble, config: Config, view: TemplateView, cidr: str
+) -> None:
+    platform = TemplateView(assemble(config).templates()["ml-platform"])
+    (group,) = request(view)["InstanceGroups"]
+    (subnet,) = group["OverrideVpcConfig"]["Subnets"]
+    exported = platform.exported(f"ml-platform:{subnet.removeprefix('<output ').removesuffix('>')}")
+
+    assert exported == {"Ref": platform.id("AWS::EC2::Subnet", CidrBlock=cidr)}
+    assert (
+        group["OverrideVpcConfig"]["SecurityGroupIds"]
+        == request(view)["VpcConfig"]["SecurityGroupIds"]
+    )
+
+
+def test_every_field_arrives_in_the_template(assemble: Assemble, repository: Path) -> None:
+    config = load_config(repository / "tests" / "support" / "every_field.yaml")
+    view = TemplateView(assemble(config).templates()["ml-hyperpod"])
+    gpu, spot, system = request(view)["InstanceGroups"]
+
+    assert gpu["AutoPatchConfig"]["PatchSchedule"] == {"NextPatchDate": "2027-01-31T03:00:00Z"}
+    assert gpu["LifeCycleConfig"] == {
+        "SourceS3Uri": "s3://sagemaker-scripts/gpu/",
+        "OnCreate": "setup.sh",
+    }
+    assert spot["CapacityRequirements"] == {"Spot": {}}
+    assert spot["ExecutionRole"] == "arn:aws:iam::111122223333:role/SpotNodes"
+    assert not {"LifeCycleConfig", "InstanceStorageConfigs"} & system.keys()
+    assert [group["InstanceGroupName"] for group in request(view)["RestrictedInstanceGroups"]] == [
+        "nova",
+        "nova-shared",
+    ]

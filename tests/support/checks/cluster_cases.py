@@ -1,0 +1,141 @@
+"""Rules on a cluster as a whole, and on what Kubernetes sees of its nodes."""
+
+from typing import Any
+
+from hyperpod_cdk import ClusterConfig
+from hyperpod_cdk.hyperpod.checks.group_count import group_count
+from hyperpod_cdk.hyperpod.checks.karpenter import karpenter
+from hyperpod_cdk.hyperpod.checks.node_labels import node_labels
+from hyperpod_cdk.hyperpod.checks.node_taints import node_taints
+from tests.support.checks.cases import (
+    CHECKS,
+    ERROR,
+    GPU,
+    PLAN,
+    SOFT_TAINT,
+    TAINT,
+    WARNING,
+    cluster,
+    group,
+    in_group,
+    one,
+)
+
+_GROUPS = "cluster.instance_groups"
+
+
+def _labelled(*keys: str) -> ClusterConfig:
+    return cluster(group(labels=dict.fromkeys(keys, "a")))
+
+
+def _tainted(*taints: dict[str, Any]) -> ClusterConfig:
+    return cluster(group(taints=list(taints)))
+
+
+GROUP_COUNT = [
+    one(
+        group_count,
+        "as many as the guide says",
+        cluster(
+            *(group(index=index) for index in range(20)),
+            restricted=[group(GPU, index=index) for index in range(20, 25)],
+        ),
+    ),
+    one(
+        group_count,
+        "more",
+        cluster(*(group(index=index) for index in range(21))),
+        (WARNING, _GROUPS, "groups are more than the 20 of the HyperPod guide"),
+    ),
+]
+
+KARPENTER = [
+    one(karpenter, "off", cluster(group(), node_recovery="None")),
+    one(
+        karpenter,
+        "with a group to scale",
+        cluster(group(), group(GPU, index=1, instance_count=0), auto_scaling="Karpenter"),
+    ),
+    one(
+        karpenter,
+        "without node recovery",
+        cluster(group(instance_count=0), auto_scaling="Karpenter", node_recovery="None"),
+        (ERROR, "cluster.node_recovery", "must be Automatic with auto_scaling"),
+    ),
+    one(
+        karpenter,
+        "with nothing to scale",
+        cluster(
+            group(),
+            group(GPU, index=1, instance_count=0, deep_health_checks=CHECKS),
+            group(GPU, index=2, instance_count=0, training_plan_arn=PLAN),
+            auto_scaling="Karpenter",
+        ),
+        (WARNING, "cluster.auto_scaling", "finds no group to scale"),
+    ),
+]
+
+LABELS = [
+    one(
+        node_labels,
+        "of one's own",
+        _labelled("team", "nvidia.com/mig.config", f"a.b/{'n' * 63}"),
+    ),
+    one(
+        node_labels,
+        "long domain",
+        _labelled(f"{'d' * 254}/n"),
+        in_group(ERROR, f"labels['{'d' * 34}", "a domain of at most 253 characters"),
+    ),
+    one(
+        node_labels,
+        "long name",
+        _labelled("n" * 64),
+        in_group(ERROR, f"labels.{'n' * 64}", "must have at most 63 characters"),
+    ),
+    one(
+        node_labels,
+        "HyperPod's",
+        _labelled("sagemaker.amazonaws.com/node-health-status"),
+        in_group(ERROR, "labels['sagemaker", "whose keys HyperPod writes"),
+    ),
+    one(
+        node_labels,
+        "Kubernetes'",
+        _labelled("node-role.kubernetes.io/worker"),
+        in_group(WARNING, "labels['node-role", "a domain of kubernetes.io, which Kubernetes"),
+    ),
+]
+
+TAINTS = [
+    one(
+        node_taints,
+        "of one's own, two effects",
+        _tainted(TAINT, SOFT_TAINT, {"key": "x.org/a", "effect": "NoExecute"}),
+    ),
+    one(
+        node_taints,
+        "twice the same",
+        _tainted(TAINT, {**TAINT, "value": "b"}),
+        in_group(ERROR, "taints[1].key", "has effect NoSchedule a second time"),
+    ),
+    one(
+        node_taints,
+        "long name",
+        _tainted({"key": "n" * 64, "effect": "NoExecute"}),
+        in_group(ERROR, "taints[0].key", "must have at most 63 characters"),
+    ),
+    one(
+        node_taints,
+        "HyperPod's and Kubernetes'",
+        _tainted(
+            {"key": "sagemaker.amazonaws.com/x", "effect": "NoSchedule"},
+            {"key": "node.kubernetes.io/x", "effect": "NoSchedule"},
+        ),
+        in_group(ERROR, "taints[0].key", "whose keys HyperPod writes"),
+        in_group(WARNING, "taints[1].key", "a domain of kubernetes.io"),
+    ),
+]
+
+
+CASES = [*GROUP_COUNT, *KARPENTER, *LABELS, *TAINTS]

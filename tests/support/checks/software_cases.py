@@ -1,0 +1,99 @@
+"""Rules on Kubernetes, its components and what they run on."""
+
+from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
+from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
+from hyperpod_cdk.checks.unlisted_types import unlisted_types
+from tests.support.checks.cases import (
+    CHECKS,
+    ERROR,
+    GPU,
+    TRAINIUM,
+    UNDESCRIBED,
+    WARNING,
+    config,
+    group,
+    in_group,
+    one,
+)
+
+_NO_PLUGINS = {
+    "components": {
+        "nvidia_device_plugin": False,
+        "neuron_device_plugin": False,
+        "health_monitoring_agent": False,
+    },
+    "i_know_this_breaks_resiliency": True,
+}
+_NO_DEEP_HEALTH_CHECK = {
+    "components": {
+        "health_monitoring_agent": False,
+        "deep_health_check": False,
+        "job_auto_restart": False,
+    },
+    "i_know_this_breaks_resiliency": True,
+}
+
+KUBERNETES_VERSIONS = [
+    *(
+        one(kubernetes_version, version, config(eks={"version": version}))
+        for version in ("1.33", "1.34", "1.35")
+    ),
+    *(
+        one(
+            kubernetes_version,
+            version,
+            config(eks={"version": version}),
+            (WARNING, "eks.version", "is outside 1.33 to 1.35"),
+        )
+        for version in ("1.30", "1.32")
+    ),
+]
+
+UNLISTED_TYPES = [
+    one(unlisted_types, "listed", config(group(GPU), group(TRAINIUM, index=1), group(index=2))),
+    one(unlisted_types, "of an undescribed type", config(group(UNDESCRIBED))),
+    one(unlisted_types, "restricted", config(restricted=[group("ml.g7.2xlarge", index=1)])),
+    one(
+        unlisted_types,
+        "with plugins of one's own",
+        config(group("ml.g4dn.xlarge"), helm=_NO_PLUGINS),
+    ),
+    one(
+        unlisted_types,
+        "GPUs",
+        config(group("ml.g4dn.xlarge")),
+        in_group(WARNING, "instance_type", "runs nvidia-device-plugin and health-monitoring-agent"),
+    ),
+    one(
+        unlisted_types,
+        "Trainium, as the second type",
+        config(group(None, instance_types=[TRAINIUM, "ml.trn2.3xlarge"])),
+        in_group(WARNING, "instance_types[1]", "the chart runs neuron-device-plugin: pods get no"),
+    ),
+]
+
+
+DEEP_HEALTH_CHECK_COMPONENT = [
+    one(deep_health_check_component, "on", config(group(GPU, deep_health_checks=CHECKS))),
+    one(
+        deep_health_check_component,
+        "off, and not needed",
+        config(group(GPU), helm=_NO_DEEP_HEALTH_CHECK),
+    ),
+    one(
+        deep_health_check_component,
+        "off",
+        config(group(GPU, deep_health_checks=CHECKS), helm=_NO_DEEP_HEALTH_CHECK),
+        in_group(ERROR, "deep_health_checks", "deep_health_check is false: nothing runs them"),
+    ),
+    one(
+        deep_health_check_component,
+        "off, in a restricted group",
+        config(
+            restricted=[group(GPU, index=1, deep_health_checks=CHECKS)], helm=_NO_DEEP_HEALTH_CHECK
+        ),
+        (ERROR, "cluster.restricted_instance_groups[0].deep_health_checks", "nothing runs them"),
+    ),
+]
+
+CASES = [*KUBERNETES_VERSIONS, *UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT]

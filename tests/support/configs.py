@@ -1,0 +1,39 @@
+"""Configurations for tests: the repository's files, and small ones that differ from a minimum."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hyperpod_cdk import Config
+from tests.support.assembly import merged
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CONFIG_FOLDER = REPOSITORY / "config"
+EVERY_FIELD = Path(__file__).with_name("every_field.yaml")
+"""A configuration with every key of `cluster`."""
+
+MINIMUM: Mapping[str, Any] = {
+    "name": "ml",
+    "region": "us-west-2",
+    "network": {
+        "availability_zone_ids": ["usw2-az1", "usw2-az2"],
+        "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az1"}],
+    },
+    "cluster": {
+        "instance_groups": [{"name": "g", "instance_type": "ml.m5.2xlarge", "instance_count": 1}]
+    },
+}
+"""A small deployment with all subnets for nodes in one Availability Zone."""
+
+
+def configured(changes: Mapping[str, Any]) -> Config:
+    """Return `MINIMUM` with changes, which replace lists and values, never whole mappings."""
+    return Config.model_validate(merged(MINIMUM, changes))
+
+
+def default_document() -> dict[str, Any]:
+    """Return what `config/default.yaml` holds, to be changed."""
+    document: dict[str, Any] = yaml.safe_load((CONFIG_FOLDER / "default.yaml").read_text("utf-8"))
+    return document

@@ -1,0 +1,127 @@
+"""Requests and a clock for the tests of the rehearsal's HyperPod API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rehearsal.hyperpod import ApiError, Caller, HyperPodService, Subnet
+from rehearsal.hyperpod.validation.service_model import output_shape, violations_of
+
+NAME = "ml-cluster"
+ROLE = "arn:aws:iam::000000000000:role/ml-execution-role"
+EKS_CLUSTER = "arn:aws:eks:us-west-2:000000000000:cluster/ml"
+START = 1_800_000_000.0
+LONG = 1_000.0
+
+
+def group(name: str = "workers", count: int = 2, **members: Any) -> dict[str, Any]:
+    """Return an instance group; a member given as None is left out."""
+    spec = {
+        "InstanceGroupName": name,
+        "InstanceType": "ml.g5.12xlarge",
+        "InstanceCount": count,
+        "ExecutionRole": ROLE,
+        "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-ml", "OnCreate": "on_create.sh"},
+    } | members
+    return {member: value for member, value in spec.items() if value is not None}
+
+
+def create_request(*groups: Mapping[str, Any], **members: Any) -> dict[str, Any]:
+    """Return a CreateCluster request for EKS; a member given as None is left out."""
+    request = {
+        "ClusterName": NAME,
+        "InstanceGroups": list(groups) or [group()],
+        "Orchestrator": {"Eks": {"ClusterArn": EKS_CLUSTER}},
+        "VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]},
+        "NodeRecovery": "Automatic",
+    } | members
+    return {member: value for member, value in request.items() if value is not None}
+
+
+@dataclass(slots=True)
+class FakeClock:
+    """A clock that moves only when it is told to."""
+
+    now: float = START
+
+    def __call__(self) -> float:
+        """Return the time in epoch seconds."""
+        return self.now
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSubnets:
+    """Knows every subnet, all with one range and in one zone."""
+
+    cidr: str
+
+    def find(self, *, subnet_id: str, caller: Caller) -> Subnet:
+        """Return the subnet."""
+        return Subnet(
+            subnet_id=subnet_id,
+            cidr=self.cidr,
+            availability_zone=f"{caller.region}b",
+            availability_zone_id="usw2-az2",
+        )
+
+
+@dataclass(slots=True)
+class Subject:
+    """A service under test with its clock; every response is checked against the model."""
+
+    service: HyperPodService
+    clock: FakeClock
+    caller: Caller = field(default_factory=Caller)
+
+    def __call__(self, operation: str, **request: Any) -> dict[str, Any]:
+        """Call an operation."""
+        answer = self.service.call(operation, request, self.caller)
+        assert list(violations_of(output_shape(operation), answer)) == []
+        return answer
+
+    def create(self, *groups: Mapping[str, Any], **members: Any) -> dict[str, Any]:
+        """Create a cluster."""
+        return self("CreateCluster", **create_request(*groups, **members))
+
+    def refused(self, operation: str, **request: Any) -> ApiError:
+        """Call an operation that must be refused."""
+        try:
+            self.service.call(operation, request, self.caller)
+        except ApiError as error:
+            return error
+        message = f"{operation} was not refused"
+        raise AssertionError(message)
+
+    def wait(self, seconds: float = LONG) -> None:
+        """Let time pass."""
+        self.clock.now += seconds
+
+    def status(self) -> str:
+        """Return the cluster's status."""
+        return str(self("DescribeCluster", ClusterName=NAME)["ClusterStatus"])
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Return current and target count of each group."""
+        groups = self("DescribeCluster", ClusterName=NAME)["InstanceGroups"]
+        return {g["InstanceGroupName"]: (g["CurrentCount"], g["TargetCount"]) for g in groups}
+
+    def nodes(self, **request: Any) -> list[dict[str, Any]]:
+        """Return the nodes that have an instance."""
+        answer = self("ListClusterNodes", ClusterName=NAME, **request)
+        summaries: list[dict[str, Any]] = answer["ClusterNodeSummaries"]
+        return summaries
+
+    def events(self, **request: Any) -> list[dict[str, Any]]:
+        """Return the cluster's events, the latest first."""
+        events: list[dict[str, Any]] = self("ListClusterEvents", ClusterName=NAME, **request)[
+            "Events"
+        ]
+        return events
+
+
+def subject(**options: Any) -> Subject:
+    """Return a service on a fake clock."""
+    clock = FakeClock()
+    return Subject(service=HyperPodService(clock=clock, **options), clock=clock)

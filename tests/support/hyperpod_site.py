@@ -1,0 +1,150 @@
+"""A HyperPod API that accepts everything, and what a HyperPod cluster stands on, for tests."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from tests.support.local_aws import Template, client, deploy, eks_cluster, network, role
+
+REGION = "us-west-2"
+CLUSTER_ARN = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/abcdefghij12"
+EKS = f"arn:aws:eks:{REGION}:{ACCOUNT}"
+BUCKET = "sagemaker-lifecycle"
+INSTANCE_ROLE_POLICY = "arn:aws:iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy"
+
+
+@dataclass
+class FakeHyperPod:
+    """A HyperPod API that accepts everything and remembers what it was asked."""
+
+    clusters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    calls: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+
+    def answer(self, operation: str, request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        name = request.get("ClusterName", "")
+        if operation == "CreateCluster":
+            self.clusters[name] = {**request, "ClusterArn": CLUSTER_ARN}
+            return 200, {"ClusterArn": CLUSTER_ARN}
+        cluster = self.clusters.get("c1" if name == CLUSTER_ARN else name)
+        if cluster is None:
+            return 400, {"__type": "ResourceNotFound", "message": f"Cluster {name} not found"}
+        if operation == "DeleteCluster":
+            self.clusters.clear()
+            return 200, {"ClusterArn": CLUSTER_ARN}
+        return 200, cluster if operation == "DescribeCluster" else {"ClusterArn": CLUSTER_ARN}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """A local AWS with a fake HyperPod API behind it and a platform deployed on it.
+
+    Attributes:
+        aws: The local AWS.
+        hyperpod: The API behind it.
+        names: ARNs of the roles and the EKS cluster, ids of a subnet and of two groups.
+    """
+
+    aws: LocalAws
+    hyperpod: FakeHyperPod
+    names: dict[str, str]
+
+    def request(self, **group: Any) -> dict[str, Any]:
+        """Return the input of CreateCluster, with changes to its instance group."""
+        names = self.names
+        worker = {
+            "InstanceGroupName": "workers",
+            "InstanceType": "ml.g5.12xlarge",
+            "InstanceCount": 1,
+            "ExecutionRole": names["ExecutionRole"],
+            "LifeCycleConfig": {
+                "SourceS3Uri": f"s3://{BUCKET}/scripts/",
+                "OnCreate": "on_create.sh",
+            },
+        }
+        return {
+            "ClusterName": "c1",
+            "InstanceGroups": [worker | group],
+            "VpcConfig": {"Subnets": [names["Nodes"]], "SecurityGroupIds": [names["Group"]]},
+            "Orchestrator": {"Eks": {"ClusterArn": names["Cluster"]}},
+        }
+
+
+@contextmanager
+def site() -> Iterator[Site]:
+    """Start everything and deploy the platform."""
+    with (
+        _serving(FakeHyperPod()) as (fake, url),
+        LocalAws(LocalAwsSettings(hyperpod_api=url)) as aws,
+    ):
+        yield Site(aws=aws, hyperpod=fake, names=_deploy_platform(aws))
+
+
+@contextmanager
+def _serving(fake: FakeHyperPod) -> Iterator[tuple[FakeHyperPod, str]]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            operation = self.headers["X-Amz-Target"].removeprefix("SageMaker.")
+            fake.calls.append((operation, {k.lower(): v for k, v in self.headers.items()}))
+            status, content = fake.answer(operation, json.loads(body))
+            self.send_response(status)
+            self.send_header("Content-Type", "application/x-amz-json-1.1")
+            self.end_headers()
+            self.wfile.write(json.dumps(content).encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep the tests' output clean."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield fake, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def _deploy_platform(aws: LocalAws) -> dict[str, str]:
+    template: Template = {
+        **network(),
+        "OtherVpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.9.0.0/16"}},
+        "OtherGroup": {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": "elsewhere", "VpcId": {"Ref": "OtherVpc"}},
+        },
+        "ClusterRole": role("eks.amazonaws.com"),
+        "Cluster": eks_cluster(),
+        "ExecutionRole": role("sagemaker.amazonaws.com", ManagedPolicyArns=[INSTANCE_ROLE_POLICY]),
+        "BlindRole": role("sagemaker.amazonaws.com"),
+        "LambdaRole": role("lambda.amazonaws.com", ManagedPolicyArns=[INSTANCE_ROLE_POLICY]),
+        "ForeignRole": role("sagemaker.amazonaws.com", ManagedPolicyArns=[INSTANCE_ROLE_POLICY]),
+        "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": BUCKET}},
+        "TlsOnly": {
+            "Type": "AWS::S3::BucketPolicy",
+            "Properties": {
+                "Bucket": {"Ref": "Bucket"},
+                "PolicyDocument": {
+                    "Statement": [
+                        {
+                            "Effect": "Deny",
+                            "Principal": "*",
+                            "Action": "s3:*",
+                            "Resource": [f"arn:aws:s3:::{BUCKET}", f"arn:aws:s3:::{BUCKET}/*"],
+                            "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+                        }
+                    ]
+                },
+            },
+        },
+    }
+    trust = template["ForeignRole"]["Properties"]["AssumeRolePolicyDocument"]["Statement"][0]
+    trust["Condition"] = {"StringEquals": {"aws:SourceAccount": "111122223333"}}
+    roles = ("ExecutionRole", "BlindRole", "LambdaRole", "ForeignRole")
+    outputs: Template = {name: {"Fn::GetAtt": [name, "Arn"]} for name in (*roles, "Cluster")}
+    for name in ("Nodes", "Group", "OtherGroup"):
+        outputs[name] = {"Ref": name}
+    found = deploy(aws, template, outputs).outputs
+    client(aws, "s3").put_object(Bucket=BUCKET, Key="scripts/on_create.sh", Body=b"#!/bin/sh")
+    return found

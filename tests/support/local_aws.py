@@ -1,0 +1,164 @@
+"""Clients, stacks and templates for the tests of the local AWS."""
+
+import json
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from rehearsal.aws.local_aws import LocalAws
+
+Template = dict[str, Any]
+DEADLINE_SECONDS = 30
+# Where the EKS clusters of the shared local AWS say that their Kubernetes API is.
+KUBERNETES_ENDPOINT, KUBERNETES_CA = "https://localhost:16443", "Q0E="
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A deployed stack."""
+
+    name: str
+    outputs: dict[str, str]
+
+
+class StackFailedError(Exception):
+    """A stack did not deploy; the message holds the reasons CloudFormation gave."""
+
+
+def client(aws: LocalAws, service: str, **credentials: str) -> Any:  # noqa: ANN401 - any service
+    """Return a client of a service, as the account's root unless credentials are given."""
+    environment = aws.environment()
+    return boto3.client(
+        service,  # type: ignore[call-overload] # the name is not known to the type checker
+        endpoint_url=aws.endpoint,
+        region_name=environment["AWS_REGION"],
+        config=Config(retries={"total_max_attempts": 1}),
+        **{
+            "aws_access_key_id": environment["AWS_ACCESS_KEY_ID"],
+            "aws_secret_access_key": environment["AWS_SECRET_ACCESS_KEY"],
+            **credentials,
+        },
+    )
+
+
+def deploy(aws: LocalAws, resources: Template, outputs: Template, *, stack: str = "") -> Stack:
+    """Create a stack, or update the one of that name, and wait for it.
+
+    Raises:
+        StackFailedError: it failed.
+    """
+    cloudformation = client(aws, "cloudformation")
+    template = {
+        "Resources": resources,
+        "Outputs": {key: {"Value": value} for key, value in outputs.items()},
+    }
+    name = stack or f"stack-{uuid.uuid4().hex[:8]}"
+    call = cloudformation.update_stack if stack else cloudformation.create_stack
+    call(StackName=name, TemplateBody=json.dumps(template), Capabilities=["CAPABILITY_IAM"])
+    found = _settled(cloudformation, name)
+    if found["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
+        events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+        raise StackFailedError(" ".join(e.get("ResourceStatusReason", "") for e in events))
+    return Stack(
+        name=name,
+        outputs={o["OutputKey"]: o["OutputValue"] for o in found.get("Outputs", [])},
+    )
+
+
+def delete(aws: LocalAws, stack: Stack) -> None:
+    """Delete a stack and wait until it is gone."""
+    cloudformation = client(aws, "cloudformation")
+    [found] = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
+    cloudformation.delete_stack(StackName=stack.name)
+    status = _settled(cloudformation, found["StackId"])["StackStatus"]
+    if status != "DELETE_COMPLETE":
+        raise StackFailedError(status)
+
+
+def _settled(cloudformation: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 - a client
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < deadline:
+        found: dict[str, Any]
+        [found] = cloudformation.describe_stacks(StackName=name)["Stacks"]
+        if not found["StackStatus"].endswith(("_IN_PROGRESS", "_CLEANUP_IN_PROGRESS")):
+            return found
+        time.sleep(0.02)
+    raise StackFailedError(f"{name} still {found['StackStatus']} after {DEADLINE_SECONDS} s")
+
+
+def network() -> Template:
+    """Return a VPC with a secondary CIDR, three subnets and an EFA-style security group."""
+    return {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.192.0.0/16"}},
+        "Secondary": {
+            "Type": "AWS::EC2::VPCCidrBlock",
+            "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.1.0.0/16"},
+        },
+        "First": subnet("10.192.7.0/28", AvailabilityZoneId="usw2-az1"),
+        "Second": subnet("10.192.8.0/28", AvailabilityZoneId="usw2-az2"),
+        "Nodes": {**subnet("10.1.0.0/16", AvailabilityZoneId="usw2-az4"), "DependsOn": "Secondary"},
+        "Group": {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": "nodes", "VpcId": {"Ref": "Vpc"}},
+        },
+        "In": {
+            "Type": "AWS::EC2::SecurityGroupIngress",
+            "Properties": {
+                "GroupId": {"Ref": "Group"},
+                "SourceSecurityGroupId": {"Ref": "Group"},
+                "IpProtocol": "-1",
+            },
+        },
+        "Out": {
+            "Type": "AWS::EC2::SecurityGroupEgress",
+            "Properties": {
+                "GroupId": {"Ref": "Group"},
+                "DestinationSecurityGroupId": {"Ref": "Group"},
+                "IpProtocol": "-1",
+            },
+        },
+    }
+
+
+def subnet(cidr: str, **zone: str) -> Template:
+    """Return a subnet of the VPC `Vpc`."""
+    properties = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": cidr, **zone}
+    return {"Type": "AWS::EC2::Subnet", "Properties": properties}
+
+
+def role(service: str, *statements: Template, **properties: Any) -> Template:
+    """Return a role for a service principal, with an inline policy if statements are given."""
+    trust = {
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": "sts:AssumeRole",
+    }
+    policy = {"PolicyName": "Inline", "PolicyDocument": {"Statement": list(statements)}}
+    return {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
+            **({"Policies": [policy]} if statements else {}),
+            **properties,
+        },
+    }
+
+
+def eks_cluster(mode: str = "API") -> Template:
+    """Return an EKS cluster in the subnets of `network`, with the role `ClusterRole`."""
+    return {
+        "Type": "AWS::EKS::Cluster",
+        "Properties": {
+            "RoleArn": {"Fn::GetAtt": ["ClusterRole", "Arn"]},
+            "Version": "1.34",
+            "AccessConfig": {"AuthenticationMode": mode},
+            "ResourcesVpcConfig": {
+                "SubnetIds": [{"Ref": "First"}, {"Ref": "Second"}],
+                "SecurityGroupIds": [{"Ref": "Group"}],
+            },
+        },
+    }

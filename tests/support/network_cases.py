@@ -1,0 +1,32 @@
+"""Networks that tests build: the default one, three zones, zones by name."""
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from hyperpod_cdk import Network, NetworkConfig
+
+SUBNET = "AWS::EC2::Subnet"
+DEFAULTS: dict[str, Any] = {
+    "public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24"],
+    "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"}],
+    "availability_zone_ids": ["usw2-az1", "usw2-az2"],
+}
+THREE_ZONES = {
+    "public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24", "10.192.12.0/24"],
+    "eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"],
+    "availability_zone_ids": ["usw2-az3", "usw2-az1", "usw2-az4"],
+    "hyperpod_subnets": [
+        {"cidr": "10.192.64.0/18", "availability_zone_id": "usw2-az4"},
+        {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az3"},
+        {"cidr": "10.3.0.0/16"},
+    ],
+}
+BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+SHAPES = [pytest.param({}, id="default"), pytest.param(THREE_ZONES, id="three-zones")]
+SHAPES += [pytest.param(BY_NAME, id="zones-by-name")]
+
+
+def network(stack: cdk.Stack, changes: dict[str, Any]) -> Network:
+    return Network(stack, "Network", network=NetworkConfig(**{**DEFAULTS, **changes}))

@@ -1,0 +1,159 @@
+"""A throw-away HyperPod node: a directory tree and stubbed system commands for the real scripts."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCRIPTS = REPOSITORY / "lifecycle"
+_STUB = Path(__file__).with_name("node_command.sh")
+_STUBBED = (
+    *("findmnt", "ip", "lctl", "lnetctl", "lsblk", "modinfo", "modprobe"),
+    *("mountpoint", "nvidia-ctk", "sync", "systemctl"),
+)
+
+CONFIG_V3 = """\
+version = 3
+root = "/var/lib/containerd"
+state = "/run/containerd"
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd]
+default_runtime_name = "runc"
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+"""
+CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
+    "runtimes.runc", "runtimes.nvidia"
+)
+CONFIG_AL2 = """\
+version = 2
+#root = "/var/lib/containerd"
+state = "/run/containerd"
+
+[plugins."io.containerd.grpc.v1.cri".containerd]
+default_runtime_name = "runc"
+
+[plugins."io.containerd.grpc.v1.cri".registry]
+root = "a key of the same name in a table"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run of on_create.sh gave."""
+
+    code: int
+    output: str
+    calls: list[str]
+
+
+class Node:
+    """A node before its first boot script; change it, then `run`."""
+
+    def __init__(self, directory: Path, *, release: str = "amzn-2023") -> None:
+        self.root = directory / "root"
+        self._state = directory / "state"
+        self._bin = directory / "bin"
+        for folder in (self.root, self._state, self._bin):
+            folder.mkdir()
+        for name in _STUBBED:
+            (self._bin / name).symlink_to(_STUB)
+        for name in ("mounts", "disks", "active", "missing_modules", "failing", "calls"):
+            (self._state / name).touch()
+        (self._state / "containerd_command").write_text("ExecStart=/usr/bin/containerd\n")
+        system, version = release.split("-")
+        self.write("etc/os-release", f'ID="{system}"\nVERSION_ID="{version}"\n')
+        if release == "amzn-2":
+            self.write("etc/eks/containerd/containerd-config.toml", CONFIG_AL2)
+        else:
+            self.write("etc/containerd/config.toml", CONFIG_V3)
+        self.write("var/lib/containerd/io.containerd.content/pause", "image layer")
+        self.write("var/lib/kubelet/config.json", "{}")
+        self.write("var/lib/kubelet/.hidden", "a dot file")
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file; a `root = "/…"` in it means a path of this tree, never of the machine."""
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text.replace('root = "/', f'root = "{self.root}/'))
+
+    def read(self, path: str) -> str:
+        return (self.root / path).read_text().replace(str(self.root), "")
+
+    def state(self, name: str, *lines: str) -> None:
+        """Set one of the stubs' state files."""
+        (self._state / name).write_text("".join(f"{line}\n" for line in lines))
+
+    def active(self) -> list[str]:
+        return (self._state / "active").read_text().split()
+
+    def mount(self, *paths: str) -> None:
+        for path in paths:
+            (self.root / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
+        self.state("mounts", *(f"{self.root}{path}" for path in paths))
+
+    def add_gpu(self) -> None:
+        self.write("sys/bus/pci/devices/0000:00:1e.0/vendor", "0x10de\n")
+
+    def add_efa(self, *devices: str) -> None:
+        for device in devices:
+            folder = self.root / "sys/class/infiniband" / device / "device"
+            folder.mkdir(parents=True)
+            (folder / "driver").symlink_to("../../../../bus/pci/drivers/efa")
+
+    def without(self, command: str) -> None:
+        (self._bin / command).unlink()
+
+    def break_command(self, command: str) -> None:
+        (self._bin / command).write_text("#!/bin/sh\nexit 1\n")
+        (self._bin / command).chmod(0o755)
+
+    def run(self, **settings: str) -> Run:
+        """Run on_create.sh once; the calls are those of this run."""
+        done = self._execute(SCRIPTS / "on_create.sh", settings)
+        output = done.stdout.replace(str(self.root), "")
+        return Run(code=done.returncode, output=output, calls=self._calls())
+
+    def command(self, script: Path) -> list[str]:
+        """Run a script that on_create.sh installed; the system commands it called."""
+        self._execute(script, {}).check_returncode()
+        return self._calls()
+
+    def _execute(self, script: Path, settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        (self._state / "calls").write_text("")
+        environment = {
+            "PATH": f"{self._bin}:{os.defpath}",
+            "STUB_STATE": str(self._state),
+            "HYPERPOD_LIFECYCLE_ROOT": str(self.root),
+            "HYPERPOD_VOLUME_WAIT_SECONDS": "0",
+            "HYPERPOD_LOG_FLUSH_SECONDS": "0",
+            **settings,
+        }
+        return subprocess.run(
+            [shutil.which("bash") or "/bin/bash", str(script)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def _calls(self) -> list[str]:
+        return (self._state / "calls").read_text().replace(str(self.root), "").splitlines()
+
+    def tree(self) -> dict[str, str]:
+        """Every file and link of the node but its logs, with its content or target."""
+        found = {}
+        for path in sorted(self.root.rglob("*")):
+            name = str(path.relative_to(self.root))
+            if name.startswith(("sys/", "var/log/")):
+                continue
+            if path.is_symlink():
+                found[name] = "link to " + str(path.readlink()).replace(str(self.root), "")
+            elif path.is_file():
+                found[name] = self.read(name)
+        return found

@@ -1,0 +1,140 @@
+"""`python app.py`: what a user sees when it refuses, what it writes when it does not."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.app_process import CLI_CONTEXT, REPOSITORY, desk, start_app
+
+STACKS = {"ml-platform", "ml-storage", "ml-hyperpod"}
+TWO_FAULTS = """\
+name: ml
+regionn: us-west-2
+cluster:
+  instance_groups:
+    - {name: worker, instance_type: ml.m5.2xlarge, instance_count: 100000}
+"""
+
+
+def refusal(directory: Path, context: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the lines with which the app refuses to synthesize."""
+    app = start_app(directory, output=directory / "cdk.out", context=context)
+    code, errors = app.result()
+    assert code == 2, errors
+    assert not list(app.output.glob("*.template.json"))
+    return errors.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("document", "lines"),
+    [
+        pytest.param(
+            TWO_FAULTS,
+            ["regionn: ", "cluster.instance_groups[0].instance_count: 100000 "],
+            id="two-faults",
+        ),
+        pytest.param("name: [ml", [""], id="syntax"),
+        pytest.param(None, [""], id="no-file"),
+    ],
+)
+def test_a_bad_configuration_is_one_line_a_fault(
+    tmp_path: Path, document: str | None, lines: list[str]
+) -> None:
+    if document is not None:
+        (tmp_path / "bad.yaml").write_text(document)
+
+    found = refusal(desk(tmp_path, chart=None), {"config": "bad.yaml"})
+
+    starts = [f"bad.yaml: {line}" for line in lines]
+    for line, start in zip(sorted(found), sorted(starts), strict=True):
+        assert line.startswith(start)
+
+
+def test_a_missing_chart_names_the_command(tmp_path: Path) -> None:
+    (line,) = refusal(desk(tmp_path, chart=None))
+
+    assert line.startswith("build/charts/hyperpod-helm-chart.tgz: ")
+    assert "`make charts`" in line
+
+
+def test_a_request_that_is_too_large_is_one_line(tmp_path: Path, chart: Path) -> None:
+    labels = {f"label-{number}": "x" * 60 for number in range(50)}
+    group = {"instance_type": "ml.m5.2xlarge", "instance_count": 1, "labels": labels}
+    groups = [{"name": f"group-{number}", **group} for number in range(50)]
+    large = {"name": "ml", "cluster": {"instance_groups": groups}}
+    (tmp_path / "large.yaml").write_text(json.dumps(large))
+
+    *_, line = refusal(desk(tmp_path, chart=chart), {"config": "large.yaml"})
+
+    assert line.startswith("ml-hyperpod/Cluster: the request for the HyperPod cluster has ")
+
+
+@pytest.fixture(scope="module")
+def outputs(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    """Return what three runs wrote: the app alone, the same again, and with the CLI's context."""
+    directory = tmp_path_factory.mktemp("app")
+    (directory / "desk").mkdir()
+    here = desk(directory / "desk", chart=chart)
+    cdk_json = json.loads((REPOSITORY / "cdk.json").read_text("utf-8"))["context"]
+    contexts = {"alone": None, "again": None, "cli": {**cdk_json, **CLI_CONTEXT}}
+    runs = {
+        name: start_app(here, output=directory / name, context=context)
+        for name, context in contexts.items()
+    }
+    for name, (code, errors) in {name: run.result() for name, run in runs.items()}.items():
+        assert code == 0, f"{name}: {errors}"
+    yield {name: run.output for name, run in runs.items()}
+    # The kubectl layer makes each of them large.
+    shutil.rmtree(directory)
+
+
+def contents(directory: Path, pattern: str) -> dict[str, str]:
+    """Return a digest of each file, by its path in the directory."""
+    return {
+        path.relative_to(directory).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in directory.glob(pattern)
+        if path.is_file()
+    }
+
+
+def templates(output: Path) -> dict[str, dict[str, Any]]:
+    """Return the templates without what the CDK adds about itself."""
+    result = {}
+    for path in output.glob("*.template.json"):
+        template = json.loads(path.read_text("utf-8"))
+        template.get("Conditions", {}).pop("CDKMetadataAvailable", None)
+        template["Resources"].pop("CDKMetadata", None)
+        for resource in template["Resources"].values():
+            resource.pop("Metadata", None)
+        result[path.name.removesuffix(".template.json")] = {k: v for k, v in template.items() if v}
+    return result
+
+
+def test_it_writes_a_template_a_stack(outputs: dict[str, Path]) -> None:
+    assert templates(outputs["alone"]).keys() == STACKS
+
+
+@pytest.mark.parametrize("pattern", ["*.template.json", "*.assets.json", "asset.*/**/*"])
+def test_two_runs_write_the_same_bytes(outputs: dict[str, Path], pattern: str) -> None:
+    first = contents(outputs["alone"], pattern)
+
+    assert first
+    assert first == contents(outputs["again"], pattern)
+
+
+def test_the_cli_gets_the_same_templates(outputs: dict[str, Path]) -> None:
+    assert "CDKMetadata" in (outputs["cli"] / "ml-platform.template.json").read_text("utf-8")
+    assert templates(outputs["cli"]) == templates(outputs["alone"])
+
+
+def test_the_provisioner_is_packaged_with_its_sdk(outputs: dict[str, Path]) -> None:
+    files = contents(outputs["alone"], "asset.*/**/*")
+    packaged = {path.split("/", 1)[1] for path in files}
+
+    assert {"provisioner/handler.py", "boto3/__init__.py", "botocore/__init__.py"} <= packaged
+    assert not [path for path in packaged if "__pycache__" in path]

@@ -1,0 +1,108 @@
+"""Packages are acyclic: each can be read knowing those below it alone."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.support.configs import REPOSITORY
+
+Graph = Mapping[str, set[str]]
+
+LIBRARY = ("constructs", "hyperpod_cdk")
+# The source root of each tree of packages, and the packages' name.
+TREES = [LIBRARY, (".", "rehearsal"), (".", "stacks")]
+
+
+def modules(root: str, top: str) -> dict[str, Path]:
+    """Return every file of a tree by the name that it is imported by."""
+    folder = REPOSITORY / root
+    return {
+        ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in sorted((folder / top).rglob("*.py"))
+    }
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield what a file imports, when it is loaded, when it runs, or for its types alone."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def module_graph(root: str, top: str) -> dict[str, set[str]]:
+    """Return the modules of the tree that each of its modules imports."""
+    known = modules(root, top)
+    return {
+        name: {other for other in imported(path) if other in known and other != name}
+        for name, path in known.items()
+    }
+
+
+def package_of(module: str, *, folders: set[str]) -> str:
+    """Return the first folder below the top; a module of the top folder is one by itself."""
+    _, *below = module.split(".")
+    if below and below[0] in folders:
+        return below[0]
+    return module
+
+
+def package_graph(root: str, top: str) -> dict[str, set[str]]:
+    """Return the packages that each package imports."""
+    folders = {path.parent.name for path in (REPOSITORY / root / top).glob("*/__init__.py")}
+    graph: dict[str, set[str]] = {}
+    for module, others in module_graph(root, top).items():
+        package = package_of(module, folders=folders)
+        found = {package_of(other, folders=folders) for other in others}
+        graph.setdefault(package, set()).update(found - {package})
+    return graph
+
+
+def cycle(graph: Graph) -> list[str]:
+    """Return the members of one cycle; none of an acyclic graph."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+@pytest.mark.parametrize(("root", "top"), TREES)
+def test_packages_are_acyclic(root: str, top: str) -> None:
+    assert cycle(package_graph(root, top)) == []
+
+
+def test_modules_of_the_library_are_acyclic() -> None:
+    assert cycle(module_graph(*LIBRARY)) == []
+
+
+def test_a_package_of_the_library_imports_no_module_above_it() -> None:
+    for package, others in package_graph(*LIBRARY).items():
+        above = {other for other in others if other.startswith("hyperpod_cdk")}
+        assert package.startswith("hyperpod_cdk") or above == set(), package
+
+
+def test_the_walk_finds_packages_and_what_they_import() -> None:
+    graph = package_graph(*LIBRARY)
+
+    assert "schema" in graph["network"]
+    assert "facts" in graph["schema"]
+    assert {"checks", "config"} <= graph["hyperpod_cdk.loading"]
+
+
+@pytest.mark.parametrize(
+    ("graph", "members"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, set()),
+        ({"a": {"b"}, "b": {"a"}}, {"a", "b"}),
+        ({"a": {"b"}, "b": {"c"}, "c": {"b"}}, {"b", "c"}),
+    ],
+)
+def test_a_cycle_is_found(graph: Graph, members: set[str]) -> None:
+    assert set(cycle(graph)) == members

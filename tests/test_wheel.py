@@ -1,0 +1,94 @@
+"""The wheel: an app outside the repository synthesizes with it, and finds its assets."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.app_process import bare_environment
+
+OUTSIDE_APP = """\
+import aws_cdk as cdk
+from aws_cdk import aws_eks_v2 as eks
+from hyperpod_cdk import assets, helm_release, lifecycle_bucket, lifecycle_scripts, provisioner
+
+app = cdk.App(outdir="cdk.out")
+stack = cdk.Stack(app, "Outside")
+cluster = eks.Cluster.from_cluster_attributes(stack, "Eks", cluster_name="eks")
+hands = provisioner.Provisioner(stack, "Provisioner")
+bucket = lifecycle_bucket.LifecycleBucket(stack, "Bucket", bucket_name="sagemaker-mine").bucket
+lifecycle_scripts.LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=hands)
+helm_release.HelmRelease(
+    stack, "Claim", cluster=cluster, provisioner=hands, release="fsx", namespace="kube-system",
+    chart=assets.asset_directory("charts") / "fsx-storage",
+)
+app.synth()
+print(assets.__file__)
+"""
+
+
+@pytest.fixture
+def wheel(repository: Path, tmp_path: Path) -> Path:
+    """Return the project's wheel."""
+    build = ["-m", "build", "--wheel", "--no-isolation", "--outdir"]
+    subprocess.run([sys.executable, *build, tmp_path, repository], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
+    """Return an interpreter that has no package installed, this repository's least of all."""
+    venv.create(tmp_path / "venv", with_pip=False)
+    return tmp_path / "venv" / "bin" / "python"
+
+
+def test_an_app_outside_the_repository(
+    wheel: Path, python: Path, tmp_path: Path, repository: Path
+) -> None:
+    installed, outside = tmp_path / "installed", tmp_path / "outside"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    outside.mkdir()
+    (outside / "app.py").write_text(OUTSIDE_APP)
+    # Dependencies only: a directory of PYTHONPATH has no .pth file read, so the editable
+    # installation of the repository beside them is not seen.
+    dependencies = Path(pytest.__file__).parents[1]
+    run = subprocess.run(
+        [python, "app.py"],
+        cwd=outside,
+        env={
+            **bare_environment(),
+            "PYTHONPATH": os.pathsep.join([str(installed), str(dependencies)]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] == str(installed / "hyperpod_cdk" / "assets.py")
+    template = json.loads((outside / "cdk.out" / "Outside.template.json").read_text("utf-8"))
+    kinds = [resource["Type"] for resource in template["Resources"].values()]
+    assert {"Custom::LifecycleScripts", "Custom::HelmRelease"} <= set(kinds)
+    for script in ("provisioner/handler.py", "on_create.sh", "Chart.yaml"):
+        assert len(list((outside / "cdk.out").glob(f"asset.*/{script}"))) == 1
+    assert str(repository) not in json.dumps(template)
+    # The kubectl layer makes it large.
+    shutil.rmtree(outside)
+
+
+def test_it_carries_the_library_and_its_assets_only(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+
+    tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
+    assert tops == {"hyperpod_cdk"}
+    assert "hyperpod_cdk/py.typed" in names
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
