@@ -12,7 +12,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.checks.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
-from hyperpod_cdk.checks.subnets import subnets_for
+from hyperpod_cdk.checks.subnets import subnet_for
 from stacks.deployment import add_warnings
 from tests.conftest import Configure
 
@@ -86,15 +86,17 @@ def test_warning_can_be_acknowledged(configure: Configure) -> None:
     assert Annotations.from_stack(stack).find_warning("*", Match.any_value()) == []
 
 
-def test_subnets_of_zones_found_by_name_are_apart(configure: Configure) -> None:
+def test_a_group_without_a_zone_is_in_the_first_subnet(configure: Configure) -> None:
     blocks = [{"cidr": f"10.{n}.0.0/16"} for n in (2, 3, 4)]
     network = {"availability_zone_ids": None, "hyperpod_subnets": blocks}
 
     config = configure({"network": network})
 
-    subnets = subnets_for(config.cluster.instance_groups[0], config.network)
-    assert [subnet.availability_zone_id for subnet in subnets] == [None] * 3
-    assert subnets[0].zone == subnets[2].zone != subnets[1].zone
+    subnet = subnet_for(config.cluster.instance_groups[0], config.network)
+    assert subnet is not None
+    assert subnet.path == ("network", "hyperpod_subnets", 0, "cidr")
+    assert subnet.zone == "the region's zone 1 by name"
+    assert subnet.availability_zone_id is None
 
 
 def test_add_ons_with_daemon_sets_are_counted(

@@ -83,7 +83,7 @@ CASES: list[tuple[type[Section], tuple[str | int, ...], dict[str, Any], int]] = 
         3,
     ),
     (OverrideVpcConfig, (*IN_GROUPS, 0, "override_vpc"), {"subnet_ids": ["x"]}, 1),
-    (LifecycleConfig, (*IN_GROUPS, 0, "lifecycle"), {"source_s3_uri": "s3://bucket"}, 1),
+    (LifecycleConfig, (*IN_GROUPS, 0, "lifecycle"), {"source_s3_uri": "s3://bucket/scripts"}, 1),
     (TaintConfig, (*IN_GROUPS, 0, "taints", 0), {"key": "a"}, 1),
     (ScheduledUpdateConfig, (*IN_GROUPS, 0, "scheduled_update"), UPDATE | {"deployment": 1}, 1),
     (

@@ -43,7 +43,6 @@ def test_the_default_file_system(
             "DeploymentType": "PERSISTENT_2",
             "PerUnitStorageThroughput": 250,
             "DataCompressionType": "LZ4",
-            "CopyTagsToBackups": True,
         },
     }
     assert not seen.ids(ASSOCIATION)

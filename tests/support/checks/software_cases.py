@@ -2,6 +2,7 @@
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
+from hyperpod_cdk.checks.public_endpoint import public_endpoint
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.checks.cases import (
     CHECKS,
@@ -32,6 +33,7 @@ _NO_DEEP_HEALTH_CHECK = {
     },
     "i_know_this_breaks_resiliency": True,
 }
+_ANYWHERE = "0.0.0.0/0"
 
 KUBERNETES_VERSIONS = [
     *(
@@ -96,4 +98,33 @@ DEEP_HEALTH_CHECK_COMPONENT = [
     ),
 ]
 
-CASES = [*KUBERNETES_VERSIONS, *UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT]
+_EVERYWHERE = "lets every address reach the Kubernetes API"
+
+PUBLIC_ENDPOINTS = [
+    one(public_endpoint, "addresses written out", config(eks={"public_access_cidrs": [_ANYWHERE]})),
+    one(
+        public_endpoint,
+        "narrow",
+        config(eks={"public_access_cidrs": ["203.0.113.0/24"]}),
+    ),
+    one(public_endpoint, "private", config(eks={"endpoint_access": "private"})),
+    one(
+        public_endpoint,
+        "open by default",
+        config(),
+        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
+    ),
+    one(
+        public_endpoint,
+        "public alone, open by default",
+        config(eks={"endpoint_access": "public"}),
+        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
+    ),
+]
+
+CASES = [
+    *KUBERNETES_VERSIONS,
+    *UNLISTED_TYPES,
+    *DEEP_HEALTH_CHECK_COMPONENT,
+    *PUBLIC_ENDPOINTS,
+]
