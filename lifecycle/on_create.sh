@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # HyperPod runs this as root on each new node, before the node joins the cluster.
-# Runs the steps in order. If a step fails, the node fails. A second run changes nothing.
+# Runs the steps in order. If a step fails, the node fails; for the steps of Lustre, only if
+# LUSTRE_FAILURE says so. A second run changes nothing.
 set -Eeuo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -14,13 +15,44 @@ readonly STEPS=(
   nvidia_runtime
   containerd_data_root
   kubelet_directory
-  lustre_modules
+)
+# AWS's set-up of EFA sets parameters of modules, so it comes before they are loaded.
+readonly LUSTRE_STEPS=(
   lustre_over_efa
+  lustre_modules
 )
 
 run_step() {
   local step=$1
   bash "$here/steps/$step.sh" </dev/null 2>&1 | record "[$step]"
+}
+
+# `timeout` ends what the step started, too: a module or LNet that hangs must not hold the node.
+run_lustre_step() {
+  local step=$1
+  timeout --kill-after=10 "$LUSTRE_WAIT_SECONDS" bash "$here/steps/$step.sh" </dev/null 2>&1 |
+    record "[$step]"
+}
+
+tolerate() {
+  local step=$1 code=$2
+  if ((code == 124 || code == 137)); then
+    log "$SEVERITY step $step was ended after $LUSTRE_WAIT_SECONDS s"
+  fi
+  if [[ $LUSTRE_FAILURE == stop ]]; then
+    give_up "$step" "$code"
+  fi
+  log "WARNING step $step failed with exit code $code; the node joins the cluster, and pods on it" \
+    "may fail to mount FSx for Lustre or be slow on it; see the [$step] lines above"
+  failed+=("$step")
+}
+
+check_settings() {
+  if [[ $LUSTRE_FAILURE != warn && $LUSTRE_FAILURE != stop ]]; then
+    log "WARNING deployment.env: LUSTRE_FAILURE is '$LUSTRE_FAILURE', must be 'warn' or 'stop';" \
+      "using 'warn'"
+    export LUSTRE_FAILURE=warn
+  fi
 }
 
 give_up() {
@@ -34,13 +66,26 @@ give_up() {
 }
 
 main() {
-  local step
+  local step failed=()
   mkdir -p "$(dirname "$LOG_FILE")"
-  log "start: lifecycle scripts, ${#STEPS[@]} steps"
+  log "start: lifecycle scripts, $((${#STEPS[@]} + ${#LUSTRE_STEPS[@]})) steps"
+  check_settings
   for step in "${STEPS[@]}"; do
     run_step "$step" || give_up "$step" "$?"
   done
-  log "done: every step succeeded"
+  # What the messages of a step begin with.
+  export SEVERITY=ERROR
+  if [[ $LUSTRE_FAILURE == warn ]]; then
+    SEVERITY=WARNING
+  fi
+  for step in "${LUSTRE_STEPS[@]}"; do
+    run_lustre_step "$step" || tolerate "$step" "$?"
+  done
+  if ((${#failed[@]})); then
+    log "done: every step but ${failed[*]} succeeded"
+  else
+    log "done: every step succeeded"
+  fi
 }
 
 main

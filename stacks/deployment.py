@@ -6,6 +6,7 @@ import aws_cdk as cdk
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import deployment_findings
+from hyperpod_cdk.helm.dependencies import dependency_values
 from hyperpod_cdk.schema.errors import Severity
 from stacks.hyperpod_stack import HyperPodStack
 from stacks.platform_stack import PlatformStack
@@ -25,6 +26,13 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
     Raises:
         HyperPodChartError: The chart has no image for the region, or lacks a component.
     """
+    # Before the first stack, whose provisioner takes seconds to bundle: the chart may refuse.
+    dependency_values(
+        config.helm,
+        region=config.region or cdk.Aws.REGION,
+        instance_types=config.cluster.instance_types,
+        chart=chart,
+    )
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(
         app,

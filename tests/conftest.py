@@ -1,6 +1,9 @@
 """What tests of the app share: the repository, configurations, synthesized deployments."""
 
+import hashlib
+import os
 import signal
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from aws_cdk.assertions import Template
+from filelock import FileLock
 
 from hyperpod_cdk import Config, load_config
 from tests.support.assembly import Assembly, merged, synthesized
@@ -76,15 +80,21 @@ def chart(repository: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def assemble(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Assemble:
-    """Return a function that synthesizes the stacks of a configuration, once for each."""
-    assemblies: dict[str, Assembly] = {}
+    """Return a function that synthesizes the stacks of a configuration, once for all workers."""
+    own = tmp_path_factory.getbasetemp()
+    # The workers of pytest-xdist have a folder each, beside each other.
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
     def assembly(config: Config) -> Assembly:
-        key = config.model_dump_json()
-        if key not in assemblies:
-            directory = tmp_path_factory.mktemp("assembly")
-            assemblies[key] = synthesized(config, chart=chart, directory=directory)
-        return assemblies[key]
+        digest = hashlib.sha256(config.model_dump_json().encode()).hexdigest()
+        directory = shared / "assemblies" / digest
+        directory.parent.mkdir(exist_ok=True)
+        with FileLock(directory.with_suffix(".lock")):
+            if not directory.exists():
+                written = Path(tempfile.mkdtemp(dir=directory.parent))
+                synthesized(config, chart=chart, directory=written, nag=True)
+                written.rename(directory)
+        return Assembly(directory)
 
     return assembly
 

@@ -16,17 +16,18 @@ from tests.support.app_process import bare_environment
 OUTSIDE_APP = """\
 import aws_cdk as cdk
 from aws_cdk import aws_eks_v2 as eks
-from hyperpod_cdk import assets, helm_release, lifecycle_bucket, lifecycle_scripts, provisioner
+from hyperpod_cdk import HelmRelease, LifecycleBucket, LifecycleScripts, Provisioner
+from hyperpod_cdk.synthesis import assets
 
 app = cdk.App(outdir="cdk.out")
 stack = cdk.Stack(app, "Outside")
 cluster = eks.Cluster.from_cluster_attributes(stack, "Eks", cluster_name="eks")
-hands = provisioner.Provisioner(stack, "Provisioner")
-bucket = lifecycle_bucket.LifecycleBucket(stack, "Bucket", bucket_name="sagemaker-mine").bucket
-lifecycle_scripts.LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=hands)
-helm_release.HelmRelease(
-    stack, "Claim", cluster=cluster, provisioner=hands, release="fsx", namespace="kube-system",
-    chart=assets.asset_directory("charts") / "fsx-storage",
+provisioner = Provisioner(stack, "Provisioner")
+bucket = LifecycleBucket(stack, "Bucket", bucket_name="sagemaker-mine").bucket
+LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=provisioner)
+HelmRelease(
+    stack, "Claim", cluster=cluster, provisioner=provisioner, release="fsx",
+    namespace="kube-system", chart=assets.asset_directory("charts") / "fsx-storage",
 )
 app.synth()
 print(assets.__file__)
@@ -73,7 +74,9 @@ def test_an_app_outside_the_repository(
     )
 
     assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines()[-1] == str(installed / "hyperpod_cdk" / "assets.py")
+    assert run.stdout.splitlines()[-1] == str(
+        installed / "hyperpod_cdk" / "synthesis" / "assets.py"
+    )
     template = json.loads((outside / "cdk.out" / "Outside.template.json").read_text("utf-8"))
     kinds = [resource["Type"] for resource in template["Resources"].values()]
     assert {"Custom::LifecycleScripts", "Custom::HelmRelease"} <= set(kinds)

@@ -19,7 +19,7 @@ source "$LIFECYCLE/lib/services.sh"
 # shellcheck source-path=SCRIPTDIR/.. source=lib/toml_root.sh
 source "$LIFECYCLE/lib/toml_root.sh"
 
-trap 'echo "ERROR command failed: $BASH_COMMAND (${BASH_SOURCE[0]##*/} line $LINENO)" >&2' ERR
+trap 'echo "${SEVERITY:-ERROR} command failed: $BASH_COMMAND (${BASH_SOURCE[0]##*/} line $LINENO)" >&2' ERR
 
 say() {
   printf '%s\n' "$*"
@@ -27,6 +27,6 @@ say() {
 
 # End the step with two messages: what is wrong, and what to check or do.
 fail() {
-  printf 'ERROR %s\n' "$1" "$2" >&2
+  printf "${SEVERITY:-ERROR} %s\n" "$1" "$2" >&2
   exit 1
 }

@@ -8,8 +8,8 @@ readonly MODULES=(lnet lustre)
 
 for module in "${MODULES[@]}"; do
   if ! modinfo "$module" >/dev/null 2>&1; then
-    say "WARNING the image has no kernel module $module: this node cannot mount FSx for Lustre"
-    exit 0
+    fail "the image has no kernel module $module: this node cannot mount FSx for Lustre" \
+      "use an image with the Lustre client, as those of HyperPod have"
   fi
 done
 

@@ -4,22 +4,32 @@
 # a checksum or signature, and nothing unverified is run as root here.
 # shellcheck source-path=SCRIPTDIR source=../lib/step.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib/step.sh"
+# shellcheck source-path=SCRIPTDIR source=../lib/lnet_efa.sh
+source "$LIFECYCLE/lib/lnet_efa.sh"
 
+readonly UNITS=$ROOT/etc/systemd/system
 readonly COMMAND=$ROOT/usr/local/sbin/hyperpod-lnet-efa
-readonly UNIT=$ROOT/etc/systemd/system/hyperpod-lnet-efa.service
+readonly UNIT=hyperpod-lnet-efa.service
 
-has_efa() {
-  local driver
-  for driver in "$ROOT"/sys/class/infiniband/*/device/driver; do
-    if [[ $(readlink "$driver") == */efa ]]; then
-      return
-    fi
-  done
-  return 1
+# AWS's own set-up, unpacked where nodeadm of the EKS images looks for it. AWS does not document
+# which images have it. https://github.com/awslabs/amazon-eks-ami/pull/2696
+readonly AMI_SETUP=$ROOT/etc/eks/configure-efa-fsx-lustre-client/setup.sh
+# The unit that it makes, by the FSx for Lustre guide, "Configuring EFA clients".
+readonly AMI_UNIT=configure-efa-fsx-lustre-client.service
+
+# File systems stay reachable over TCP.
+fail_over_tcp() {
+  fail "Lustre over EFA did not start: Lustre uses TCP" "check: journalctl -u $1"
 }
 
-if ! has_efa; then
+device_count=$(efa_devices | wc -l)
+if ((device_count == 0)); then
   say "no EFA device: Lustre uses TCP"
+  exit 0
+fi
+mapfile -t devices < <(lustre_devices)
+if ((${#devices[@]} == 0)); then
+  say "FSx for Lustre does not support EFA on $(instance_type): Lustre uses TCP"
   exit 0
 fi
 # The module is how AWS's own set-up tells support: operating system, kernel and client at once.
@@ -28,8 +38,21 @@ if ! modinfo kefalnd >/dev/null 2>&1 || ! command -v lnetctl >/dev/null; then
   exit 0
 fi
 
-install -D -m 0755 "$(dirname -- "${BASH_SOURCE[0]}")/../lib/lnet_efa.sh" "$COMMAND"
-cat >"$UNIT" <<SERVICE
+if [[ -f $UNITS/$AMI_UNIT ]]; then
+  systemctl enable --now "$AMI_UNIT" || fail_over_tcp "$AMI_UNIT"
+  say "$AMI_UNIT of the image: Lustre uses EFA for file systems that have it enabled"
+  exit 0
+fi
+if [[ -f $AMI_SETUP ]]; then
+  # Its exit code can be that of a start job which systemd replaced by a second one.
+  (cd "$(dirname "$AMI_SETUP")" && bash ./setup.sh) ||
+    systemctl is-active --quiet "$AMI_UNIT" || fail_over_tcp "$AMI_UNIT"
+  say "$AMI_SETUP: Lustre uses EFA for file systems that have it enabled"
+  exit 0
+fi
+
+install -D -m 0755 "$LIFECYCLE/lib/lnet_efa.sh" "$COMMAND"
+cat >"$UNITS/$UNIT" <<SERVICE
 [Unit]
 Description=Lustre over EFA
 After=network-online.target
@@ -45,9 +68,6 @@ ExecStart=$COMMAND
 WantedBy=multi-user.target
 SERVICE
 systemctl daemon-reload
-# File systems stay reachable over TCP: a slower mount is better than no node.
-if systemctl enable --now "$(basename "$UNIT")"; then
-  say "Lustre uses EFA for file systems that have it enabled, TCP for the others"
-else
-  say "WARNING Lustre over EFA did not start, Lustre uses TCP; check: journalctl -u $(basename "$UNIT" .service)"
-fi
+systemctl enable --now "$UNIT" || fail_over_tcp "$UNIT"
+say "Lustre uses ${#devices[@]} of $device_count EFA devices for file systems that have EFA enabled," \
+  "TCP for the others"

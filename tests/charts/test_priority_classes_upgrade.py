@@ -2,19 +2,18 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hyperpod_cdk.priority_class import PriorityClass
 
+from hyperpod_cdk import PriorityClassConfig
 from hyperpod_cdk.helm.priority_class import DEFAULT_PRIORITY_CLASSES
 from tests.support.kubernetes_api import Cluster, Done, running_cluster
 
 CHART = Path(__file__).resolve().parents[2] / "charts" / "priority-classes"
 RELEASE, NAMESPACE = "hyperpod-priority-classes", "kube-system"
-A, B = PriorityClass(name="a", value=1), PriorityClass(name="b", value=2)
+A, B = PriorityClassConfig(name="a", value=1), PriorityClassConfig(name="b", value=2)
 
 
 @pytest.fixture
@@ -23,21 +22,16 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield running
 
 
-def deploy(cluster: Cluster, *classes: PriorityClass) -> Done:
+def deploy(cluster: Cluster, *classes: PriorityClassConfig) -> Done:
     """Install or upgrade as the provisioner does."""
-    listed = [
-        {
-            "name": item.name,
-            "value": item.value,
-            "preemptionPolicy": item.preemption_policy,
-            "description": item.description,
-            "globalDefault": item.global_default,
-        }
-        for item in classes
-    ]
+    listed = [item.to_request() for item in classes]
     values = f"classes={json.dumps(listed)}"
     command = ["upgrade", "--install", RELEASE, str(CHART), "-n", NAMESPACE, "--set-json", values]
     return cluster.try_helm(*command)
+
+
+def replace(item: PriorityClassConfig, **changes: object) -> PriorityClassConfig:
+    return item.model_copy(update=changes)
 
 
 def in_cluster(cluster: Cluster) -> dict[str, Any]:
@@ -63,7 +57,7 @@ def test_what_may_change_changes(cluster: Cluster) -> None:
     assert deploy(cluster, A, B).ok
 
     changed = replace(B, description="for b", global_default=True)
-    done = deploy(cluster, changed, PriorityClass(name="c", value=3))
+    done = deploy(cluster, changed, PriorityClassConfig(name="c", value=3))
 
     assert done.ok, done.error
     found = in_cluster(cluster)
@@ -90,7 +84,7 @@ def test_what_may_change_changes(cluster: Cluster) -> None:
     ],
 )
 def test_what_may_not_change_is_refused_before_anything_is(
-    changed: PriorityClass, message: str, cluster: Cluster
+    changed: PriorityClassConfig, message: str, cluster: Cluster
 ) -> None:
     assert deploy(cluster, A, B).ok
     before = in_cluster(cluster)
@@ -114,7 +108,7 @@ def test_the_way_out_that_the_refusal_names(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize(("first", "second"), [(A, B), (B, A)], ids=["forward", "back"])
 def test_the_global_default_moves_in_two_deployments(
-    first: PriorityClass, second: PriorityClass, cluster: Cluster
+    first: PriorityClassConfig, second: PriorityClassConfig, cluster: Cluster
 ) -> None:
     assert deploy(cluster, replace(first, global_default=True), second).ok
 

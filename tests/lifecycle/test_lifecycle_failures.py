@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.node import Node
 
+DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"
 EBS = "Amazon Elastic Block Store"
 
 
@@ -30,15 +31,14 @@ def test_every_line_of_the_log_has_a_time_and_is_on_standard_output(node: Node) 
     assert lines[-1].endswith("done: every step succeeded")
 
 
+ROOT_DISK = f"/dev/nvme0n1\t{EBS}\t/"
+UNMOUNTED_EBS = f"/dev/nvme1n1\t{EBS}\t"
+INSTANCE_STORE = "/dev/nvme2n1\tAmazon EC2 NVMe Instance Storage\t"
+
+
 def test_an_attached_volume_that_is_not_mounted_fails_the_node(tmp_path: Path) -> None:
     node = Node(tmp_path)
-    node.mount("/opt/dlami/nvme")
-    node.state(
-        "disks",
-        f"/dev/nvme0n1\t{EBS}\t/",
-        f"/dev/nvme1n1\t{EBS}\t",
-        "/dev/nvme2n1\tAmazon EC2 NVMe\t",
-    )
+    node.state("disks", ROOT_DISK, UNMOUNTED_EBS, INSTANCE_STORE)
     run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="2", HYPERPOD_VOLUME_POLL_SECONDS="1")
     assert run.code == 1
     assert "waiting for /opt/sagemaker to be mounted: 1 of at most 2 s" in run.output
@@ -48,6 +48,51 @@ def test_an_attached_volume_that_is_not_mounted_fails_the_node(tmp_path: Path) -
     )
     assert "ERROR step wait_for_data_volume failed with exit code 1" in log_of(node)
     assert "containerd_data_root" not in run.output
+
+
+def test_the_instance_store_will_do_when_the_volume_is_not_mounted(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.mount("/opt/dlami/nvme")
+    node.state("disks", ROOT_DISK, UNMOUNTED_EBS, INSTANCE_STORE)
+    run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="1", HYPERPOD_VOLUME_POLL_SECONDS="1")
+    assert run.code == 0, run.output
+    assert "waiting for /opt/sagemaker to be mounted: 0 of at most 1 s" in run.output
+    assert (
+        "WARNING /opt/sagemaker is not mounted after 1 s, yet this disk is attached: /dev/nvme1n1"
+        in run.output
+    )
+    assert "data volume: /opt/dlami/nvme" in run.output
+    assert node.read("opt/dlami/nvme/kubelet/.hidden") == "a dot file"
+
+
+def test_the_instance_store_is_taken_at_once_when_no_volume_is_attached(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.mount("/opt/dlami/nvme")
+    node.state("disks", ROOT_DISK, INSTANCE_STORE)
+    run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="300")
+    assert run.code == 0, run.output
+    assert "waiting for" not in run.output
+    assert "data volume: /opt/dlami/nvme" in run.output
+
+
+def test_a_volume_that_is_mounted_late_is_used(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.mount("/opt/sagemaker")
+    node.state("mounts")
+    node.replace_command("sleep", text=f'echo "{node.root}/opt/sagemaker" >"$STUB_STATE/mounts"')
+    run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="300")
+    assert run.code == 0, run.output
+    assert "waiting for /opt/sagemaker to be mounted: 0 of at most 300 s" in run.output
+    assert "data volume: /opt/sagemaker" in run.output
+
+
+def test_the_volume_is_waited_for_300_seconds(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.replace_command("sleep", text='printf "slept %s\\n" "$1" >>"$STUB_STATE/calls"')
+    run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="")
+    assert run.code == 0, run.output
+    slept = [call for call in run.calls if call.startswith("slept ")]
+    assert sum(int(call.removeprefix("slept ")) for call in slept) == 300
 
 
 def test_a_group_without_a_volume_keeps_everything_on_the_root_volume(tmp_path: Path) -> None:
@@ -65,8 +110,6 @@ def test_a_group_without_a_volume_keeps_everything_on_the_root_volume(tmp_path: 
 @pytest.mark.parametrize(
     ("call", "step", "message"),
     [
-        ("modprobe lustre", "lustre_modules", "kernel module lustre exists but does not load"),
-        ("lctl network up", "lustre_modules", "LNet, the network of Lustre, does not come up"),
         (
             "systemctl daemon-reload",
             "containerd_data_root",
@@ -92,7 +135,7 @@ def test_a_failing_command_fails_its_step(call: str, step: str, message: str, no
 
 def test_nothing_is_lost_when_the_copy_fails(node: Node) -> None:
     node.write("opt/sagemaker/kubelet/earlier", "data")
-    node.break_command("cp")
+    node.replace_command("cp", text="exit 1")
     before = node.tree()
     run = node.run()
     assert run.code == 1
@@ -102,13 +145,22 @@ def test_nothing_is_lost_when_the_copy_fails(node: Node) -> None:
     assert node.tree() == before
 
 
-def test_an_unsupported_operating_system_is_refused(tmp_path: Path) -> None:
-    node = Node(tmp_path, release="debian-12")
+@pytest.mark.parametrize("release", ["debian-12", "amzn-2027", "ubuntu-30.04"])
+def test_an_unknown_operating_system_is_only_warned_about(release: str, tmp_path: Path) -> None:
+    node = Node(tmp_path, release=release)
     node.mount("/opt/sagemaker")
     run = node.run()
-    assert run.code == 1
-    assert "operating system debian-12 is not supported: only Amazon Linux 2 and 2023" in run.output
-    assert (node.root / "var/lib/kubelet").is_dir()
+    assert run.code == 0, run.output
+    assert f"WARNING the operating system {release} is unknown to these scripts" in run.output
+    assert "--root /opt/sagemaker/containerd" in node.read(DROP_IN)
+    assert node.read("opt/sagemaker/kubelet/.hidden") == "a dot file"
+
+
+def test_a_node_without_a_release_file_is_set_up(node: Node) -> None:
+    (node.root / "etc/os-release").unlink()
+    run = node.run()
+    assert run.code == 0, run.output
+    assert "WARNING the operating system unknown-unknown is unknown to these scripts" in run.output
 
 
 def test_a_drop_in_that_wins_over_ours_is_found_out(node: Node) -> None:
@@ -151,11 +203,3 @@ def test_a_run_that_was_cut_off_is_finished(node: Node) -> None:
     assert node.run().code == 0
     assert node.read("var/lib/kubelet/.hidden") == "a dot file"
     assert not (node.root / "opt/sagemaker/kubelet.new").exists()
-
-
-def test_an_image_without_lustre_still_gives_a_node(node: Node) -> None:
-    node.state("missing_modules", "lustre")
-    run = node.run()
-    assert run.code == 0
-    assert "WARNING the image has no kernel module lustre" in run.output
-    assert not [call for call in run.calls if call.startswith("modprobe")]

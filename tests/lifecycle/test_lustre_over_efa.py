@@ -15,7 +15,7 @@ COMMAND = "usr/local/sbin/hyperpod-lnet-efa"
 def node(tmp_path: Path) -> Node:
     made = Node(tmp_path)
     made.mount("/opt/sagemaker")
-    made.add_efa("rdmap16s27", "rdmap32s27", "rdmap160s27")
+    made.add_rdma("rdmap16s27", "rdmap32s27", "rdmap160s27")
     return made
 
 
@@ -23,7 +23,7 @@ def test_the_service_is_installed_and_started(node: Node) -> None:
     run = node.run()
     assert "systemctl enable --now hyperpod-lnet-efa.service" in run.calls
     assert f"ExecStart=/{COMMAND}\n" in node.read(UNIT)
-    assert "Lustre uses EFA for file systems that have it enabled" in run.output
+    assert "Lustre uses 2 of 3 EFA devices for file systems that have EFA enabled" in run.output
 
 
 def test_a_node_without_efa_is_left_alone(tmp_path: Path) -> None:
@@ -35,9 +35,7 @@ def test_a_node_without_efa_is_left_alone(tmp_path: Path) -> None:
 
 def test_another_rdma_device_is_not_efa(tmp_path: Path) -> None:
     node = Node(tmp_path)
-    folder = node.root / "sys/class/infiniband/mlx5_0/device"
-    folder.mkdir(parents=True)
-    (folder / "driver").symlink_to("../../../../bus/pci/drivers/mlx5_core")
+    node.add_rdma("mlx5_0", driver="mlx5_core")
     assert "no EFA device" in node.run().output
 
 
@@ -47,13 +45,6 @@ def test_an_image_without_the_module_stays_on_tcp(node: Node) -> None:
     assert run.code == 0
     assert "has no EFA support" in run.output
     assert UNIT not in node.tree()
-
-
-def test_a_service_that_does_not_start_costs_speed_not_the_node(node: Node) -> None:
-    node.state("failing", "systemctl enable --now hyperpod-lnet-efa.service")
-    run = node.run()
-    assert run.code == 0
-    assert "WARNING Lustre over EFA did not start" in run.output
 
 
 def service(node: Node) -> list[str]:
@@ -88,3 +79,90 @@ def test_the_service_fails_when_a_device_cannot_be_added(node: Node) -> None:
     node.state("failing", "lnetctl net add --net efa --if rdmap16s27 --peer-credits 32")
     with pytest.raises(subprocess.CalledProcessError):
         service(node)
+
+
+def devices(count: int) -> list[str]:
+    return [f"rdmap{index}s0" for index in range(100, 100 + count)]
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "present", "used"),
+    [
+        ("p5.48xlarge", 32, [0, 4, 8, 12, 16, 20, 24, 28]),
+        ("p5e.48xlarge", 32, [0, 4, 8, 12, 16, 20, 24, 28]),
+        ("p5en.48xlarge", 16, [0, 2, 4, 6, 8, 10, 12, 14]),
+        ("p5.4xlarge", 1, [0]),
+        ("p6-b200.48xlarge", 8, list(range(8))),
+        ("p6-b300.48xlarge", 16, list(range(16))),
+        ("p6-b300.48xlarge", 17, list(range(16))),
+        ("p6e-gb200.36xlarge", 17, [0, 2, 4, 6, 8, 10, 12, 14]),
+        ("p5.48xlarge", 3, [0, 1, 2]),
+        ("p4d.24xlarge", 4, [0, 3]),
+        ("g6.8xlarge", 1, [0]),
+        (None, 4, [0, 3]),
+    ],
+)
+def test_the_number_of_devices_is_that_of_the_guide(
+    instance_type: str | None, present: int, used: list[int], tmp_path: Path
+) -> None:
+    node = Node(tmp_path)
+    node.add_rdma(*devices(present))
+    node.add_rdma("ibp1s0", driver="mlx5_core")
+    if instance_type is not None:
+        node.set_instance_type(instance_type)
+    run = node.run()
+    assert f"Lustre uses {len(used)} of {present} EFA devices" in run.output
+    added = [call.split()[6] for call in service(node) if call.startswith("lnetctl net add")]
+    assert added == [devices(present)[index] for index in used]
+
+
+def test_trainium2_stays_on_tcp(node: Node) -> None:
+    node.set_instance_type("trn2.48xlarge")
+    run = node.run()
+    assert "FSx for Lustre does not support EFA on trn2.48xlarge: Lustre uses TCP" in run.output
+    assert UNIT not in node.tree()
+
+
+AMI_SERVICE = "configure-efa-fsx-lustre-client.service"
+
+
+def test_the_setup_of_the_ami_is_preferred(node: Node) -> None:
+    setup = node.add_setup_of_the_ami()
+    run = node.run()
+    assert run.code == 0, run.output
+    assert "setup.sh" in run.calls
+    assert f"{setup}: Lustre uses EFA" in run.output
+    assert UNIT not in node.tree()
+
+
+def test_the_setup_of_the_ami_runs_before_lnet_is_up(node: Node) -> None:
+    node.add_setup_of_the_ami()
+    calls = node.run().calls
+    assert calls.index("setup.sh") < calls.index("lctl network up")
+
+
+def test_what_the_setup_of_the_ami_made_is_not_made_again(node: Node) -> None:
+    node.add_setup_of_the_ami()
+    node.run()
+    run = node.run()
+    assert "setup.sh" not in run.calls
+    assert f"systemctl enable --now {AMI_SERVICE}" in run.calls
+    assert UNIT not in node.tree()
+
+
+def test_the_service_of_the_setup_counts_not_its_exit_code(node: Node) -> None:
+    node.add_setup_of_the_ami()
+    node.state("failing", "setup.sh")
+    node.state("active", AMI_SERVICE)
+    run = node.run()
+    assert run.code == 0
+    assert "WARNING" not in run.output
+
+
+def test_a_setup_that_fails_is_warned_about(node: Node) -> None:
+    node.add_setup_of_the_ami()
+    node.state("failing", "setup.sh")
+    run = node.run()
+    assert run.code == 0
+    assert "WARNING Lustre over EFA did not start: Lustre uses TCP" in run.output
+    assert f"check: journalctl -u {AMI_SERVICE}" in run.output

@@ -34,7 +34,7 @@ def al2023_cpu(directory: Path) -> Node:
 def al2023_gpu_with_efa(directory: Path) -> Node:
     node = al2023_cpu(directory)
     node.add_gpu()
-    node.add_efa("rdmap16s27", "rdmap32s27", "rdmap160s27")
+    node.add_rdma("rdmap16s27", "rdmap32s27", "rdmap160s27")
     node.write("etc/containerd/config.toml", CONFIG_V3_NVIDIA)
     return node
 
@@ -186,3 +186,31 @@ def test_every_step_that_on_create_names_exists() -> None:
     text = (SCRIPTS / "on_create.sh").read_text()
     named = text.partition("STEPS=(")[2].partition(")")[0].split()
     assert sorted(named) == sorted(path.stem for path in (SCRIPTS / "steps").glob("*.sh"))
+
+
+@pytest.mark.parametrize("make_node", [al2_cpu, al2023_cpu, al2023_instance_store, ubuntu_gpu])
+def test_containerd_does_not_start_on_the_root_volume(
+    make_node: Callable[[Path], Node], tmp_path: Path
+) -> None:
+    node = make_node(tmp_path)
+    assert node.run().code == 0
+    (volume,) = [path for path in ("/opt/sagemaker", "/opt/dlami/nvme") if node.has(path)]
+    assert f"ExecStartPre=/usr/bin/mountpoint -q {volume}\n" in node.read(DROP_IN)
+    # A drop-in of AL2's must leave containerd's own command alone.
+    assert ("ExecStart=\n" in node.read(DROP_IN)) is (make_node is not al2_cpu)
+
+
+def test_the_check_is_added_to_a_node_that_moved_its_data_before(tmp_path: Path) -> None:
+    node = al2_cpu(tmp_path)
+    node.run()
+    (node.root / DROP_IN).unlink()
+    run = node.run()
+    assert "ExecStartPre=/usr/bin/mountpoint -q /opt/sagemaker\n" in node.read(DROP_IN)
+    assert not [call for call in run.calls if call.startswith("systemctl stop")]
+    assert "systemctl daemon-reload" in run.calls
+
+
+def test_a_node_without_a_data_volume_has_no_check(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.run()
+    assert DROP_IN not in node.tree()

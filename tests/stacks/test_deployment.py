@@ -1,12 +1,17 @@
 """The stacks: outputs, options of the configuration, what lives how long."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.checks import findings
+from hyperpod_cdk.schema.errors import Severity
+from stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
+from tests.support.assembly import new_app
 from tests.support.template_view import TemplateView
 
 View = Callable[[Config, str], TemplateView]
@@ -215,3 +220,29 @@ def test_the_provisioner_is_where_it_reaches_the_kubernetes_api(
 
     assert len(placed) == 2
     assert set(placed.values()) == {inside}
+
+
+def test_each_warning_of_the_checks_is_shown_once(
+    configure: Configure, chart: Path, tmp_path: Path
+) -> None:
+    group = {"name": "g", "instance_type": "ml.g5.12xlarge", "instance_count": 1}
+    slow = {"threads_per_core": 1, "deep_health_checks": ["InstanceStress"]}
+    config = configure({"cluster": {"instance_groups": [{**group, **slow}]}})
+    expected = {
+        f"{finding} [ack: hyperpod-cdk:{finding.rule}]"
+        for finding in findings(config)
+        if finding.severity is Severity.WARNING
+    }
+    app = new_app(tmp_path)
+
+    add_stacks(app, config=config, chart=chart)
+
+    shown = [
+        str(entry.data)
+        for construct in app.node.find_all()
+        for entry in construct.node.metadata
+        if entry.type == "aws:cdk:warning" and "hyperpod-cdk:" in str(entry.data)
+    ]
+    assert {text.rpartition(":")[2] for text in shown} >= {"threads_per_core]", "system_pods]"}
+    assert len(shown) == len(expected)
+    assert set(shown) == expected

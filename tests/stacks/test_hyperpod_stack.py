@@ -35,32 +35,10 @@ def request(view: TemplateView) -> dict[str, Any]:
     return result
 
 
-def of_types(*types: str, **more: int) -> dict[str, Any]:
-    kind = {"instance_type": types[0]} if len(types) == 1 else {"instance_types": list(types)}
-    group = {"name": "g", "instance_count": 1, **kind, **more}
-    return {"cluster": {"instance_groups": [group]}}
-
-
 def in_zone(zone: str) -> dict[str, Any]:
     group = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
     groups = [{**group, "availability_zone_id": zone}]
     return {"network": TWO_ZONES, "cluster": {"instance_groups": groups}}
-
-
-@pytest.mark.parametrize(
-    ("changes", "threads"),
-    [
-        (of_types("ml.g5.12xlarge"), 2),
-        (of_types("ml.m6g.large"), 1),
-        (of_types("ml.m5.large", "ml.m6g.large"), 1),
-        (of_types("ml.m5.large", threads_per_core=1), 1),
-        (of_types("ml.p6e-gb200.36xlarge"), None),
-    ],
-)
-def test_a_group_has_all_the_threads_that_its_types_have(
-    view: TemplateView, threads: int | None
-) -> None:
-    assert request(view)["InstanceGroups"][0].get("ThreadsPerCore") == threads
 
 
 @pytest.mark.parametrize("changes", [{"cluster": {"auto_scaling": "Karpenter"}}])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
 
 from hyperpod_cdk import Config
 from stacks.deployment import add_stacks
@@ -34,6 +35,18 @@ class Assembly:
         """Return the template of each stack."""
         return {name: json.loads(text) for name, text in self.texts().items()}
 
+    def nag_findings(self) -> list[tuple[str, str]]:
+        """Return the rule and the construct of each open finding of cdk-nag."""
+        report = json.loads((self.directory / "validation-report.json").read_text("utf-8"))
+        return [
+            (violation["ruleName"], construct["constructPath"])
+            for plugin in report["pluginReports"]
+            for violation in plugin["violations"]
+            for construct in violation["violatingConstructs"]
+            # The configuration's warnings are in the report too; they have tests of their own.
+            if not violation["ruleName"].startswith("Annotation::")
+        ]
+
     def artifact(self, name: str) -> dict[str, Any]:
         """Return what the deployment tool is told of a stack."""
         manifest = json.loads((self.directory / "manifest.json").read_text("utf-8"))
@@ -47,11 +60,25 @@ def new_app(directory: Path) -> cdk.App:
     return cdk.App(context={**context, **_FAST}, outdir=str(directory))
 
 
-def synthesized(config: Config, *, chart: Path, directory: Path) -> Assembly:
-    """Synthesize the stacks of a configuration into `directory`."""
+def synthesized(config: Config, *, chart: Path, directory: Path, nag: bool = False) -> Assembly:
+    """Synthesize the stacks of a configuration into `directory`.
+
+    Args:
+        config: The configuration.
+        chart: Chart of the HyperPod dependencies.
+        directory: Where to write.
+        nag: Whether cdk-nag's AwsSolutions rules are run too.
+    """
     app = new_app(directory)
     add_stacks(app, config=config, chart=chart)
-    app.synth()
+    if nag:
+        cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    try:
+        app.synth()
+    except RuntimeError as error:
+        # The templates and the report are written all the same.
+        if not nag or "ValidationFailed" not in str(error):
+            raise
     return Assembly(directory)
 
 

@@ -57,6 +57,7 @@ class Node:
         self.root = directory / "root"
         self._state = directory / "state"
         self._bin = directory / "bin"
+        self._scripts = shutil.copytree(SCRIPTS, directory / "scripts")
         for folder in (self.root, self._state, self._bin):
             folder.mkdir()
         for name in _STUBBED:
@@ -64,6 +65,7 @@ class Node:
         for name in ("mounts", "disks", "active", "missing_modules", "failing", "calls"):
             (self._state / name).touch()
         (self._state / "containerd_command").write_text("ExecStart=/usr/bin/containerd\n")
+        (self.root / "etc/systemd/system").mkdir(parents=True)
         system, version = release.split("-")
         self.write("etc/os-release", f'ID="{system}"\nVERSION_ID="{version}"\n')
         if release == "amzn-2":
@@ -83,6 +85,9 @@ class Node:
     def read(self, path: str) -> str:
         return (self.root / path).read_text().replace(str(self.root), "")
 
+    def has(self, path: str) -> bool:
+        return (self.root / path.lstrip("/")).exists()
+
     def state(self, name: str, *lines: str) -> None:
         """Set one of the stubs' state files."""
         (self._state / name).write_text("".join(f"{line}\n" for line in lines))
@@ -98,22 +103,38 @@ class Node:
     def add_gpu(self) -> None:
         self.write("sys/bus/pci/devices/0000:00:1e.0/vendor", "0x10de\n")
 
-    def add_efa(self, *devices: str) -> None:
+    def add_rdma(self, *devices: str, driver: str = "efa") -> None:
         for device in devices:
             folder = self.root / "sys/class/infiniband" / device / "device"
             folder.mkdir(parents=True)
-            (folder / "driver").symlink_to("../../../../bus/pci/drivers/efa")
+            (folder / "driver").symlink_to(f"../../../../bus/pci/drivers/{driver}")
+
+    def set_instance_type(self, name: str) -> None:
+        self.write("sys/devices/virtual/dmi/id/product_name", f"{name}\n")
+
+    def configure(self, text: str) -> None:
+        """Put the deployment's own settings beside the scripts, as its configuration would."""
+        (self._scripts / "deployment.env").write_text(text)
+
+    def add_setup_of_the_ami(self) -> str:
+        """Put AWS's own set-up of Lustre over EFA where the EKS AMI has it; return its path."""
+        path = "/etc/eks/configure-efa-fsx-lustre-client/setup.sh"
+        script = self.root / path.lstrip("/")
+        script.parent.mkdir(parents=True)
+        script.symlink_to(_STUB)
+        return path
 
     def without(self, command: str) -> None:
-        (self._bin / command).unlink()
+        (self._bin / command).unlink(missing_ok=True)
 
-    def break_command(self, command: str) -> None:
-        (self._bin / command).write_text("#!/bin/sh\nexit 1\n")
+    def replace_command(self, command: str, *, text: str) -> None:
+        self.without(command)
+        (self._bin / command).write_text(f"#!/bin/sh\n{text}\n")
         (self._bin / command).chmod(0o755)
 
     def run(self, **settings: str) -> Run:
         """Run on_create.sh once; the calls are those of this run."""
-        done = self._execute(SCRIPTS / "on_create.sh", settings)
+        done = self._execute(self._scripts / "on_create.sh", settings)
         output = done.stdout.replace(str(self.root), "")
         return Run(code=done.returncode, output=output, calls=self._calls())
 

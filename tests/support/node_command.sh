@@ -47,6 +47,7 @@ case $name in
   ip) echo "default via 10.1.0.1 dev ens32 proto dhcp src 10.1.0.9 metric 512" ;;
   nvidia-ctk) sed -i 's/^default_runtime_name.*/default_runtime_name = "nvidia"/' "$HYPERPOD_LIFECYCLE_ROOT/etc/containerd/config.toml" ;;
   lnetctl) if [[ $* == "net show --net efa" && -e $STUB_STATE/lnet_efa ]]; then cat "$STUB_STATE/lnet_efa"; fi ;;
+  setup.sh) : >"$HYPERPOD_LIFECYCLE_ROOT/etc/systemd/system/configure-efa-fsx-lustre-client.service" ;;
   modprobe | lctl | sync) ;;
   *) exit 64 ;;
 esac

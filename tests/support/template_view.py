@@ -63,19 +63,23 @@ class TemplateView:
     def text(self, value: object) -> str:
         """Return a value with `<type>` or `<type.attribute>` in place of each reference."""
         match value:
+            case str(text):
+                written = text
             case {"Ref": str(name)}:
-                return f"<{self._name(name)}>"
+                written = f"<{self._name(name)}>"
             case {"Fn::GetAtt": [str(name), str(attribute)]}:
-                return f"<{self._name(name)}.{attribute}>"
+                written = f"<{self._name(name)}.{attribute}>"
             case {"Fn::ImportValue": str(name)}:
-                return f"<output {name.rpartition(':')[2]}>"
+                written = f"<output {name.rpartition(':')[2]}>"
             case {"Fn::Join": [str(separator), [*parts]]}:
-                return separator.join(self.text(part) for part in parts)
+                written = separator.join(self.text(part) for part in parts)
+            case {"Fn::Select": [int(index), {"Fn::Split": [str(separator), whole]}]}:
+                written = f"<{self.text(whole)} split at {separator}, {index}>"
             case {"Fn::Sub": str(text)}:
-                return re.sub(r"\$\{([^}]+)\}", r"<\1>", text)
-            case str():
-                return value
-        raise ValueError(f"not a text: {value!r}")
+                written = re.sub(r"\$\{([^}]+)\}", r"<\1>", text)
+            case _:
+                raise ValueError(f"not a text: {value!r}")
+        return written
 
     def exported(self, name: str) -> object:
         """Return the value that the stack exports under a name."""

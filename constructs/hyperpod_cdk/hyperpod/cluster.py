@@ -32,7 +32,7 @@ class HyperPodCluster(Construct):
 
     Args:
         cluster: Name, instance groups, recovery, scaling, and what a deployment waits for. Its
-            ARNs, IDs and URIs may be CDK tokens.
+            ARNs, IDs and URIs may be CDK tokens; of a KMS key, the ARN's.
         orchestrator: What runs the jobs, such as `Eks(cluster=...)`.
         provisioner: Makes the calls.
         execution_role: Role of the nodes of groups that name none.

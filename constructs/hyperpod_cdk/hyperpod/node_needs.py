@@ -11,8 +11,6 @@ from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
 from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
 
-_SCHEME = "s3://"
-
 
 def need_statements(
     scope: Construct, groups: Sequence[NodeGroupConfig]
@@ -62,22 +60,27 @@ def _lifecycle_s3_uris(groups: Sequence[NodeGroupConfig]) -> list[str]:
 
 
 def _bucket_arn(s3_uri: str) -> str:
-    if s3_uri.startswith(_SCHEME):
-        bucket, _, _ = s3_uri.removeprefix(_SCHEME).partition("/")
-    else:
-        bucket = Fn.select(2, Fn.split("/", s3_uri))
+    location = _location(s3_uri)
+    bucket = (
+        Fn.select(0, Fn.split("/", location)) if _is_opaque(s3_uri) else location.partition("/")[0]
+    )
     return f"arn:{Aws.PARTITION}:s3:::{bucket}"
 
 
 def _script_arns(s3_uris: Iterable[str]) -> list[str]:
-    return _once(f"arn:{Aws.PARTITION}:s3:::{_bucket_and_prefix(uri)}/*" for uri in s3_uris)
+    return _once(f"arn:{Aws.PARTITION}:s3:::{_location(uri).rstrip('/')}/*" for uri in s3_uris)
 
 
-def _bucket_and_prefix(s3_uri: str) -> str:
-    if s3_uri.startswith(_SCHEME):
-        return s3_uri.removeprefix(_SCHEME).rstrip("/")
-    # A CDK token stands for the whole URI.
-    return Fn.select(1, Fn.split(_SCHEME, s3_uri))
+def _location(s3_uri: str) -> str:
+    """Return the bucket and the prefix, without the scheme."""
+    if _is_opaque(s3_uri):
+        return Fn.select(1, Fn.split("s3://", s3_uri))
+    return s3_uri.removeprefix("s3://")
+
+
+def _is_opaque(s3_uri: str) -> bool:
+    """Tell whether the URI is a CDK token as a whole, which only CloudFormation takes apart."""
+    return not s3_uri.startswith("s3://")
 
 
 def _once(values: Iterable[str]) -> list[str]:

@@ -73,12 +73,23 @@ def test_it_has_no_nodes_of_its_own(
 @pytest.mark.parametrize(
     ("access", "cidrs", "public", "private", "only_from", "anywhere"),
     [
-        pytest.param(BOTH, ["0.0.0.0/0"], True, True, None, True, id="both"),
-        pytest.param(BOTH, [OFFICE], True, True, [OFFICE], False, id="both-restricted"),
-        pytest.param(BOTH, [OFFICE, "0.0.0.0/0"], True, True, None, True, id="both-open-anyway"),
-        pytest.param(PUBLIC, ["0.0.0.0/0"], True, False, None, True, id="public"),
-        pytest.param(PRIVATE, ["0.0.0.0/0"], False, True, None, False, id="private"),
-        pytest.param(PRIVATE, [OFFICE], False, True, None, False, id="private-ignores-cidrs"),
+        pytest.param(BOTH, ("0.0.0.0/0",), True, True, None, True, id="both"),
+        pytest.param(BOTH, (OFFICE,), True, True, [OFFICE], False, id="both-restricted"),
+        pytest.param(
+            BOTH,
+            (
+                OFFICE,
+                "0.0.0.0/0",
+            ),
+            True,
+            True,
+            None,
+            True,
+            id="both-open-anyway",
+        ),
+        pytest.param(PUBLIC, ("0.0.0.0/0",), True, False, None, True, id="public"),
+        pytest.param(PRIVATE, ("0.0.0.0/0",), False, True, None, False, id="private"),
+        pytest.param(PRIVATE, (OFFICE,), False, True, None, False, id="private-ignores-cidrs"),
     ],
 )
 def test_endpoint(
@@ -87,7 +98,7 @@ def test_endpoint(
     surroundings: dict[str, Any],
     view: View,
     access: str,
-    cidrs: Sequence[str],
+    cidrs: tuple[str, ...],
     public: bool,
     private: bool,
     only_from: Sequence[str] | None,
@@ -115,7 +126,7 @@ def test_addons_need_no_node(stack: cdk.Stack, surroundings: dict[str, Any], vie
 def test_admins_get_in_and_nobody_else(
     stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(admins=ADMINS))
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(admins=tuple(ADMINS)))
 
     seen = view()
     entries = seen.all(ENTRY)

@@ -1,10 +1,10 @@
-"""Which components a cluster gets, and which cannot go together."""
+"""Which components a cluster gets, and what it takes to go without one."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
+
+from hyperpod_cdk import ComponentsConfig, ConfigError, HelmConfig
 
 CONSENT: dict[str, Any] = {"i_know_this_breaks_resiliency": True}
 PLUGINS = ("nvidia_device_plugin", "neuron_device_plugin", "efa_device_plugin")
@@ -14,13 +14,17 @@ OFF_BY_DEFAULT = {
 }
 
 
-def off(*names: str) -> dict[str, Any]:
-    return dict.fromkeys(names, False)
+def off(*names: str) -> ComponentsConfig:
+    switches: dict[str, Any] = dict.fromkeys(names, False)
+    return ComponentsConfig(**switches)
 
 
-def plugins(components: HyperPodComponents) -> set[str]:
-    switches = components.switches()
-    return {name for name in PLUGINS if switches[name]}
+def installed(*instance_types: str, **helm: Any) -> ComponentsConfig:
+    return HelmConfig(**helm).components_to_install(instance_types=instance_types)
+
+
+def plugins(components: ComponentsConfig) -> set[str]:
+    return {name for name in PLUGINS if components.switches()[name]}
 
 
 @pytest.mark.parametrize(
@@ -44,18 +48,24 @@ def plugins(components: HyperPodComponents) -> set[str]:
     ],
 )
 def test_device_plugins_follow_the_hardware(instance_types: list[str], expected: set[str]) -> None:
-    assert plugins(HyperPodComponents.for_instance_types(instance_types)) == expected
+    assert plugins(installed(*instance_types)) == expected
 
 
 def test_everything_else_is_as_hyperpod_needs_it() -> None:
-    switches = HyperPodComponents.for_instance_types(["ml.m5.2xlarge"]).switches()
+    switches = installed("ml.m5.2xlarge").switches()
 
     assert {name for name, on in switches.items() if not on} == {*OFF_BY_DEFAULT, *PLUGINS}
 
 
+def test_no_component_is_left_to_its_default() -> None:
+    every = ComponentsConfig.model_fields.keys() - {"compute_quota_target_id"}
+
+    assert installed("ml.m5.2xlarge").switches().keys() == every
+
+
 def test_unknown_instance_type_is_refused() -> None:
     with pytest.raises(ValueError, match="is not a HyperPod instance type"):
-        HyperPodComponents.for_instance_types(["ml.p5.huge"])
+        installed("ml.p5.huge")
 
 
 @pytest.mark.parametrize(
@@ -68,16 +78,13 @@ def test_unknown_instance_type_is_refused() -> None:
     ],
 )
 def test_resiliency_is_not_given_up_by_accident(name: str, lost: str) -> None:
-    with pytest.raises(ValueError, match=f"^{name}: False breaks resiliency: .*{lost}") as caught:
-        replace(HyperPodComponents(), **off(name))
+    line = f"^HelmConfig.components.{name}: false breaks resiliency: .*{lost}"
+
+    with pytest.raises(ConfigError, match=line) as caught:
+        HelmConfig(components=off(name))
 
     assert "i_know_this_breaks_resiliency: true" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_all_that_is_lost_is_named_at_once() -> None:
-    with pytest.raises(ValueError, match=r"job_auto_restart: .*; patching: "):
-        HyperPodComponents(job_auto_restart=False, patching=False)
+    assert len(caught.value.lines) == 1
 
 
 @pytest.mark.parametrize(
@@ -91,57 +98,51 @@ def test_all_that_is_lost_is_named_at_once() -> None:
     ],
 )
 def test_resiliency_is_given_up_with_consent(names: set[str]) -> None:
-    components = HyperPodComponents(**off(*names), **CONSENT)
+    switches = installed("ml.m5.2xlarge", components=off(*names), **CONSENT).switches()
 
-    assert not any(getattr(components, name) for name in names)
+    assert {name for name in names if switches[name]} == set()
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        pytest.param(
-            {"deep_health_check": False, **CONSENT},
-            "where health_monitoring_agent and job_auto_restart would go",
-            id="no-namespace",
-        ),
-        pytest.param(
-            {"deep_health_check": False, "job_auto_restart": False, **CONSENT},
-            "aws-hyperpod, where health_monitoring_agent would go",
-            id="no-namespace-for-one",
-        ),
-        pytest.param(CONSENT, "a consent left behind", id="idle-consent"),
-        pytest.param(
-            {"gpu_operator": True},
-            "nvidia_device_plugin: True must be false while gpu_operator is on",
-            id="two-gpu-plugins",
-        ),
-        pytest.param(
-            {"team_role_bindings": True},
-            "compute_quota_target_id: None must be set",
-            id="no-team",
-        ),
-        pytest.param(
-            {"compute_quota_target_id": "research"},
-            "'research' is for team_role_bindings, which is off",
-            id="idle-team",
-        ),
-    ],
-)
-def test_what_cannot_go_together_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        replace(HyperPodComponents(), **changes)
+def test_the_namespace_of_one_component_is_not_left_out() -> None:
+    components = off("deep_health_check", "job_auto_restart")
+
+    with pytest.raises(ConfigError, match="aws-hyperpod, where health_monitoring_agent would go"):
+        HelmConfig(components=components, **CONSENT)
 
 
 @pytest.mark.parametrize(
-    "changes",
+    "components",
     [
         {"gpu_operator": True, "nvidia_device_plugin": False},
         {"team_role_bindings": True, "compute_quota_target_id": "research"},
-        off(*PLUGINS),
+        dict.fromkeys(PLUGINS, False),
         {"training_operator": False, "mpi_operator": False},
     ],
 )
-def test_what_can_go_together_is_taken(changes: dict[str, Any]) -> None:
-    components = replace(HyperPodComponents(), **changes)
+def test_what_is_chosen_is_installed(components: dict[str, Any]) -> None:
+    found = installed("ml.p5.48xlarge", "ml.trn1.32xlarge", components=components)
 
-    assert all(getattr(components, name) == value for name, value in changes.items())
+    assert {name: getattr(found, name) for name in components} == components
+
+
+@pytest.mark.parametrize(
+    ("components", "values"),
+    [
+        ({"mpi_operator": False}, {"mpi-operator": {"enabled": False}}),
+        ({"training_operator": True}, {"trainingOperators": {"enabled": True}}),
+        ({"gpu_operator": None}, {}),
+        (
+            {"team_role_bindings": True, "compute_quota_target_id": "research"},
+            {
+                "team-role-and-bindings": {
+                    "enabled": True,
+                    "computeQuotaTarget": {"targetId": "research"},
+                }
+            },
+        ),
+    ],
+)
+def test_each_is_the_chart_value_that_switches_it(
+    components: dict[str, Any], values: dict[str, Any]
+) -> None:
+    assert ComponentsConfig(**components).to_request() == values

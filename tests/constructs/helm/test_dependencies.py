@@ -2,22 +2,24 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from hyperpod_cdk.helm.hyperpod_components import HyperPodComponents
 
+from hyperpod_cdk import HelmConfig
 from hyperpod_cdk.helm.chart import HyperPodChartError
-from hyperpod_cdk.helm.dependencies import hyperpod_dependency_values
+from hyperpod_cdk.helm.dependencies import dependency_values
 from scripts.charts.packing import pack
 
 AGENT = "health-monitoring-agent"
-EVERYTHING = HyperPodComponents()
-GPU_OPERATOR = replace(EVERYTHING, gpu_operator=True, nvidia_device_plugin=False)
-NO_AGENT = replace(EVERYTHING, health_monitoring_agent=False, i_know_this_breaks_resiliency=True)
+DEFAULT: dict[str, Any] = {}
+GPU_OPERATOR: dict[str, Any] = {"components": {"gpu_operator": True}}
+NO_AGENT: dict[str, Any] = {
+    "components": {"health_monitoring_agent": False},
+    "i_know_this_breaks_resiliency": True,
+}
 PACKAGING = {
     "health_monitoring_agent_regions": ["us-east-1", "us-west-2"],
     "absent": [
@@ -61,10 +63,17 @@ def make_chart(request: pytest.FixtureRequest, tmp_path: Path) -> MakeChart:
     return chart
 
 
+def values_of(
+    helm: dict[str, Any], *, region: str = "us-west-2", chart: Path | None = None
+) -> dict[str, Any]:
+    return dependency_values(
+        HelmConfig(**helm), region=region, instance_types=["ml.g5.xlarge"], chart=chart
+    )
+
+
 @pytest.mark.parametrize(
     ("overrides", "agent"),
     [
-        pytest.param(None, {"enabled": True, "region": "eu-west-1"}, id="default"),
         pytest.param({}, {"enabled": True, "region": "eu-west-1"}, id="none"),
         pytest.param(
             {AGENT: {"imageTag": "1"}},
@@ -81,12 +90,8 @@ def make_chart(request: pytest.FixtureRequest, tmp_path: Path) -> MakeChart:
         ),
     ],
 )
-def test_overrides_are_merged_key_by_key(
-    overrides: dict[str, Any] | None, agent: dict[str, Any]
-) -> None:
-    values = hyperpod_dependency_values(
-        region="eu-west-1", components=EVERYTHING, overrides=overrides
-    )
+def test_overrides_are_merged_key_by_key(overrides: dict[str, Any], agent: dict[str, Any]) -> None:
+    values = values_of({"values": overrides}, region="eu-west-1")
 
     assert values[AGENT] == agent
     assert values["mpi-operator"] == {"enabled": True}
@@ -94,36 +99,20 @@ def test_overrides_are_merged_key_by_key(
 
 def test_other_values_pass_through() -> None:
     overrides = {"storage": {"size": [1, 2]}, "odd": None}
-    values = hyperpod_dependency_values(
-        region="eu-west-1", components=EVERYTHING, overrides=overrides
-    )
+    values = values_of({"values": overrides})
 
     assert {key: values[key] for key in overrides} == overrides
 
 
 @pytest.mark.parametrize(
-    ("overrides", "message"),
+    ("region", "helm", "overrides"),
     [
-        ({AGENT: {"enabled": False}}, f"{AGENT}.enabled: False contradicts components.health"),
-        ({"mlflow": {"enabled": True}}, "mlflow.enabled: True contradicts components.mlflow: Fals"),
-        ({AGENT: {"enable": False}}, f"is ignored by the chart: write {AGENT}.enabled"),
-        ({AGENT: None}, f"{AGENT}: None must be a mapping"),
-    ],
-)
-def test_a_bad_override_is_refused(overrides: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        hyperpod_dependency_values(region="us-west-2", components=EVERYTHING, overrides=overrides)
-
-
-@pytest.mark.parametrize(
-    ("region", "components", "overrides"),
-    [
-        pytest.param("us-west-2", EVERYTHING, {}, id="known"),
-        pytest.param("eu-west-1", EVERYTHING, {AGENT: {"region": "us-east-1"}}, id="borrowed"),
-        pytest.param("eu-west-1", EVERYTHING, {AGENT: {"hmaimage": "mine:1"}}, id="own-image"),
+        pytest.param("us-west-2", DEFAULT, {}, id="known"),
+        pytest.param("eu-west-1", DEFAULT, {AGENT: {"region": "us-east-1"}}, id="borrowed"),
+        pytest.param("eu-west-1", DEFAULT, {AGENT: {"hmaimage": "mine:1"}}, id="own-image"),
         pytest.param("eu-west-1", NO_AGENT, {}, id="no-agent"),
-        pytest.param(cdk.Aws.REGION, EVERYTHING, {}, id="token"),
-        pytest.param("us-west-2", EVERYTHING, {"cert-manager": {"enabled": False}}, id="off"),
+        pytest.param(cdk.Aws.REGION, DEFAULT, {}, id="token"),
+        pytest.param("us-west-2", DEFAULT, {"cert-manager": {"enabled": False}}, id="off"),
         pytest.param(
             "us-west-2",
             GPU_OPERATOR,
@@ -133,28 +122,28 @@ def test_a_bad_override_is_refused(overrides: dict[str, Any], message: str) -> N
     ],
 )
 def test_values_that_the_chart_can_serve(
-    region: str, components: HyperPodComponents, overrides: dict[str, Any], make_chart: MakeChart
+    region: str, helm: dict[str, Any], overrides: dict[str, Any], make_chart: MakeChart
 ) -> None:
-    values = hyperpod_dependency_values(
-        region=region, components=components, chart=make_chart(PACKAGING), overrides=overrides
-    )
+    helm = {**helm, "values": overrides}
 
-    assert values[AGENT]["enabled"] is components.health_monitoring_agent
+    values = values_of(helm, region=region, chart=make_chart(PACKAGING))
+
+    assert values[AGENT]["enabled"] is (helm.get("components") != NO_AGENT["components"])
 
 
 @pytest.mark.parametrize(
-    ("region", "components", "overrides", "message"),
+    ("region", "helm", "overrides", "message"),
     [
         pytest.param(
             "eu-west-1",
-            EVERYTHING,
+            DEFAULT,
             {},
             r"no image of the health monitoring agent in region eu-west-1 \(regions: us-east-1, us",
             id="region",
         ),
         pytest.param(
             "us-west-2",
-            EVERYTHING,
+            DEFAULT,
             {AGENT: {"region": "mars-1"}},
             "in region mars-1",
             id="region-in-values",
@@ -169,7 +158,7 @@ def test_values_that_the_chart_can_serve(
         ),
         pytest.param(
             "us-west-2",
-            EVERYTHING,
+            DEFAULT,
             {"certificates": {"enabled": True}},
             "cert-manager needs the chart",
             id="absent-other-condition",
@@ -178,7 +167,7 @@ def test_values_that_the_chart_can_serve(
 )
 def test_values_that_the_chart_cannot_serve(
     region: str,
-    components: HyperPodComponents,
+    helm: dict[str, Any],
     overrides: dict[str, Any],
     message: str,
     make_chart: MakeChart,
@@ -186,21 +175,16 @@ def test_values_that_the_chart_cannot_serve(
     chart = make_chart(PACKAGING)
 
     with pytest.raises(HyperPodChartError, match=message) as caught:
-        hyperpod_dependency_values(
-            region=region, components=components, chart=chart, overrides=overrides
-        )
+        values_of({**helm, "values": overrides}, region=region, chart=chart)
 
     assert str(caught.value).startswith(f"{chart}: ")
     assert "\n" not in str(caught.value)
 
 
 def test_the_gpu_operator_takes_the_registries_of_the_region(make_chart: MakeChart) -> None:
-    values = hyperpod_dependency_values(
-        region="us-west-2",
-        components=GPU_OPERATOR,
-        chart=make_chart(VENDORED),
-        overrides={"gpu-operator": {"gpu-operator": {"operator": {"tag": "v2"}}}},
-    )
+    own = {"gpu-operator": {"gpu-operator": {"operator": {"tag": "v2"}}}}
+
+    values = values_of({**GPU_OPERATOR, "values": own}, chart=make_chart(VENDORED))
 
     operator = {"repository": "mirror", "tag": "v2"}
     assert values["gpu-operator"] == {"enabled": True, "gpu-operator": {"operator": operator}}
@@ -218,19 +202,15 @@ def test_the_gpu_operator_without_registries(
 ) -> None:
     chart = make_chart(VENDORED)
     with pytest.raises(HyperPodChartError, match=message):
-        hyperpod_dependency_values(region=region, components=GPU_OPERATOR, chart=chart)
+        values_of(GPU_OPERATOR, region=region, chart=chart)
 
     own = {"gpu-operator": {"gpu-operator": {"operator": {"repository": "mine"}}}}
-    values = hyperpod_dependency_values(
-        region=region, components=GPU_OPERATOR, chart=chart, overrides=own
-    )
+    values = values_of({**GPU_OPERATOR, "values": own}, region=region, chart=chart)
     assert values["gpu-operator"]["gpu-operator"]["operator"] == {"repository": "mine"}
 
 
 def test_a_chart_from_elsewhere_is_not_judged(make_chart: MakeChart) -> None:
-    values = hyperpod_dependency_values(
-        region="mars-1", components=EVERYTHING, chart=make_chart(None)
-    )
+    values = values_of({}, region="mars-1", chart=make_chart(None))
 
     assert values[AGENT]["region"] == "mars-1"
 
@@ -241,6 +221,6 @@ def test_a_broken_archive_is_one_line(content: bytes, tmp_path: Path) -> None:
     chart.write_bytes(content)
 
     with pytest.raises(HyperPodChartError, match=r"not a readable chart .*make charts") as caught:
-        hyperpod_dependency_values(region="us-west-2", components=EVERYTHING, chart=chart)
+        values_of({}, chart=chart)
 
     assert "\n" not in str(caught.value)

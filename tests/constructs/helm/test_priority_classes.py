@@ -6,10 +6,8 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_eks_v2 as eks
-from hyperpod_cdk.priority_class import PriorityClass
 
-from hyperpod_cdk.helm.priority_classes import PriorityClasses
-from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk import PriorityClassConfig, PriorityClasses, Provisioner
 from tests.conftest import Assemble, Configure
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView
@@ -41,7 +39,7 @@ def test_defaults(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> No
 
 
 def test_options(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
-    one = PriorityClass(
+    one = PriorityClassConfig(
         name="one", value=7, preemption_policy="Never", description="it", global_default=True
     )
     PriorityClasses(

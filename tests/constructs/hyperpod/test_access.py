@@ -1,12 +1,12 @@
 """The rights of the principal that makes a HyperPod cluster: those that this cluster takes."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
+from hyperpod_cdk import ClusterConfig
 from hyperpod_cdk.hyperpod.access import access_findings, hyperpod_access
 from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
 from tests.constructs.conftest import View
@@ -16,22 +16,29 @@ NODES, OTHERS, SCALING = (f"arn:aws:iam::111122223333:role/{n}" for n in ("Nodes
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
 IMAGE = "ami-0123456789abcdef0"
+MOUNT = {"dns_name": "fs-0123456789abcdef0.fsx.amazonaws.com", "mount_name": "abcdefgh"}
+RESTRICTED = {"name": "nova", "instance_type": "ml.p5.48xlarge", "instance_count": 1}
 ALWAYS = {"ManageCluster", "PassExecutionRole", "FirstUseOfHyperPod"}
 CAPACITY = "arn:aws:sagemaker:us-west-2:<AWS::AccountId>:reserved-capacity/*"
 CLUSTERS = "arn:aws:sagemaker:us-west-2:<AWS::AccountId>:cluster/*"
 
 
-def group(**fields: object) -> dict[str, Any]:
-    return {"ExecutionRole": NODES, **fields}
+def cluster(*groups: dict[str, Any], **fields: object) -> ClusterConfig:
+    base = {"instance_type": "ml.p5.48xlarge", "instance_count": 1}
+    named = [{"name": f"g{index}", **base, **group} for index, group in enumerate(groups)]
+    return ClusterConfig.model_validate({"name": "ml", "instance_groups": named, **fields})
 
 
 def volumes(*keys: str) -> list[dict[str, Any]]:
-    return [{"EbsVolumeConfig": {"VolumeSizeInGB": 1, "VolumeKmsKeyId": key}} for key in keys]
+    """Return a root volume and, for a second key, a second volume."""
+    kinds: list[dict[str, Any]] = [{"root_volume": True}, {"volume_size_gib": 1}]
+    return [{**kind, "kms_key_id": key} for kind, key in zip(kinds, keys, strict=False)]
 
 
-def seen(stack: cdk.Stack, view: View, request: Mapping[str, Any]) -> TemplateView:
+def seen(stack: cdk.Stack, view: View, cluster: ClusterConfig, *roles: str) -> TemplateView:
     role = iam.Role(stack, "Caller", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-    iam.Policy(stack, "Access", roles=[role], statements=hyperpod_access(stack, request))
+    statements = hyperpod_access(stack, cluster, execution_role_arns=roles or [NODES])
+    iam.Policy(stack, "Access", roles=[role], statements=statements)
     return view()
 
 
@@ -40,46 +47,35 @@ def resources(found: TemplateView, sid: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("request_", "more"),
+    ("named", "more"),
     [
-        pytest.param({"InstanceGroups": [group()]}, set(), id="plain"),
-        pytest.param({"InstanceGroups": [group(ImageId="default")]}, set(), id="default-image"),
+        pytest.param(cluster({}), set(), id="plain"),
+        pytest.param(cluster({"image_id": "default"}), set(), id="default-image"),
+        pytest.param(cluster({"fsx_lustre_mounts": [MOUNT]}), set(), id="mount"),
+        pytest.param(cluster({}, role_arn=SCALING), {"PassClusterRole"}, id="cluster-role"),
+        pytest.param(cluster({"training_plan_arn": PLAN}), {"UseTrainingPlans"}, id="plan"),
         pytest.param(
-            {"InstanceGroups": [group(InstanceStorageConfigs=[{"FsxLustreConfig": {}}])]},
-            set(),
-            id="mount",
-        ),
-        pytest.param(
-            {"InstanceGroups": [group()], "ClusterRole": SCALING},
-            {"PassClusterRole"},
-            id="cluster-role",
-        ),
-        pytest.param(
-            {"InstanceGroups": [group(TrainingPlanArn=PLAN)]}, {"UseTrainingPlans"}, id="plan"
-        ),
-        pytest.param(
-            {"InstanceGroups": [group(ImageId=IMAGE)]},
+            cluster({"image_id": IMAGE}),
             {"FindImages", "ShareImages", "ShareSnapshots"},
             id="image",
         ),
         pytest.param(
-            {"RestrictedInstanceGroups": [group(InstanceStorageConfigs=volumes(KEY))]},
+            cluster({}, restricted_instance_groups=[{**RESTRICTED, "ebs_volumes": volumes(KEY)}]),
             {"GrantVolumeKeys", "DescribeVolumeKeys"},
             id="key-of-restricted-group",
         ),
     ],
 )
 def test_only_what_the_cluster_names_is_allowed(
-    stack: cdk.Stack, view: View, request_: dict[str, Any], more: set[str]
+    stack: cdk.Stack, view: View, named: ClusterConfig, more: set[str]
 ) -> None:
-    found = seen(stack, view, request_)
+    found = seen(stack, view, named)
 
     assert {statement["Sid"] for _, statement in found.statements()} == ALWAYS | more
 
 
-def test_exactly_the_roles_in_use_are_passed(stack: cdk.Stack, view: View) -> None:
-    groups = [group(), group(), group(ExecutionRole=OTHERS)]
-    found = seen(stack, view, {"InstanceGroups": groups, "ClusterRole": SCALING})
+def test_roles_are_passed_to_their_service_only(stack: cdk.Stack, view: View) -> None:
+    found = seen(stack, view, cluster({}, role_arn=SCALING), NODES, OTHERS)
 
     assert resources(found, "PassExecutionRole") == {NODES, OTHERS}
     assert found.statement("PassExecutionRole")["Condition"] == {
@@ -89,8 +85,8 @@ def test_exactly_the_roles_in_use_are_passed(stack: cdk.Stack, view: View) -> No
 
 
 def test_keys_serve_sagemaker_only(stack: cdk.Stack, view: View) -> None:
-    groups = [group(InstanceStorageConfigs=volumes(KEY, "5678abcd", KEY))]
-    found = seen(stack, view, {"InstanceGroups": groups})
+    named = cluster({"ebs_volumes": volumes(KEY, "5678abcd")}, {"ebs_volumes": volumes(KEY)})
+    found = seen(stack, view, named)
     keys = {KEY, "arn:aws:kms:us-west-2:<AWS::AccountId>:key/5678abcd"}
 
     for sid, action in (
@@ -100,6 +96,7 @@ def test_keys_serve_sagemaker_only(stack: cdk.Stack, view: View) -> None:
         statement = found.statement(sid)
         service = statement["Condition"]["StringEquals"]["kms:ViaService"]
         assert statement["Action"] == action
+        assert len(listed(statement["Resource"])) == len(keys)
         assert resources(found, sid) == keys
         assert found.text(service) == "sagemaker.us-west-2.<AWS::URLSuffix>"
     assert found.statement("GrantVolumeKeys")["Condition"]["Bool"] == {
@@ -108,8 +105,7 @@ def test_keys_serve_sagemaker_only(stack: cdk.Stack, view: View) -> None:
 
 
 def test_plans_and_images_are_named(stack: cdk.Stack, view: View) -> None:
-    groups = [group(TrainingPlanArn=PLAN, ImageId=IMAGE)]
-    found = seen(stack, view, {"InstanceGroups": groups})
+    found = seen(stack, view, cluster({"training_plan_arn": PLAN, "image_id": IMAGE}))
 
     assert resources(found, "UseTrainingPlans") == {PLAN, CAPACITY}
     assert resources(found, "ShareImages") == {f"arn:aws:ec2:us-west-2::image/{IMAGE}"}
@@ -119,22 +115,22 @@ def test_plans_and_images_are_named(stack: cdk.Stack, view: View) -> None:
     ("fields", "wild"),
     [
         pytest.param({}, {CLUSTERS}, id="plain"),
-        pytest.param({"TrainingPlanArn": PLAN}, {CLUSTERS, CAPACITY}, id="plan"),
+        pytest.param({"training_plan_arn": PLAN}, {CLUSTERS, CAPACITY}, id="plan"),
         pytest.param(
-            {"ImageId": IMAGE}, {CLUSTERS, "*", "arn:aws:ec2:us-west-2::snapshot/*"}, id="image"
+            {"image_id": IMAGE}, {CLUSTERS, "*", "arn:aws:ec2:us-west-2::snapshot/*"}, id="image"
         ),
-        pytest.param({"InstanceStorageConfigs": volumes(KEY)}, {CLUSTERS}, id="key"),
+        pytest.param({"ebs_volumes": volumes(KEY)}, {CLUSTERS}, id="key"),
     ],
 )
 def test_every_wildcard_is_acknowledged_and_nothing_else(
     stack: cdk.Stack, view: View, fields: dict[str, Any], wild: set[str]
 ) -> None:
-    request = {"InstanceGroups": [group(**fields)]}
-    found = seen(stack, view, request)
+    named = cluster(fields)
+    found = seen(stack, view, named)
     sids = [statement["Sid"] for _, statement in found.statements()]
 
     assert {arn for sid in sids for arn in resources(found, sid) if "*" in arn} == wild
-    assert access_findings(stack, request).keys() == {
+    assert access_findings(stack, named).keys() == {
         wildcard_finding(stack, resource.replace("<AWS::AccountId>", cdk.Aws.ACCOUNT_ID))
         for resource in wild
     }

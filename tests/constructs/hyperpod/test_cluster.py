@@ -1,5 +1,6 @@
 """The HyperPod cluster as CloudFormation sees it: the request, rights, order."""
 
+import inspect
 import json
 from typing import Any
 
@@ -8,51 +9,62 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from hyperpod_cdk.hyperpod_waiting import Waiting
-from hyperpod_cdk.instance_group import InstanceGroup
-from hyperpod_cdk.instance_storage import EbsVolume
 
-from hyperpod_cdk.hyperpod.cluster import HyperPodCluster
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
-from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk import (
+    ClusterConfig,
+    ConfigError,
+    Eks,
+    HyperPodCluster,
+    InstanceGroupConfig,
+    LifecycleScripts,
+    NodeSubnets,
+    Provisioner,
+)
+from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.template_view import TemplateView
 
 CLUSTER = "Custom::HyperPodCluster"
-LIFECYCLE = LifecycleConfig(source_s3_uri="s3://bucket", on_create="on_create.sh")
-GPU = InstanceGroup(
+OWN_ROLE = "arn:aws:iam::111122223333:role/Own"
+MOST_PROPS = 10
+GPU = InstanceGroupConfig(
     name="gpu",
     instance_type="ml.p5.48xlarge",
     instance_count=2,
-    ebs_volumes=[EbsVolume(volume_size_gib=500)],
-    lifecycle=LIFECYCLE,
     threads_per_core=2,
-    deep_health_checks=["InstanceStress", "InstanceConnectivity"],
+    deep_health_checks=("InstanceStress", "InstanceConnectivity"),
 )
-CPU = InstanceGroup(
+CPU = InstanceGroupConfig(
     name="cpu",
     instance_type="ml.m5.2xlarge",
     instance_count=0,
-    ebs_volumes=[EbsVolume(volume_size_gib=100)],
-    lifecycle=LIFECYCLE,
+    volume_size_gib=100,
     threads_per_core=1,
 )
 
 
-def group_request(group: InstanceGroup, **more: object) -> dict[str, Any]:
+def group_request(group: InstanceGroupConfig, **more: object) -> dict[str, Any]:
     return {
         "InstanceGroupName": group.name,
         "InstanceType": group.instance_type,
         "InstanceCount": group.instance_count,
         "ExecutionRole": "<AWS::IAM::Role.Arn>",
-        "LifeCycleConfig": {"SourceS3Uri": "s3://bucket", "OnCreate": "on_create.sh"},
+        "LifeCycleConfig": {
+            "SourceS3Uri": "<Custom::LifecycleScripts.S3Uri>",
+            "OnCreate": "on_create.sh",
+        },
         "ThreadsPerCore": group.threads_per_core,
-        "InstanceStorageConfigs": [
-            {"EbsVolumeConfig": {"VolumeSizeInGB": volume.volume_size_gib}}
-            for volume in group.ebs_volumes
-        ],
+        "InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": group.volume_size_gib}}],
         **more,
     }
+
+
+def without_script(group: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in group.items() if key != "LifeCycleConfig"}
+
+
+def cluster(*groups: InstanceGroupConfig, **fields: Any) -> ClusterConfig:
+    return ClusterConfig(name="ml-cluster", instance_groups=groups or (GPU, CPU), **fields)
 
 
 CREATE_CLUSTER: dict[str, Any] = {
@@ -70,22 +82,23 @@ CREATE_CLUSTER: dict[str, Any] = {
 
 @pytest.fixture
 def arguments(
+    *,
     stack: cdk.Stack,
     eks_cluster: eks.ICluster,
     provisioner: Provisioner,
-    subnets: list[ec2.ISubnet],
+    node_subnets: NodeSubnets,
     security_group: ec2.ISecurityGroup,
+    lifecycle_scripts: LifecycleScripts,
 ) -> dict[str, Any]:
-    """Return the arguments without a default."""
+    """Return the arguments but for the section."""
     principal = iam.ServicePrincipal("sagemaker.amazonaws.com")
     return {
-        "cluster_name": "ml-cluster",
-        "eks_cluster": eks_cluster,
+        "orchestrator": Eks(cluster=eks_cluster),
         "provisioner": provisioner,
         "execution_role": iam.Role(stack, "NodeRole", assumed_by=principal),
-        "subnets": subnets,
+        "subnets": node_subnets,
         "security_group": security_group,
-        "instance_groups": [GPU, CPU],
+        "lifecycle_scripts": lifecycle_scripts,
     }
 
 
@@ -96,40 +109,73 @@ def request(view: TemplateView) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("options", "changes"),
+    ("section", "options", "changes"),
     [
-        pytest.param({}, {}, id="default"),
-        pytest.param({"node_recovery": "None"}, {"NodeRecovery": "None"}, id="no-recovery"),
+        pytest.param(cluster(), {}, {}, id="default"),
+        pytest.param(cluster(node_recovery="None"), {}, {"NodeRecovery": "None"}, id="no-recovery"),
         pytest.param(
-            {"node_provisioning_mode": None}, {"NodeProvisioningMode": None}, id="all-or-none"
+            cluster(node_provisioning_mode=None),
+            {},
+            {"NodeProvisioningMode": None},
+            id="all-or-none",
         ),
         pytest.param(
+            cluster(),
             {"tags": {"team": "research", "cost": "42"}},
             {"Tags": [{"Key": "cost", "Value": "42"}, {"Key": "team", "Value": "research"}]},
             id="tags",
         ),
-        pytest.param({"tags": {}}, {}, id="no-tags"),
+        pytest.param(cluster(), {"tags": {}}, {}, id="no-tags"),
+        pytest.param(cluster(CPU), {}, {"InstanceGroups": [group_request(CPU)]}, id="one-group"),
         pytest.param(
-            {"instance_groups": [CPU]}, {"InstanceGroups": [group_request(CPU)]}, id="one-group"
+            cluster(CPU),
+            {"lifecycle_scripts": None},
+            {"InstanceGroups": [without_script(group_request(CPU))]},
+            id="no-scripts",
+        ),
+        pytest.param(
+            cluster(CPU, auto_scaling="Karpenter", role_arn=OWN_ROLE),
+            {},
+            {
+                "InstanceGroups": [group_request(CPU)],
+                "AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"},
+                "ClusterRole": OWN_ROLE,
+            },
+            id="scaling",
         ),
     ],
 )
 def test_the_request_is_the_create_cluster_input(
+    *,
     stack: cdk.Stack,
     arguments: dict[str, Any],
     view: View,
+    section: ClusterConfig,
     options: dict[str, Any],
     changes: dict[str, Any],
 ) -> None:
-    HyperPodCluster(stack, "Cluster", **{**arguments, **options})
+    HyperPodCluster(stack, "Cluster", cluster=section, **{**arguments, **options})
 
     expected = {**CREATE_CLUSTER, **changes}
 
     assert request(view()) == {key: item for key, item in expected.items() if item is not None}
 
 
+def test_a_role_that_is_passed_scales_the_cluster(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View
+) -> None:
+    role = iam.Role.from_role_arn(stack, "Scaling", OWN_ROLE)
+    section = cluster(CPU, auto_scaling="Karpenter")
+    HyperPodCluster(stack, "Cluster", cluster=section, **arguments, cluster_role=role)
+
+    seen = view()
+
+    assert request(seen)["ClusterRole"] == OWN_ROLE
+    assert seen.statement("PassClusterRole")["Resource"] == OWN_ROLE
+
+
 def test_numbers_stay_numbers(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
-    HyperPodCluster(stack, "Cluster", **arguments)
+    HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments)
 
     group = request(view())["InstanceGroups"][0]
 
@@ -138,7 +184,7 @@ def test_numbers_stay_numbers(stack: cdk.Stack, arguments: dict[str, Any], view:
 
 
 def test_properties_and_attributes(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
-    cluster = HyperPodCluster(stack, "Cluster", **arguments)
+    made = HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments)
 
     seen = view()
     properties = seen.one(CLUSTER)
@@ -148,17 +194,18 @@ def test_properties_and_attributes(stack: cdk.Stack, arguments: dict[str, Any], 
         "ServiceTimeout",
         "ClusterName",
         "Request",
-        *Waiting().properties,
+        *WaitingConfig().to_properties(),
     }
     assert properties["ClusterName"] == "ml-cluster"
-    assert stack.resolve(cluster.cluster_name) == {"Fn::GetAtt": [seen.id(CLUSTER), "ClusterName"]}
-    assert stack.resolve(cluster.cluster_arn) == {"Fn::GetAtt": [seen.id(CLUSTER), "ClusterArn"]}
+    assert stack.resolve(made.cluster_name) == {"Fn::GetAtt": [seen.id(CLUSTER), "ClusterName"]}
+    assert stack.resolve(made.cluster_arn) == {"Fn::GetAtt": [seen.id(CLUSTER), "ClusterArn"]}
 
 
-def test_only_the_execution_role_is_passed_and_only_to_sagemaker(
+def test_exactly_the_roles_of_the_groups_are_passed(
     stack: cdk.Stack, arguments: dict[str, Any], view: View
 ) -> None:
-    HyperPodCluster(stack, "Cluster", **arguments)
+    own = CPU.model_copy(update={"name": "own", "execution_role_arn": OWN_ROLE})
+    HyperPodCluster(stack, "Cluster", cluster=cluster(GPU, CPU, own), **arguments)
 
     seen = view()
     passing = [item for _, item in seen.statements() if "iam:PassRole" in item["Action"]]
@@ -168,7 +215,7 @@ def test_only_the_execution_role_is_passed_and_only_to_sagemaker(
             "Sid": "PassExecutionRole",
             "Effect": "Allow",
             "Action": "iam:PassRole",
-            "Resource": stack.resolve(arguments["execution_role"].role_arn),
+            "Resource": [OWN_ROLE, stack.resolve(arguments["execution_role"].role_arn)],
             "Condition": {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
         }
     ]
@@ -177,7 +224,7 @@ def test_only_the_execution_role_is_passed_and_only_to_sagemaker(
 def test_the_service_linked_role_is_hyperpods(
     stack: cdk.Stack, arguments: dict[str, Any], view: View
 ) -> None:
-    HyperPodCluster(stack, "Cluster", **arguments)
+    HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments)
 
     seen = view()
     statement = seen.statement("FirstUseOfHyperPod")
@@ -195,7 +242,7 @@ def test_it_waits_for_its_rights_and_for_the_release(
     stack: cdk.Stack, arguments: dict[str, Any], view: View
 ) -> None:
     release = cdk.CfnResource(stack, "First", type="AWS::CloudFormation::WaitConditionHandle")
-    HyperPodCluster(stack, "Cluster", **arguments, depends_on=[release])
+    HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments, depends_on=[release])
 
     seen = view()
     explicit = seen.resources[seen.id(CLUSTER)]["DependsOn"]
@@ -211,5 +258,60 @@ def test_it_waits_for_its_rights_and_for_the_release(
 
 
 def test_scaling_needs_a_role(stack: cdk.Stack, arguments: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="auto_scaling 'Karpenter' needs a cluster_role"):
-        HyperPodCluster(stack, "Cluster", **arguments, auto_scaling="Karpenter")
+    with pytest.raises(ValueError, match=r"'Karpenter' needs a role; .* or pass cluster_role"):
+        HyperPodCluster(stack, "Cluster", cluster=cluster(auto_scaling="Karpenter"), **arguments)
+
+
+def test_a_group_in_a_zone_without_a_subnet_is_refused(
+    stack: cdk.Stack, arguments: dict[str, Any]
+) -> None:
+    elsewhere = CPU.model_copy(update={"availability_zone_id": "usw2-az4"})
+
+    with pytest.raises(ValueError, match="no subnet for nodes is in 'usw2-az4'; they are in"):
+        HyperPodCluster(stack, "Cluster", cluster=cluster(elsewhere), **arguments)
+
+
+def test_what_the_rules_of_a_cluster_refuse_is_refused_in_lines(
+    stack: cdk.Stack, arguments: dict[str, Any]
+) -> None:
+    spot = CPU.model_copy(update={"capacity": "Spot", "min_instance_count": 0})
+    section = cluster(GPU, spot, node_provisioning_mode=None)
+
+    with pytest.raises(ConfigError) as caught:
+        HyperPodCluster(stack, "Cluster", cluster=section, **arguments)
+
+    needs = "needs cluster.node_provisioning_mode: Continuous"
+    starts = [
+        f"Stack/Cluster: cluster.instance_groups[1].min_instance_count: 0 {needs}",
+        f"Stack/Cluster: cluster.instance_groups[1].capacity: 'Spot' {needs}",
+    ]
+    assert len(caught.value.lines) == len(starts)
+    for line, start in zip(caught.value.lines, starts, strict=True):
+        assert line.startswith(start)
+
+
+def test_what_the_rules_of_a_cluster_warn_of_is_an_annotation_that_can_be_acknowledged(
+    stack: cdk.Stack, arguments: dict[str, Any]
+) -> None:
+    half = GPU.model_copy(update={"threads_per_core": 1})
+    made = HyperPodCluster(stack, "Cluster", cluster=cluster(half), **arguments)
+    rule = "hyperpod-cdk:threads_per_core"
+
+    (message,) = warnings(made)
+    cdk.Annotations.of(stack).acknowledge_warning(rule, "It only serves models.")
+
+    assert message.startswith("cluster.instance_groups[0].threads_per_core: 1 leaves 96 of the 192")
+    assert message.endswith(f"[ack: {rule}]")
+    assert warnings(made) == []
+
+
+def warnings(construct: HyperPodCluster) -> list[str]:
+    entries = construct.node.metadata
+    return [str(entry.data) for entry in entries if entry.type == "aws:cdk:warning"]
+
+
+def test_it_has_few_props() -> None:
+    parameters = inspect.signature(HyperPodCluster.__init__).parameters.values()
+    props = [item.name for item in parameters if item.kind is inspect.Parameter.KEYWORD_ONLY]
+
+    assert 0 < len(props) <= MOST_PROPS

@@ -1,19 +1,27 @@
 """The role of HyperPod nodes: who may assume it, and what it may do where."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_s3 as s3
 
-from hyperpod_cdk.hyperpod.execution_role import ExecutionRole
+from hyperpod_cdk import (
+    ClusterConfig,
+    Eks,
+    ExecutionRole,
+    InstanceGroupConfig,
+    LifecycleScripts,
+    NodeSubnets,
+)
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.template_view import TemplateView, listed
 
 EC2 = "arn:aws:ec2:us-west-2:<AWS::AccountId>"
+OTHER_ROLE = "arn:aws:iam::111122223333:role/Nodes"
 BUCKET = "arn:aws:s3:::sagemaker-bucket"
 READ_ONLY = re.compile(r"ec2:Describe\w+|ecr:GetAuthorizationToken")
 # Statement: resources, as narrow as AWS takes them.
@@ -31,32 +39,106 @@ SCOPE = {
     "ListScripts": {BUCKET},
     "ReadScripts": {f"{BUCKET}/on_create.sh", f"{BUCKET}/lib/log.sh"},
 }
+CPU: dict[str, Any] = {"name": "cpu", "instance_type": "ml.m5.large", "instance_count": 1}
+KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
+ALARMS = {"rollback_alarms": ["errors"]}
+UPDATE = {"schedule_expression": "cron(0 3 ? * SUN *)", "deployment": ALARMS}
+BATCHES = {"maximum_batch_size": {"type": "INSTANCE_COUNT", "value": 1}}
+PATCH = {"strategy": "DrainFirst", "deployment": {**ALARMS, **BATCHES}}
+SCRIPTS = {"source_s3_uri": "s3://scripts/a/", "on_create": "x.sh"}
+OVERRIDE = {"subnet_ids": ["subnet-12345678"], "security_group_ids": ["sg-12345678"]}
+# A field of a group, and what the role may do for it beyond `SCOPE`.
+NEEDS: list[Any] = [
+    pytest.param({}, {}, id="nothing"),
+    pytest.param({"lifecycle": None}, {}, id="no-script"),
+    pytest.param(
+        {"ebs_volumes": [{"volume_size_gib": 1, "kms_key_id": KEY}]},
+        {"GrantVolumeKeys": {KEY}, "DescribeVolumeKeys": {KEY}},
+        id="key",
+    ),
+    pytest.param(
+        {"override_vpc": OVERRIDE},
+        {
+            "ManageNetworkInterfaces": {
+                *SCOPE["ManageNetworkInterfaces"],
+                f"{EC2}:subnet/subnet-12345678",
+                f"{EC2}:security-group/sg-12345678",
+            }
+        },
+        id="override",
+    ),
+    pytest.param(
+        {"lifecycle": SCRIPTS},
+        {
+            "ListOtherScripts": {"arn:<AWS::Partition>:s3:::scripts"},
+            "ReadOtherScripts": {"arn:<AWS::Partition>:s3:::scripts/a/*"},
+        },
+        id="scripts",
+    ),
+    pytest.param(
+        {"scheduled_update": UPDATE}, {"ReadRollbackAlarms": {"*"}}, id="alarms-of-updates"
+    ),
+    pytest.param({"auto_patch": PATCH}, {"ReadRollbackAlarms": {"*"}}, id="alarms-of-patches"),
+    pytest.param({"scheduled_update": {**UPDATE, "deployment": {}}}, {}, id="no-alarms"),
+]
+
+Make = Callable[..., TemplateView]
 
 
 @pytest.fixture
-def seen(
+def make(
     *,
     stack: cdk.Stack,
     eks_cluster: eks.ICluster,
-    subnets: Sequence[ec2.ISubnet],
+    node_subnets: NodeSubnets,
     security_group: ec2.ISecurityGroup,
-    bucket: s3.IBucket,
+    lifecycle_scripts: LifecycleScripts,
     view: View,
-) -> TemplateView:
-    ExecutionRole(
-        stack,
-        "ExecutionRole",
-        cluster=eks_cluster,
-        subnets=subnets,
-        security_group=security_group,
-        bucket=bucket,
-        script_keys=["on_create.sh", "lib/log.sh"],
-    )
-    return view()
+) -> Make:
+    """Return a function from fields of a group to a template with the role of its nodes."""
+
+    def made(**fields: object) -> TemplateView:
+        group = InstanceGroupConfig(**{**CPU, **fields})
+        ExecutionRole(
+            stack,
+            "ExecutionRole",
+            cluster=ClusterConfig(name="ml", instance_groups=(group,)),
+            orchestrator=Eks(cluster=eks_cluster),
+            subnets=node_subnets,
+            security_group=security_group,
+            lifecycle_scripts=lifecycle_scripts,
+        )
+        return view()
+
+    return made
+
+
+@pytest.fixture
+def seen(make: Make) -> TemplateView:
+    return make()
+
+
+def role(seen: TemplateView) -> dict[str, Any]:
+    return seen.one("AWS::IAM::Role", Description="HyperPod cluster nodes")
+
+
+def statements(seen: TemplateView) -> list[dict[str, Any]]:
+    """Return the statements of the role's only policy."""
+    reference = {"Ref": seen.id("AWS::IAM::Role", Description="HyperPod cluster nodes")}
+    policy = seen.one("AWS::IAM::Policy", Roles=[reference])
+    result: list[dict[str, Any]] = policy["PolicyDocument"]["Statement"]
+    return result
+
+
+def scope(seen: TemplateView) -> dict[str, set[str]]:
+    return {
+        statement["Sid"]: {seen.text(arn) for arn in listed(statement["Resource"])}
+        for statement in statements(seen)
+    }
 
 
 def test_sagemaker_assumes_it_for_this_account_only(seen: TemplateView) -> None:
-    (statement,) = seen.one("AWS::IAM::Role")["AssumeRolePolicyDocument"]["Statement"]
+    (statement,) = role(seen)["AssumeRolePolicyDocument"]["Statement"]
 
     assert statement == {
         "Effect": "Allow",
@@ -67,18 +149,27 @@ def test_sagemaker_assumes_it_for_this_account_only(seen: TemplateView) -> None:
 
 
 def test_it_has_hyperpods_managed_policy_alone(seen: TemplateView) -> None:
-    assert [seen.text(arn) for arn in seen.one("AWS::IAM::Role")["ManagedPolicyArns"]] == [
+    assert [seen.text(arn) for arn in role(seen)["ManagedPolicyArns"]] == [
         "arn:<AWS::Partition>:iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy"
     ]
 
 
-def test_every_statement_has_its_own_narrow_scope(seen: TemplateView) -> None:
-    scope = {
-        statement["Sid"]: {seen.text(arn) for arn in listed(statement["Resource"])}
-        for _, statement in seen.statements()
-    }
+@pytest.mark.parametrize(("fields", "more"), NEEDS)
+def test_every_statement_has_the_narrow_scope_that_the_groups_need(
+    make: Make, fields: dict[str, Any], more: dict[str, set[str]]
+) -> None:
+    seen = make(**fields)
 
-    assert scope == SCOPE
+    assert scope(seen) == SCOPE | more
+    assert {statement["Effect"] for statement in statements(seen)} == {"Allow"}
+
+
+@pytest.mark.parametrize(("fields", "more"), NEEDS)
+def test_a_group_with_a_role_of_its_own_needs_nothing_of_this_one(
+    make: Make, fields: dict[str, Any], more: dict[str, set[str]]
+) -> None:
+    del more
+    assert scope(make(**fields, execution_role_arn=OTHER_ROLE)) == SCOPE
 
 
 def test_what_may_be_done_to_everything_only_reads(seen: TemplateView) -> None:
@@ -90,15 +181,8 @@ def test_what_may_be_done_to_everything_only_reads(seen: TemplateView) -> None:
 def test_it_tags_nothing_but_network_interfaces(seen: TemplateView) -> None:
     tagging = [
         statement["Sid"]
-        for _, statement in seen.statements()
+        for statement in statements(seen)
         if "ec2:CreateTags" in listed(statement["Action"])
     ]
 
     assert tagging == ["TagNetworkInterfaces"]
-
-
-def test_the_rights_are_one_policy_on_the_role(seen: TemplateView) -> None:
-    policy = seen.one("AWS::IAM::Policy")
-
-    assert policy["Roles"] == [{"Ref": seen.id("AWS::IAM::Role")}]
-    assert {statement["Effect"] for statement in policy["PolicyDocument"]["Statement"]} == {"Allow"}

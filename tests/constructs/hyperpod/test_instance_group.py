@@ -1,42 +1,67 @@
-"""Instance groups in the API's shape: the least there is, and forms that exclude each other."""
+"""Instance groups: what they take from their cluster, and their shape in the API."""
 
 from typing import Any
 
 import pytest
-from hyperpod_cdk.instance_group import InstanceGroup, Taint, VpcConfig
-from hyperpod_cdk.instance_group_request import (
-    instance_group_request,
-    restricted_instance_group_request,
-)
-from hyperpod_cdk.instance_storage import EbsVolume, FsxOpenZfsMount
-from hyperpod_cdk.restricted_instance_group import RestrictedInstanceGroup
-from hyperpod_cdk.software_update import AutoPatch, Deployment, DrainPolicy, ScheduledUpdate
 
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
+from hyperpod_cdk import ConfigError, InstanceGroupConfig, LifecycleConfig, OverrideVpcConfig
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
+from hyperpod_cdk.hyperpod.restricted_instance_group import (
+    RestrictedInstanceGroupConfig as RestrictedGroup,
+)
 
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
-LEAST: dict[str, Any] = {"InstanceGroupName": "g", "InstanceCount": 0, "ExecutionRole": ROLE}
+GROUP: dict[str, Any] = {
+    "name": "g",
+    "instance_type": "ml.m5.large",
+    "instance_count": 0,
+    "volume_size_gib": None,
+}
+LEAST: dict[str, Any] = {
+    "InstanceGroupName": "g",
+    "InstanceType": "ml.m5.large",
+    "InstanceCount": 0,
+}
+PROJECT = LifecycleConfig(source_s3_uri="s3://sagemaker-ml", on_create="on_create.sh")
+OWN_SCRIPTS = LifecycleConfig(source_s3_uri="s3://own", on_init_complete="x.sh")
+SUBNETS = {"usw2-az1": "subnet-aaaaaaaa", "usw2-az2": "subnet-bbbbbbbb"}
+DEFAULTS = ClusterDefaults(
+    execution_role_arn=ROLE,
+    security_group_id="sg-aaaaaaaa",
+    subnet_id_in=SUBNETS.__getitem__,
+    lifecycle=PROJECT,
+)
+FILE_SYSTEM = "fs-0123456789abcdef0.fsx.amazonaws.com"
+UPDATE = "cron(0 3 ? * SUN *)"
+
+
+def group(**fields: object) -> InstanceGroupConfig:
+    return InstanceGroupConfig(**{**GROUP, **fields})
 
 
 @pytest.mark.parametrize(
     ("fields", "more"),
     [
         ({}, {}),
-        ({"instance_type": "ml.m5.large"}, {"InstanceType": "ml.m5.large"}),
         (
-            {"instance_types": ["ml.m5.large"]},
-            {"InstanceRequirements": {"InstanceTypes": ["ml.m5.large"]}},
+            {"instance_type": None, "instance_types": ["ml.m5.large"]},
+            {"InstanceType": None, "InstanceRequirements": {"InstanceTypes": ["ml.m5.large"]}},
         ),
         ({"min_instance_count": 0}, {"MinInstanceCount": 0}),
         ({"capacity": "Spot"}, {"CapacityRequirements": {"Spot": {}}}),
         ({"capacity": "OnDemand"}, {"CapacityRequirements": {"OnDemand": {}}}),
-        ({"execution_role_arn": f"{ROLE}2"}, {"ExecutionRole": f"{ROLE}2"}),
+        ({"execution_role_arn": ROLE}, {"ExecutionRole": ROLE}),
+        ({"threads_per_core": 1}, {"ThreadsPerCore": 1}),
         (
-            {"lifecycle": LifecycleConfig(source_s3_uri="s3://b", on_init_complete="x.sh")},
-            {"LifeCycleConfig": {"SourceS3Uri": "s3://b", "OnInitComplete": "x.sh"}},
+            {"lifecycle": OWN_SCRIPTS},
+            {"LifeCycleConfig": {"SourceS3Uri": "s3://own", "OnInitComplete": "x.sh"}},
         ),
         (
-            {"ebs_volumes": [EbsVolume(root_volume=True, kms_key_id="key")]},
+            {"volume_size_gib": 100},
+            {"InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": 100}}]},
+        ),
+        (
+            {"ebs_volumes": [{"root_volume": True, "kms_key_id": "key"}]},
             {
                 "InstanceStorageConfigs": [
                     {"EbsVolumeConfig": {"VolumeKmsKeyId": "key", "RootVolume": True}}
@@ -45,41 +70,51 @@ LEAST: dict[str, Any] = {"InstanceGroupName": "g", "InstanceCount": 0, "Executio
         ),
         (
             {
-                "ebs_volumes": [EbsVolume(volume_size_gib=1)],
-                "fsx_openzfs_mounts": [FsxOpenZfsMount(dns_name="fs")],
+                "ebs_volumes": [{"volume_size_gib": 1}],
+                "fsx_lustre_mounts": [{"dns_name": FILE_SYSTEM, "mount_name": "m"}],
+                "fsx_openzfs_mounts": [{"dns_name": FILE_SYSTEM}],
             },
             {
                 "InstanceStorageConfigs": [
                     {"EbsVolumeConfig": {"VolumeSizeInGB": 1}},
-                    {"FsxOpenZfsConfig": {"DnsName": "fs"}},
+                    {"FsxLustreConfig": {"DnsName": FILE_SYSTEM, "MountName": "m"}},
+                    {"FsxOpenZfsConfig": {"DnsName": FILE_SYSTEM}},
                 ]
             },
         ),
         (
-            {"vpc": VpcConfig(subnet_ids=["subnet-1"], security_group_ids=["sg-1"])},
-            {"OverrideVpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}},
+            {"override_vpc": {"subnet_ids": ["subnet-12345678"]}},
+            {"OverrideVpcConfig": {"Subnets": ["subnet-12345678"]}},
         ),
         ({"labels": {"a": "b"}}, {"KubernetesConfig": {"Labels": {"a": "b"}}}),
         (
-            {"taints": [Taint(key="a", effect="NoExecute")]},
+            {"taints": [{"key": "a", "effect": "NoExecute"}]},
             {"KubernetesConfig": {"Taints": [{"Key": "a", "Effect": "NoExecute"}]}},
         ),
         (
-            {"scheduled_update": ScheduledUpdate(schedule_expression="cron(1)")},
-            {"ScheduledUpdateConfig": {"ScheduleExpression": "cron(1)"}},
+            {"scheduled_update": {"schedule_expression": UPDATE}},
+            {"ScheduledUpdateConfig": {"ScheduleExpression": UPDATE}},
         ),
         (
             {
-                "auto_patch": AutoPatch(
-                    strategy="DrainFirst",
-                    deployment=Deployment(wait_interval_seconds=0),
-                    drain=DrainPolicy(timeout_seconds=0),
-                )
+                "auto_patch": {
+                    "strategy": "DrainFirst",
+                    "deployment": {
+                        "maximum_batch_size": {"type": "INSTANCE_COUNT", "value": 1},
+                        "wait_interval_seconds": 0,
+                    },
+                    "drain": {"timeout_seconds": 0},
+                }
             },
             {
                 "AutoPatchConfig": {
                     "PatchingStrategy": "DrainFirst",
-                    "DeploymentConfig": {"WaitIntervalInSeconds": 0},
+                    "DeploymentConfig": {
+                        "RollingUpdatePolicy": {
+                            "MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}
+                        },
+                        "WaitIntervalInSeconds": 0,
+                    },
                     "DrainPolicy": {"DrainTimeoutInSeconds": 0},
                 }
             },
@@ -89,15 +124,105 @@ LEAST: dict[str, Any] = {"InstanceGroupName": "g", "InstanceCount": 0, "Executio
 def test_what_is_left_out_stays_out_and_zero_stays_in(
     fields: dict[str, Any], more: dict[str, Any]
 ) -> None:
-    group = InstanceGroup(name="g", instance_count=0, **fields)
+    expected = {key: value for key, value in {**LEAST, **more}.items() if value is not None}
 
-    assert instance_group_request(group, execution_role_arn=ROLE) == LEAST | more
+    assert group(**fields).to_request() == expected
 
 
 def test_a_restricted_group_may_be_as_short() -> None:
-    group = RestrictedInstanceGroup(name="g", instance_count=0, instance_type="ml.p5.48xlarge")
+    assert RestrictedGroup(**GROUP).to_request() == LEAST
 
-    assert restricted_instance_group_request(group, execution_role_arn=ROLE) == {
-        **LEAST,
-        "InstanceType": "ml.p5.48xlarge",
-    }
+
+@pytest.mark.parametrize(
+    ("types", "threads"),
+    [
+        ({"instance_type": "ml.g5.12xlarge"}, 2),
+        ({"instance_type": "ml.m6g.large"}, 1),
+        ({"instance_type": None, "instance_types": ["ml.m5.large", "ml.m6g.large"]}, 1),
+        ({"instance_type": "ml.m5.large", "threads_per_core": 1}, 1),
+        # No public source describes its hardware.
+        ({"instance_type": "ml.p6e-gb200.36xlarge"}, None),
+    ],
+)
+def test_a_group_has_all_the_threads_that_its_types_have(
+    types: dict[str, Any], threads: int | None
+) -> None:
+    assert group(**types).filled_in(DEFAULTS).threads_per_core == threads
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        pytest.param({}, PROJECT, id="the-projects"),
+        pytest.param({"lifecycle": OWN_SCRIPTS}, OWN_SCRIPTS, id="own"),
+        pytest.param({"lifecycle": None}, None, id="none"),
+    ],
+)
+def test_a_group_runs_the_clusters_script_unless_it_names_its_own(
+    fields: dict[str, Any], expected: LifecycleConfig | None
+) -> None:
+    assert group(**fields).filled_in(DEFAULTS).lifecycle == expected
+
+
+@pytest.mark.parametrize("role", [None, f"{ROLE}2"])
+def test_a_group_runs_as_the_clusters_role_unless_it_names_its_own(role: str | None) -> None:
+    assert group(execution_role_arn=role).filled_in(DEFAULTS).execution_role_arn == (role or ROLE)
+
+
+@pytest.mark.parametrize("make", [InstanceGroupConfig, RestrictedGroup])
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        pytest.param({}, None, id="the-clusters"),
+        pytest.param(
+            {"availability_zone_id": "usw2-az2"},
+            ("subnet-bbbbbbbb", "sg-aaaaaaaa"),
+            id="of-a-zone",
+        ),
+        pytest.param(
+            {"override_vpc": {"subnet_ids": ["subnet-12345678"]}},
+            ("subnet-12345678", "sg-aaaaaaaa"),
+            id="own-subnet",
+        ),
+        pytest.param(
+            {
+                "override_vpc": {
+                    "subnet_ids": ["subnet-12345678"],
+                    "security_group_ids": ["sg-12345678"],
+                }
+            },
+            ("subnet-12345678", "sg-12345678"),
+            id="all-own",
+        ),
+    ],
+)
+def test_a_groups_network(
+    make: type[InstanceGroupConfig] | type[RestrictedGroup],
+    fields: dict[str, Any],
+    expected: tuple[str, str] | None,
+) -> None:
+    found = make(**{**GROUP, **fields}).filled_in(DEFAULTS).override_vpc
+
+    if expected is None:
+        assert found is None
+    else:
+        subnet, security_group = expected
+        assert found == OverrideVpcConfig(
+            subnet_ids=(subnet,), security_group_ids=(security_group,)
+        )
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"instance_count": -1}, "instance_count: -1 must be 0 to 6758"),
+        ({"instance_type": "ml.x5.large"}, "instance_type: 'ml.x5.large' is not a HyperPod inst"),
+        ({"instance_typ": "ml.m5.large"}, "instance_typ: 'instance_typ' is not a key here; did"),
+        ({"min_instance_count": 1}, r"min_instance_count: 1 must be at most instance_count \(0\)"),
+    ],
+)
+def test_a_bad_group_is_refused_where_it_is_made(fields: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError, match=f"^InstanceGroupConfig.{line}") as caught:
+        group(**fields)
+
+    assert len(caught.value.lines) == 1

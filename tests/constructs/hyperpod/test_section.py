@@ -1,35 +1,42 @@
 """Every field of CreateCluster can be set in the configuration, or stands here with a reason."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import aws_cdk as cdk
 import botocore.session
 import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk.assertions import Template
 from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
 from botocore.serialize import create_serializer
 from botocore.validate import ParamValidator
-from hyperpod_cdk.cluster_request import cluster_request
-from hyperpod_cdk.instance_group import VpcConfig
-from stacks.cluster_settings import shared_environment, tiered_storage
-from stacks.instance_groups import Surroundings, instance_group, restricted_instance_group
+from constructs import Construct
 
-from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
+from hyperpod_cdk import (
+    Eks,
+    HyperPodCluster,
+    LifecycleScripts,
+    NodeSubnets,
+    Provisioner,
+    load_config,
+)
 from rehearsal.hyperpod.validation.semantic_validation import validate_create
 from rehearsal.hyperpod.validation.service_model import violations_of
+from tests.support.assembly import new_app
+from tests.support.template_view import TemplateView
 
-ROOT = Path(__file__).parents[2]
-EVERY_FIELD = ROOT / "tests" / "support" / "every_field.yaml"
+ROOT = Path(__file__).resolve().parents[3]
+EVERY_FIELD = ROOT / "tests" / "config" / "every_field.yaml"
+DEFAULT = ROOT / "config" / "default.yaml"
 CONFIGS = [EVERY_FIELD, *sorted((ROOT / "config").glob("*.yaml"))]
-EKS = "arn:aws:eks:us-west-2:111122223333:cluster/ml-eks"
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
-SUBNETS = {
-    "usw2-az1": "subnet-aaaaaaaa",
-    "usw2-az2": "subnet-bbbbbbbb",
-    "usw2-az4": "subnet-cccccccc",
-}
+SCRIPTS = ("<Custom::LifecycleScripts.S3Uri>", "s3://sagemaker-ml")
 
 RESTRICTED_VOLUME = "RestrictedInstanceGroups[].InstanceStorageConfigs[].EbsVolumeConfig"
 
@@ -40,6 +47,9 @@ REASONS = {
     f"{RESTRICTED_VOLUME}.VolumeKmsKeyId": "restricted instance groups take no key",
     f"{RESTRICTED_VOLUME}.RootVolume": "its key is all that can be chosen for a root volume",
 }
+
+
+Requests = dict[Path, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -77,57 +87,66 @@ def reached(shape: Shape, value: Any, path: str = "") -> Iterator[str]:  # noqa:
         yield path
 
 
-def request(config: Config) -> dict[str, Any]:
-    """Return the CreateCluster input as the stacks make it, with ids in place of references."""
-    cluster = config.cluster
-    surroundings = Surroundings(
-        subnet_id_in=SUBNETS.__getitem__,
-        security_group_id="sg-aaaaaaaa",
-        lifecycle=LifecycleConfig(source_s3_uri="s3://sagemaker-ml", on_create="on_create.sh"),
-    )
-    return cluster_request(
-        cluster_name=cluster.name,
-        eks_cluster_arn=EKS,
-        execution_role_arn=ROLE,
-        vpc=VpcConfig(subnet_ids=["subnet-bbbbbbbb"], security_group_ids=["sg-aaaaaaaa"]),
-        instance_groups=[instance_group(g, surroundings) for g in cluster.instance_groups],
-        restricted_instance_groups=[
-            restricted_instance_group(g, surroundings) for g in cluster.restricted_instance_groups
-        ],
-        shared_environment=shared_environment(cluster.shared_environment),
-        node_recovery=cluster.node_recovery,
-        node_provisioning_mode=cluster.node_provisioning_mode,
-        tiered_storage=tiered_storage(cluster.tiered_storage),
-        auto_scaling=cluster.auto_scaling,
-        cluster_role_arn=cluster.role_arn,
-        tags=config.tags,
-    )
+@pytest.fixture(scope="module")
+def requests(tmp_path_factory: pytest.TempPathFactory) -> Requests:
+    """Return the request of each configuration's cluster, with IDs for what is around it."""
+    app = new_app(tmp_path_factory.mktemp("requests"))
+    account = cdk.Environment(account="111122223333", region="us-west-2")
+    stack = cdk.Stack(app, "Stack", env=account)
+    provisioner = Provisioner(stack, "Provisioner")
+    bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "sagemaker-ml")
+    scripts = LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=provisioner)
+    for path in CONFIGS:
+        scope = Construct(stack, path.stem)
+        config = load_config(path)
+        eks_cluster = eks.Cluster.from_cluster_attributes(scope, "Eks", cluster_name="ml-eks")
+        HyperPodCluster(
+            scope,
+            "Cluster",
+            cluster=config.cluster,
+            orchestrator=Eks(cluster=eks_cluster),
+            provisioner=provisioner,
+            execution_role=iam.Role.from_role_arn(scope, "Role", ROLE),
+            subnets=node_subnets(scope, zones=config.network.hyperpod_zone_ids),
+            security_group=ec2.SecurityGroup.from_security_group_id(scope, "Group", "sg-aaaaaaaa"),
+            lifecycle_scripts=scripts,
+            tags=config.tags,
+        )
+    view = TemplateView(Template.from_stack(stack).to_json())
+    texts = [view.text(item["Request"]) for item in view.all("Custom::HyperPodCluster")]
+    return {
+        path: json.loads(text.replace(*SCRIPTS)) for path, text in zip(CONFIGS, texts, strict=True)
+    }
+
+
+def node_subnets(scope: Construct, *, zones: Sequence[str | None]) -> NodeSubnets:
+    ids = [f"subnet-aaaaaaa{index}" for index in range(len(zones))]
+    subnets = [ec2.Subnet.from_subnet_id(scope, name, name) for name in ids]
+    return NodeSubnets(subnets=subnets, zone_ids=zones)
 
 
 def excused(leaf: str) -> bool:
     return any(leaf == field or leaf.startswith((f"{field}.", f"{field}[")) for field in REASONS)
 
 
-def test_every_field_is_reached_or_has_a_reason(shape: StructureShape) -> None:
-    found = set(reached(shape, request(load_config(EVERY_FIELD))))
+def test_every_field_is_reached_or_has_a_reason(shape: StructureShape, requests: Requests) -> None:
+    found = set(reached(shape, requests[EVERY_FIELD]))
 
     assert {leaf for leaf in leaves(shape) if not excused(leaf)} - found == set()
 
 
 @pytest.mark.parametrize("field", REASONS)
 def test_a_reason_is_for_fields_that_are_there_and_not_reached(
-    shape: StructureShape, field: str
+    shape: StructureShape, requests: Requests, field: str
 ) -> None:
     inside = [leaf for leaf in leaves(shape) if leaf.startswith(field)]
 
     assert inside
-    assert not set(inside) & set(reached(shape, request(load_config(EVERY_FIELD))))
+    assert not set(inside) & set(reached(shape, requests[EVERY_FIELD]))
 
 
-def test_the_walk_finds_what_is_missing(shape: StructureShape) -> None:
-    small = request(load_config(ROOT / "config" / "default.yaml"))
-
-    missing = set(leaves(shape)) - set(reached(shape, small))
+def test_the_walk_finds_what_is_missing(shape: StructureShape, requests: Requests) -> None:
+    missing = set(leaves(shape)) - set(reached(shape, requests[DEFAULT]))
 
     assert "InstanceGroups[].CapacityRequirements.Spot" in missing
     assert "InstanceGroups[].KubernetesConfig.Labels" in missing
@@ -136,9 +155,9 @@ def test_the_walk_finds_what_is_missing(shape: StructureShape) -> None:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_the_request_is_one_that_the_service_takes(
-    service: ServiceModel, shape: StructureShape, path: Path
+    service: ServiceModel, shape: StructureShape, requests: Requests, path: Path
 ) -> None:
-    made = request(load_config(path))
+    made = requests[path]
 
     assert not ParamValidator().validate(made, shape).has_errors()
     assert list(violations_of(shape, _over_the_wire(service, made))) == []

@@ -5,8 +5,6 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from hyperpod_cdk.hyperpod_waiting import Waiting
-from stacks.cluster_waiting import cluster_waiting
 
 from hyperpod_cdk.hyperpod.upkeep_access import upkeep_access
 from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
@@ -23,8 +21,8 @@ REQUEST = {"ClusterName": "c", "Request": '{"ClusterName": "c"}'}
 _REST = ("cluster_name", "request")
 
 
-def parsed(waiting: Waiting) -> dict[str, Any]:
-    read = HyperPodClusterProperties.parse({**REQUEST, **waiting.properties})
+def parsed(waiting: WaitingConfig) -> dict[str, Any]:
+    read = HyperPodClusterProperties.parse({**REQUEST, **waiting.to_properties()})
     return {name: getattr(read, name) for name in read.__slots__ if name not in _REST}
 
 
@@ -34,7 +32,7 @@ def errors(stack: cdk.Stack) -> list[str]:
 
 
 def test_the_function_reads_what_the_app_writes() -> None:
-    waiting = Waiting(
+    waiting = WaitingConfig(
         wait_for="nodes",
         wait_minutes=55,
         on_shortage="fail",
@@ -42,24 +40,24 @@ def test_the_function_reads_what_the_app_writes() -> None:
         software_update="2026-11",
         delete_task_governance=True,
     )
-    assert parsed(waiting) == {name: getattr(waiting, name) for name in waiting.__slots__}
+    assert parsed(waiting) == waiting.model_dump()
 
 
 def test_the_defaults_agree() -> None:
     without = HyperPodClusterProperties.parse(REQUEST)
-    assert parsed(Waiting()) == parsed(cluster_waiting(WaitingConfig()))
-    assert parsed(Waiting()) == {name: getattr(without, name) for name in parsed(Waiting())}
+    found = parsed(WaitingConfig())
+    assert found == {name: getattr(without, name) for name in found}
 
 
 @pytest.mark.parametrize(
     "waiting",
     [
-        *(Waiting(wait_for=value) for value in WAIT_FOR),
-        *(Waiting(on_shortage=value) for value in ON_SHORTAGE),
-        *(Waiting(on_create_failure=value) for value in ON_CREATE_FAILURE),
+        *(WaitingConfig(wait_for=value) for value in WAIT_FOR),
+        *(WaitingConfig(on_shortage=value) for value in ON_SHORTAGE),
+        *(WaitingConfig(on_create_failure=value) for value in ON_CREATE_FAILURE),
     ],
 )
-def test_the_function_knows_every_value_of_the_configuration(waiting: Waiting) -> None:
+def test_the_function_knows_every_value_of_the_configuration(waiting: WaitingConfig) -> None:
     assert parsed(waiting)
 
 

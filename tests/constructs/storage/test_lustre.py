@@ -10,7 +10,7 @@ from hyperpod_cdk import ConfigError, Lustre, StorageConfig
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 FILE_SYSTEM, ASSOCIATION = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
-REPOSITORY = {"data_repository_s3_uri": "s3://bucket/prefix"}
+REPOSITORY: dict[str, Any] = {"data_repository_s3_uri": "s3://bucket/prefix"}
 TWICE = {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}
 
 
@@ -99,7 +99,7 @@ def test_files_survive_the_stack_unless_told_otherwise(
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
-    switch: dict[str, bool],
+    switch: dict[str, Any],
     on_deletion: str,
 ) -> None:
     Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **switch))
@@ -123,7 +123,7 @@ def test_a_data_repository_is_linked_both_ways(
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
-    directory: dict[str, str],
+    directory: dict[str, Any],
     path: str,
 ) -> None:
     Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **directory))
