@@ -99,6 +99,7 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> tuple[TemplateView, Templ
         "ExecutionRole",
         cluster=cluster,
         orchestrator=orchestrator,
+        vpc=platform.vpc,
         subnets=subnets,
         security_group=platform.nodes_group,
         lifecycle_scripts=scripts,

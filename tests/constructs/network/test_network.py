@@ -131,7 +131,7 @@ def test_a_zone_without_a_hyperpod_subnet_is_refused(stack: cdk.Stack) -> None:
     [
         pytest.param(
             {"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"]},
-            "NetworkConfig.eks_subnet_cidrs: .* must have no more entries than public_subnet_cidrs \\(2\\)",
+            "NetworkConfig.eks_subnet_cidrs: .* must have no more entries than",
             id="more-eks-subnets",
         ),
         pytest.param(

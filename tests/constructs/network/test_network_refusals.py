@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config
-
 from tests.support.configs import default_document
 from tests.support.refusals import line_after, lines_for
 
