@@ -22,7 +22,7 @@ LEAST: dict[str, Any] = {
     "InstanceType": "ml.m5.large",
     "InstanceCount": 0,
 }
-PROJECT = LifecycleConfig(source_s3_uri="s3://sagemaker-ml", on_create="on_create.sh")
+PROJECT = LifecycleConfig(source_s3_uri="s3://sagemaker-ml/scripts", on_create="on_create.sh")
 OWN_SCRIPTS = LifecycleConfig(source_s3_uri="s3://own", on_init_complete="x.sh")
 SUBNETS = {"usw2-az1": "subnet-aaaaaaaa", "usw2-az2": "subnet-bbbbbbbb"}
 DEFAULTS = ClusterDefaults(
