@@ -55,7 +55,11 @@ class PlatformStack(cdk.Stack):
             bucket_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
         ).bucket
         self.lifecycle_scripts = LifecycleScripts(
-            self, "LifecycleScripts", bucket=bucket, provisioner=self.provisioner
+            self,
+            "LifecycleScripts",
+            bucket=bucket,
+            provisioner=self.provisioner,
+            writers=config.lifecycle_scripts.writers,
         )
         self.execution_role = ExecutionRole(
             self,

@@ -20,6 +20,7 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.arns import arn_findings
@@ -36,6 +37,7 @@ from hyperpod_cdk.storage.section import StorageConfig
 
 # The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
 _LONGEST_NAME = 20
+_SAGEMAKER = "sagemaker"
 
 
 def _region(value: str) -> str:
@@ -75,6 +77,9 @@ class Config(Section):
     helm: HelmConfig = HelmConfig()
     """The Helm release of HyperPod's dependencies."""
 
+    lifecycle_scripts: LifecycleScriptsConfig = LifecycleScriptsConfig()
+    """The scripts that new nodes run."""
+
     cluster: ClusterConfig
     """The HyperPod cluster."""
 
@@ -90,6 +95,18 @@ class Config(Section):
     @classmethod
     def _check_text(cls, value: object) -> object:
         refuse(text_findings(value))
+        return value
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, value: str) -> str:
+        if _SAGEMAKER in value:
+            # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
+            raise ValueError(
+                f"must not contain {_SAGEMAKER!r}: the deployment's functions carry the name, and "
+                "AWS managed policies let their holders invoke every function with that word in "
+                "its name; take another name, such as ml"
+            )
         return value
 
     @field_validator("network", mode="wrap")
@@ -109,6 +126,18 @@ class Config(Section):
             raise
         refuse([*findings, *_unnamed_zone_findings(network, region=region)])
         return network
+
+    @field_validator("lifecycle_scripts")
+    @classmethod
+    def _check_writers(
+        cls, value: LifecycleScriptsConfig, info: ValidationInfo
+    ) -> LifecycleScriptsConfig:
+        refuse(
+            finding.under("writers", index)
+            for index, arn in enumerate(value.writers)
+            for finding in arn_findings(arn, region=info.data.get("region"))
+        )
+        return value
 
     @field_validator("eks")
     @classmethod
