@@ -89,6 +89,19 @@ class PlatformStack(cdk.Stack):
                 "OutputPrivateSubnetIds": cdk.Fn.join(",", subnet_ids),
             },
         )
+        add_outputs(self, {"GrantAdminCommand": self._grant_admin_command()})
+
+    def _grant_admin_command(self) -> str:
+        """Return what gives an IAM principal admin access to the Kubernetes cluster."""
+        entry = (
+            f"--cluster-name {self.eks_cluster.cluster_name} --region {self.region} "
+            "--principal-arn PRINCIPAL_ARN"
+        )
+        policy = f"arn:{self.partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+        return (
+            f"aws eks create-access-entry {entry} && aws eks associate-access-policy {entry} "
+            f"--policy-arn {policy} --access-scope type=cluster"
+        )
 
     def _in_network(self) -> VpcPlacement:
         return VpcPlacement(

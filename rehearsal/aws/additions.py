@@ -1,6 +1,6 @@
 """Everything this package adds to MiniStack."""
 
-from rehearsal.aws import lambda_layers, secure_transport
+from rehearsal.aws import lambda_layers, log_groups, secure_transport
 from rehearsal.aws.cloudformation import custom_resource_rollback
 from rehearsal.aws.ec2 import (
     availability_zones,
@@ -41,6 +41,7 @@ def install(*, settings: Settings) -> None:
     availability_zones.install()
     cidr_block.install()
     subnet.install()
+    log_groups.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
     for resource_type in RESOURCE_TYPES:

@@ -58,6 +58,10 @@ REQUIRED_NAMES = {
         "_pascal_to_camel",
         "_tag_map",
     ),
+    "ministack.services.cloudwatch_logs": (
+        "_create_log_group",
+        "_log_groups",
+    ),
     "ministack.services.ec2": (
         "_ACTION_MAP",
         "_addresses",

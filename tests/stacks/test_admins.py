@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from hyperpod_cdk import Config
 from tests.conftest import Assemble, Configure
 from tests.support.template_view import TemplateView
 
@@ -40,3 +41,17 @@ def test_an_admin_keeps_its_access_entry_whoever_else_is_listed(
         arn: before[arn] for arn in after.keys() & before.keys()
     }
     assert len(set(after.values())) == len(changed)
+
+
+def test_the_platform_says_how_to_grant_access(default_config: Config, assemble: Assemble) -> None:
+    view = TemplateView(assemble(default_config).templates()["ml-platform"])
+
+    commands = view.text(view.outputs["GrantAdminCommand"]["Value"]).split(" && ")
+
+    policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+    entry = "--cluster-name <AWS::EKS::Cluster> --region us-west-2 --principal-arn PRINCIPAL_ARN"
+    assert commands == [
+        f"aws eks create-access-entry {entry}",
+        f"aws eks associate-access-policy {entry} --policy-arn {policy} "
+        "--access-scope type=cluster",
+    ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
 from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
+from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.public_endpoint import public_endpoint
@@ -30,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     system_pods,
     kubernetes_version,
     public_endpoint,
+    no_admins,
 )
 
 

@@ -5,9 +5,10 @@ import json
 from collections.abc import Sequence
 from typing import cast
 
-from aws_cdk import Stack, aws_eks_v2
+from aws_cdk import RemovalPolicy, Stack, aws_eks_v2
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.eks.section import EksConfig
@@ -27,7 +28,8 @@ class EksCluster(Construct):
     Authentication mode is `API`: HyperPod refuses `CONFIG_MAP`, and access entries need no
     `aws-auth`. EKS installs no self-managed add-on; vpc-cni, kube-proxy and
     eks-pod-identity-agent are managed add-ons. CoreDNS is not installed here: it needs nodes.
-    All five control plane log types are on.
+    All five control plane log types are on; CloudWatch Logs keeps them for three months, and not
+    beyond the cluster.
 
     Args:
         cluster_name: EKS name, 1 to 100 characters.
@@ -56,6 +58,21 @@ class EksCluster(Construct):
             kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
             if eks.secrets_kms_key_arn is not None
             else None
+        )
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            # EKS writes to the group of this name, and would make it with logs that never expire.
+            # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+            log_group_name=f"/aws/eks/{cluster_name}/cluster",
+            retention=logs.RetentionDays.THREE_MONTHS,
+            # A group that stayed would keep a deployment of the same name from being made again.
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        skip_checkov(
+            log_group,
+            resource_type="AWS::Logs::LogGroup",
+            reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
         )
         cluster = aws_eks_v2.Cluster(
             self,
@@ -93,6 +110,7 @@ class EksCluster(Construct):
                     )
                 },
             )
+        cluster.node.add_dependency(log_group)
         # An SSM parameter that only CDK's own kubectl constructs wait for.
         cluster.node.try_remove_child("KubectlReadyBarrier")
         if eks.deletion_protection:

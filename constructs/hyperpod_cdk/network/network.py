@@ -118,14 +118,6 @@ class Network(Construct):
                 zip(network.public_subnet_cidrs, zones, strict=True)
             )
         ]
-        eks = [
-            PrivateSubnet(
-                self, f"Eks{i + 1}", vpc=self.vpc, cidr=eks_cidr, zone=public.zone, public=public
-            )
-            for i, (eks_cidr, public) in enumerate(
-                zip(network.eks_subnet_cidrs, publics, strict=False)
-            )
-        ]
         hyperpod = [
             PrivateSubnet(
                 self,
@@ -139,6 +131,23 @@ class Network(Construct):
                 tags={"kubernetes.io/role/internal-elb": "1"},
             )
             for i, (subnet, home) in enumerate(zip(network.hyperpod_subnets, homes, strict=True))
+        ]
+        eks = [
+            PrivateSubnet(
+                self,
+                f"Eks{i + 1}",
+                vpc=self.vpc,
+                cidr=eks_cidr,
+                zone=public.zone,
+                public=public,
+                # EKS may take an hour to see a block that is added after the control plane; until
+                # then it reaches no webhook and no log of the nodes there.
+                # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+                after=[node.cidr_block for node in hyperpod if node.cidr_block is not None],
+            )
+            for i, (eks_cidr, public) in enumerate(
+                zip(network.eks_subnet_cidrs, publics, strict=False)
+            )
         ]
         self.eks_subnets = [private.subnet for private in eks]
         self.node_subnets = NodeSubnets(

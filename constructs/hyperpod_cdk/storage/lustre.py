@@ -58,7 +58,7 @@ class Lustre(Construct):
             removal_policy=removal_policy,
         )
         if storage.data_repository_s3_uri is not None:
-            events = ["NEW", "CHANGED", "DELETED"]
+            exported = list(storage.exported_events)
             # No L2.
             association = fsx.CfnDataRepositoryAssociation(
                 self,
@@ -69,10 +69,12 @@ class Lustre(Construct):
                 batch_import_meta_data_on_create=True,
                 s3=fsx.CfnDataRepositoryAssociation.S3Property(
                     auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(
-                        events=events
+                        events=["NEW", "CHANGED", "DELETED"]
                     ),
-                    auto_export_policy=fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(
-                        events=events
+                    auto_export_policy=(
+                        fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(events=exported)
+                        if exported
+                        else None
                     ),
                 ),
             )

@@ -16,6 +16,7 @@ from hyperpod_cdk.checks.subnets import subnet_for
 from stacks.deployment import add_warnings
 from tests.conftest import Configure
 
+ADMINS = ["arn:aws:iam::111122223333:role/Admin"]
 GROUP = {"name": "workers", "instance_type": "ml.p5.48xlarge", "instance_count": 4}
 
 
@@ -62,14 +63,14 @@ def test_errors_refuse_the_file(document: dict[str, Any], lines: list[str], tmp_
     assert caught.value.lines == tuple(f"{path}: {line}" for line in lines)
 
 
-def test_default_configuration_has_no_findings(default_config: Config) -> None:
-    assert list(findings(default_config)) == []
+def test_default_configuration_leaves_out_who_may_use_the_cluster(default_config: Config) -> None:
+    assert [finding.rule for finding in findings(default_config)] == ["no_admins"]
 
 
 def test_warnings_are_annotations_of_the_stack(configure: Configure) -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
 
-    add_warnings(stack, config=configure({"eks": {"version": "1.30"}}))
+    add_warnings(stack, config=configure({"eks": {"version": "1.30", "admins": ADMINS}}))
 
     (entry,) = Annotations.from_stack(stack).find_warning("*", Match.any_value())
     text = str(entry.entry.data)
@@ -81,7 +82,7 @@ def test_warning_can_be_acknowledged(configure: Configure) -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
     cdk.Annotations.of(stack).acknowledge_warning("hyperpod-cdk:kubernetes_version")
 
-    add_warnings(stack, config=configure({"eks": {"version": "1.30"}}))
+    add_warnings(stack, config=configure({"eks": {"version": "1.30", "admins": ADMINS}}))
 
     assert Annotations.from_stack(stack).find_warning("*", Match.any_value()) == []
 

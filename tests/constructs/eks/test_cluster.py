@@ -55,6 +55,20 @@ def test_the_default_control_plane(
     assert not cluster.keys() & {"EncryptionConfig", "DeletionProtection"}
 
 
+def test_its_logs_expire_and_end_with_it(
+    stack: cdk.Stack, surroundings: dict[str, Any], view: View
+) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
+
+    seen = view()
+    group = seen.id("AWS::Logs::LogGroup", LogGroupName="/aws/eks/ml-eks/cluster")
+
+    assert seen.resources[group]["Properties"]["RetentionInDays"] == 90
+    assert seen.resources[group]["DeletionPolicy"] == "Delete"
+    # Before the cluster, or EKS makes a group whose logs stay for ever.
+    assert group in seen.dependencies(seen.id(CLUSTER))
+
+
 def test_it_has_no_nodes_of_its_own(
     stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:

@@ -2,6 +2,7 @@
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
+from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.public_endpoint import public_endpoint
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.checks.cases import (
@@ -122,9 +123,21 @@ PUBLIC_ENDPOINTS = [
     ),
 ]
 
+ADMINS = [
+    one(no_admins, "a role", config(eks={"admins": ["arn:aws:iam::111122223333:role/Admin"]})),
+    one(no_admins, "nobody", config(), (WARNING, "eks.admins", "lets nobody into the Kubernetes")),
+    one(
+        no_admins,
+        "nobody, written out",
+        config(eks={"admins": []}),
+        (WARNING, "eks.admins", "output GrantAdminCommand"),
+    ),
+]
+
 CASES = [
     *KUBERNETES_VERSIONS,
     *UNLISTED_TYPES,
     *DEEP_HEALTH_CHECK_COMPONENT,
     *PUBLIC_ENDPOINTS,
+    *ADMINS,
 ]
