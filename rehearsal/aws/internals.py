@@ -23,6 +23,7 @@ REQUIRED_NAMES = {
         "EvalContext",
         "_gather_role_policies",
         "_permissions_boundary",
+        "_resolve_condition_key",
         "_resource_policy",
         "_service_principal_matches",
         "combine_resource_policy",

@@ -16,6 +16,7 @@ from tests.support.local_aws import client
 
 BUCKET, SCRIPT = "sagemaker-writers", "on_create.sh"
 WRITER, OTHER = (f"arn:aws:iam::{ACCOUNT}:user/{name}" for name in ("writer", "other"))
+PROVISIONER, STRANGER = (f"arn:aws:iam::{ACCOUNT}:role/path/{name}" for name in ("pr", "other"))
 # As AWS managed policies for SageMaker allow it.
 ANY_OBJECT = {
     "Effect": "Allow",
@@ -53,7 +54,7 @@ def filled_in(value: Any) -> Any:  # noqa: ANN401 - any JSON
         case {"Fn::Join": [separator, parts]}:
             return separator.join(filled_in(part) for part in parts)
         case {"Fn::GetAtt": [str(name), "Arn"]}:
-            known = f"arn:aws:s3:::{BUCKET}", f"arn:aws:iam::{ACCOUNT}:role/Provisioner"
+            known = f"arn:aws:s3:::{BUCKET}", PROVISIONER
             return known["Provisioner" in name]
         case {"Ref": str(name)}:
             return {"AWS::Partition": "aws", "AWS::AccountId": ACCOUNT}[name]
@@ -76,10 +77,30 @@ def bucket(aws: LocalAws, policy: str) -> LocalAws:
         name = arn.rpartition("/")[2]
         iam.create_user(UserName=name)
         iam.put_user_policy(UserName=name, PolicyName="p", PolicyDocument=document)
+    for arn in (PROVISIONER, STRANGER):
+        name = arn.rpartition("/")[2]
+        trust = {
+            "Effect": "Allow",
+            "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"},
+            "Action": "sts:AssumeRole",
+        }
+        trusting = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+        iam.create_role(RoleName=name, Path="/path/", AssumeRolePolicyDocument=trusting)
+        iam.put_role_policy(RoleName=name, PolicyName="p", PolicyDocument=document)
     return aws
 
 
 def s3_of(aws: LocalAws, arn: str) -> Any:  # noqa: ANN401 - a client
+    if ":role/" in arn:
+        sts = client(aws, "sts")
+        session = sts.assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
+        return client(
+            aws,
+            "s3",
+            aws_access_key_id=session["AccessKeyId"],
+            aws_secret_access_key=session["SecretAccessKey"],
+            aws_session_token=session["SessionToken"],
+        )
     key = client(aws, "iam").create_access_key(UserName=arn.rpartition("/")[2])["AccessKey"]
     return client(
         aws,
@@ -89,8 +110,11 @@ def s3_of(aws: LocalAws, arn: str) -> Any:  # noqa: ANN401 - a client
     )
 
 
-def test_who_may_write_every_bucket_of_sagemaker_cannot_change_a_script(bucket: LocalAws) -> None:
-    s3 = s3_of(bucket, OTHER)
+@pytest.mark.parametrize("arn", [OTHER, STRANGER])
+def test_who_may_write_every_bucket_of_sagemaker_cannot_change_a_script(
+    bucket: LocalAws, arn: str
+) -> None:
+    s3 = s3_of(bucket, arn)
 
     with pytest.raises(ClientError, match="AccessDenied"):
         s3.put_object(Bucket=BUCKET, Key=SCRIPT, Body=b"bad")
@@ -100,8 +124,9 @@ def test_who_may_write_every_bucket_of_sagemaker_cannot_change_a_script(bucket: 
     s3.put_object(Bucket=BUCKET, Key="mine.sh", Body=b"other objects are nobody's business")
 
 
-def test_a_named_writer_can(bucket: LocalAws) -> None:
-    s3 = s3_of(bucket, WRITER)
+@pytest.mark.parametrize("arn", [WRITER, PROVISIONER])
+def test_the_provisioner_and_a_named_writer_can(bucket: LocalAws, arn: str) -> None:
+    s3 = s3_of(bucket, arn)
 
     s3.put_object(Bucket=BUCKET, Key=SCRIPT, Body=b"good")
 
