@@ -157,7 +157,7 @@ def test_files_become_objects_only_if_asked(
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
-    switches: dict[str, bool],
+    switches: dict[str, Any],
     events: list[str],
 ) -> None:
     Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **switches))
