@@ -16,6 +16,7 @@ from rehearsal.progress import Progress
 from rehearsal.report import StackReport
 from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.inspection import (
+    allow_deletion,
     allow_termination,
     cluster_tools,
     failure_reasons,
@@ -141,6 +142,11 @@ class Stage:
             for name in allow_termination(self.environment.clients, self.stacks):
                 self.progress.say(
                     f"Lifting the termination protection of {name}, as its owner would"
+                )
+            cluster = f"{self.config.name}-eks"
+            if allow_deletion(self.environment.clients, cluster):
+                self.progress.say(
+                    f"Lifting the deletion protection of {cluster}, as its owner would"
                 )
         names = [f"{self.config.name}-{kind}" for kind in kinds]
         try:

@@ -11,7 +11,12 @@ from rehearsal.aws.ec2 import (
     security_group_rule,
     subnet,
 )
-from rehearsal.aws.eks import access_entry, addon, pod_identity_association
+from rehearsal.aws.eks import (
+    access_entry,
+    addon,
+    deletion_protection,
+    pod_identity_association,
+)
 from rehearsal.aws.eks import api as eks_api
 from rehearsal.aws.eks import cluster as eks_cluster
 from rehearsal.aws.fsx import api as fsx_api
@@ -45,6 +50,7 @@ def install(*, settings: Settings) -> None:
     log_groups.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
+    deletion_protection.install()
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
     fsx_api.install()

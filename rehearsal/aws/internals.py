@@ -101,6 +101,7 @@ REQUIRED_NAMES = {
         "_disassociate_access_policy",
         "_docker_available",
         "_error",
+        "_handle_request_sync",
         "_tags",
         "_update_access_entry",
         "_update_addon",
