@@ -47,9 +47,15 @@ class CdkCli:
     work_directory: Path
     chart: Path
 
-    def synth(self, *, config: Path) -> None:
-        """Synthesize a configuration; every later command reads the result."""
-        app = shlex.join([sys.executable, "-m", "rehearsal.synthesize", str(self.chart)])
+    def synth(self, *, config: Path, validate: bool) -> None:
+        """Synthesize a configuration; every later command reads the result.
+
+        Args:
+            config: File of the configuration.
+            validate: Whether CDK validates the templates, which takes more than half of the time.
+        """
+        options = ["--validate"] if validate else []
+        app = shlex.join([sys.executable, "-m", "rehearsal.synthesize", str(self.chart), *options])
         context = ["-c", f"config={config}"]
         self._run("synth", ["--quiet", "--app", app, "--output", str(self.assembly), *context])
 

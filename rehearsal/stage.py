@@ -15,11 +15,12 @@ from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
 from rehearsal.report import StackReport
 from rehearsal.verification.commands import ClusterTools
+from rehearsal.verification.failures import failure_reasons
 from rehearsal.verification.inspection import (
     allow_deletion,
     allow_termination,
     cluster_tools,
-    failure_reasons,
+    delete_file_systems,
     stack_names,
     stack_outputs,
     stack_reports,
@@ -136,7 +137,10 @@ class Stage:
         return None
 
     def destroy(self, *kinds: str) -> str | None:
-        """Destroy stacks by kind (`hyperpod`), all when none is named; return what went wrong."""
+        """Destroy stacks by kind (`hyperpod`), all when none is named; return what went wrong.
+
+        A file system that its stack retains is deleted in between: its subnet could not go before.
+        """
         self._synth()
         if not kinds:
             for name in allow_termination(self.environment.clients, self.stacks):
@@ -148,6 +152,15 @@ class Stage:
                 self.progress.say(
                     f"Lifting the deletion protection of {cluster}, as its owner would"
                 )
+            if self.config.storage is not None:
+                problem = self.destroy("storage")
+                if problem is not None:
+                    return problem
+                for identifier in delete_file_systems(self.environment.clients):
+                    self.progress.say(
+                        f"  kept, as on AWS: FSx for Lustre file system {identifier}. Deleted now, "
+                        "as its owner would: it holds the platform's subnet"
+                    )
         names = [f"{self.config.name}-{kind}" for kind in kinds]
         try:
             with self.progress.step(f"cdk destroy {' '.join(names) or '--all'}"):
@@ -182,12 +195,16 @@ class Stage:
     @property
     def _assembly(self) -> Path:
         """Cloud assembly of the configuration in force; a change leaves the original's alone."""
-        original = self._current == self.config_path
-        return self.work_directory / ("cdk.out" if original else "cdk.out-changed")
+        return self.work_directory / ("cdk.out" if self._is_original else "cdk.out-changed")
+
+    @property
+    def _is_original(self) -> bool:
+        return self._current == self.config_path
 
     def _synth(self) -> None:
         if self._synthesized.get(self._assembly) == self._current:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
-            self._cli.synth(config=self._current)
+            # A scenario's change is not what the user is about to deploy.
+            self._cli.synth(config=self._current, validate=self._is_original)
         self._synthesized[self._assembly] = self._current

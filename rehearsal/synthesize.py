@@ -1,4 +1,4 @@
-"""The app as a rehearsal synthesizes it: `python -m rehearsal.synthesize CHART`."""
+"""The app as a rehearsal synthesizes it: `python -m rehearsal.synthesize CHART [--validate]`."""
 
 import sys
 from pathlib import Path
@@ -10,4 +10,5 @@ from app import main
 if __name__ == "__main__":
     # The bootstrap roles' policies rest on conditions that the local AWS does not evaluate.
     synthesizer = cdk.CliCredentialsStackSynthesizer()
-    sys.exit(main(chart=Path(sys.argv[1]), synthesizer=synthesizer, validate=True))
+    chart, *options = sys.argv[1:]
+    sys.exit(main(chart=Path(chart), synthesizer=synthesizer, validate="--validate" in options))

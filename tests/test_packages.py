@@ -13,7 +13,7 @@ Graph = Mapping[str, set[str]]
 
 LIBRARY = ("constructs", "hyperpod_cdk")
 # The source root of each tree of packages, and the packages' name.
-TREES = [LIBRARY, (".", "rehearsal"), (".", "stacks")]
+TREES = [LIBRARY, ("lambda", "provisioner"), (".", "rehearsal"), (".", "stacks")]
 
 
 def modules(root: str, top: str) -> dict[str, Path]:

@@ -24,7 +24,6 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     ),
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
-        access_entries=clients.access_entries,
         cloudformation=clients.cloudformation,
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),

@@ -1,7 +1,12 @@
 """Everything this package adds to MiniStack."""
 
-from rehearsal.aws import lambda_layers, log_groups, secure_transport
-from rehearsal.aws.cloudformation import custom_resource_rollback
+from rehearsal.aws import (
+    lambda_layers,
+    log_groups,
+    network_dependencies,
+    secure_transport,
+)
+from rehearsal.aws.cloudformation import custom_resource_rollback, exports, replacement
 from rehearsal.aws.ec2 import (
     availability_zones,
     cidr_block,
@@ -55,5 +60,8 @@ def install(*, settings: Settings) -> None:
         resource_type.register()
     fsx_api.install()
     sagemaker_api.install(settings=settings)
+    replacement.install()
+    exports.install()
+    network_dependencies.install(settings=settings)
     custom_resource_rollback.install()
     lambda_layers.install(scratch=settings.scratch)

@@ -14,6 +14,7 @@ from rehearsal.hyperpod.simulation.hooks import (
     Subnets,
 )
 from rehearsal.hyperpod.simulation.surroundings import Timings
+from rehearsal.hyperpod.simulation.unknowns import Unknowns
 
 __all__ = [
     "ApiError",
@@ -28,4 +29,5 @@ __all__ = [
     "Subnet",
     "Subnets",
     "Timings",
+    "Unknowns",
 ]

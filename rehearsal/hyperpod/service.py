@@ -22,6 +22,7 @@ from rehearsal.hyperpod.simulation.network import AddressBook
 from rehearsal.hyperpod.simulation.nodes import Place
 from rehearsal.hyperpod.simulation.registry import ClusterRegistry
 from rehearsal.hyperpod.simulation.surroundings import Agenda, Surroundings, Timings
+from rehearsal.hyperpod.simulation.unknowns import Unknowns
 from rehearsal.hyperpod.validation.service_model import validate_request
 
 # The rehearsal's own AMI release; AWS's numbers follow the same form.
@@ -42,6 +43,7 @@ class HyperPodService:
         subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598.
         observer: Notified when nodes join and leave.
         release_version: The latest HyperPod AMI release.
+        unknowns: Which answers hold where AWS gives none.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class HyperPodService:
         subnets: Subnets | None = None,
         observer: Observer | None = None,
         release_version: str = DEFAULT_RELEASE_VERSION,
+        unknowns: Unknowns | None = None,
     ) -> None:
         self._clock = clock
         self._lock = RLock()
@@ -63,6 +66,7 @@ class HyperPodService:
             faults=FaultGate(faults=faults or Faults()),
             addresses=AddressBook(),
             observer=observer,
+            unknowns=unknowns or Unknowns(),
         )
         self._backend = Backend(
             registry=ClusterRegistry(),

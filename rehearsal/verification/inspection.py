@@ -180,33 +180,13 @@ def allow_deletion(clients: AwsClients, cluster_name: str) -> bool:
     return protected
 
 
-def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
-    """Return CloudFormation's own words for each resource that failed first in its stack."""
-    client = clients("cloudformation")
-    existing = {stack["StackName"] for stack in client.describe_stacks()["Stacks"]}
-    reasons: list[str] = []
+def delete_file_systems(clients: AwsClients) -> list[str]:
+    """Delete every FSx for Lustre file system; return their ids."""
+    client = clients("fsx")
+    names = [found["FileSystemId"] for found in client.describe_file_systems()["FileSystems"]]
     for name in names:
-        if name not in existing:
-            continue
-        events = client.describe_stack_events(StackName=name)["StackEvents"]
-        failed = [
-            event
-            for event in sorted(events, key=lambda event: event["Timestamp"])
-            if event["ResourceStatus"].endswith("_FAILED")
-            and event["LogicalResourceId"] != name
-            and "cancelled" not in event.get("ResourceStatusReason", "")
-        ]
-        reasons.extend(
-            f"{name}: {event['LogicalResourceId']}: {_reason(event)}" for event in failed[:1]
-        )
-    return reasons
-
-
-def _reason(event: Mapping[str, Any]) -> str:
-    """Return the reason of a failure without the provider framework's own stack trace."""
-    lines = event.get("ResourceStatusReason", "").splitlines()
-    kept = [line for line in lines if line.strip() and not line.lstrip().startswith("at ")]
-    return "\n".join(kept)
+        client.delete_file_system(FileSystemId=name)
+    return names
 
 
 def retained(clients: AwsClients) -> list[str]:

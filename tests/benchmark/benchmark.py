@@ -20,7 +20,7 @@ import yaml
 _REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "lambda")]
 
-from tests.handlers import large_cluster  # noqa: E402 - after the path is set
+from tests.support.provisioner import large_cluster  # noqa: E402 - after the path is set
 
 _CHART = _REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _RUNS = 7

@@ -19,11 +19,11 @@ sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "constructs", "lambda")
 
 from hyperpod_cdk.synthesis.sizes import MOST_REQUEST_BYTES  # noqa: E402 - after the path is set
 from provisioner.aws.api import SageMakerApi  # noqa: E402
+from provisioner.hyperpod.changes import Aim, changes  # noqa: E402
 from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
-from provisioner.hyperpod.plan import plan  # noqa: E402
-from tests.handlers import large_cluster  # noqa: E402
-from tests.handlers.cloudformation import Framework, Time, event  # noqa: E402
-from tests.handlers.fake_stack import FakeAccessEntries, FakeCloudFormation  # noqa: E402
+from tests.support.provisioner import large_cluster  # noqa: E402
+from tests.support.provisioner.cloudformation import Framework, Time, event  # noqa: E402
+from tests.support.provisioner.fake_stack import FakeCloudFormation  # noqa: E402
 
 _RUNS = 15
 
@@ -35,7 +35,10 @@ def main() -> None:
     old, new = json.loads(before["Request"]), json.loads(after["Request"])
     sent = event("Update", "Custom::HyperPodCluster", after, old=before)
     print(f"{large_cluster.GROUPS} groups of {large_cluster.INSTANCES:,} instances, all changed:")
-    print(f"  plan: {_milliseconds(lambda: plan(old, new)):.1f} ms")
+    sagemaker = large_cluster.LargeSageMaker(requested=old)
+    described = sagemaker.describe_cluster(ClusterName=large_cluster.NAME)
+    aim = Aim(wanted=new, former=old)
+    print(f"  changes: {_milliseconds(lambda: changes(aim, described, {})):.1f} ms")
     handlers = _milliseconds(lambda: _update(before, after))
     print(f"  update, on_event and is_complete: {handlers:.1f} ms")
     print(f"  request: {len(after['Request']):,} bytes, at most {MOST_REQUEST_BYTES:,}")
@@ -47,7 +50,6 @@ def _update(before: dict[str, str], after: dict[str, str]) -> None:
     framework = Framework(
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", sagemaker),
-            access_entries=FakeAccessEntries(),
             cloudformation=FakeCloudFormation(),
         ),
         resource_type="Custom::HyperPodCluster",

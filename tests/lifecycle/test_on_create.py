@@ -1,5 +1,6 @@
 """What on_create.sh leaves on a node, for each operating system, with and without accelerators."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -184,7 +185,7 @@ def test_data_of_an_earlier_image_on_the_volume_is_replaced(tmp_path: Path) -> N
 
 def test_every_step_that_on_create_names_exists() -> None:
     text = (SCRIPTS / "on_create.sh").read_text()
-    named = text.partition("STEPS=(")[2].partition(")")[0].split()
+    named = " ".join(re.findall(r"STEPS=\(([^)]*)\)", text)).split()
     assert sorted(named) == sorted(path.stem for path in (SCRIPTS / "steps").glob("*.sh"))
 
 

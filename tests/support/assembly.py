@@ -54,13 +54,24 @@ class Assembly:
         return artifact
 
 
-def new_app(directory: Path) -> cdk.App:
-    """Return an app with the project's feature flags that writes into `directory`."""
+def new_app(directory: Path, *, validate: bool = True) -> cdk.App:
+    """Return an app with the project's feature flags that writes into `directory`.
+
+    Args:
+        directory: Where to.
+        validate: Whether CDK validates the templates, which takes more than half of a synthesis.
+    """
     context = json.loads(_CDK_JSON.read_text("utf-8"))["context"]
-    return cdk.App(context={**context, **_FAST}, outdir=str(directory))
+    return cdk.App(
+        context={**context, **_FAST},
+        outdir=str(directory),
+        builtin_cloud_formation_validation=validate,
+    )
 
 
-def synthesized(config: Config, *, chart: Path, directory: Path, nag: bool = False) -> Assembly:
+def synthesized(
+    config: Config, *, chart: Path, directory: Path, nag: bool = False, validate: bool = True
+) -> Assembly:
     """Synthesize the stacks of a configuration into `directory`.
 
     Args:
@@ -68,8 +79,9 @@ def synthesized(config: Config, *, chart: Path, directory: Path, nag: bool = Fal
         chart: Chart of the HyperPod dependencies.
         directory: Where to write.
         nag: Whether cdk-nag's AwsSolutions rules are run too.
+        validate: Whether CDK validates the templates.
     """
-    app = new_app(directory)
+    app = new_app(directory, validate=validate)
     add_stacks(app, config=config, chart=chart)
     if nag:
         cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))

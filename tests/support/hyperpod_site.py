@@ -27,8 +27,15 @@ class FakeHyperPod:
 
     def answer(self, operation: str, request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         name = request.get("ClusterName", "")
+        if operation == "ListClusters":
+            return 200, {"ClusterSummaries": [{"ClusterName": name} for name in self.clusters]}
         if operation == "CreateCluster":
-            self.clusters[name] = {**request, "ClusterArn": CLUSTER_ARN}
+            groups = [{**g, "CurrentCount": g["InstanceCount"]} for g in request["InstanceGroups"]]
+            self.clusters[name] = {
+                **request,
+                "ClusterArn": CLUSTER_ARN,
+                "InstanceGroups": groups,
+            }
             return 200, {"ClusterArn": CLUSTER_ARN}
         cluster = self.clusters.get("c1" if name == CLUSTER_ARN else name)
         if cluster is None:

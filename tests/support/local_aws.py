@@ -45,8 +45,22 @@ def client(aws: LocalAws, service: str, **credentials: str) -> Any:  # noqa: ANN
     )
 
 
-def deploy(aws: LocalAws, resources: Template, outputs: Template, *, stack: str = "") -> Stack:
+def deploy(
+    aws: LocalAws,
+    resources: Template,
+    outputs: Template,
+    *,
+    stack: str = "",
+    exports: Template | None = None,
+) -> Stack:
     """Create a stack, or update the one of that name, and wait for it.
+
+    Args:
+        aws: Where.
+        resources: By logical id.
+        outputs: Values by key.
+        stack: Name of the stack to update.
+        exports: Values by the name under which other stacks import them.
 
     Raises:
         StackFailedError: it failed.
@@ -54,11 +68,17 @@ def deploy(aws: LocalAws, resources: Template, outputs: Template, *, stack: str 
     cloudformation = client(aws, "cloudformation")
     template = {
         "Resources": resources,
-        "Outputs": {key: {"Value": value} for key, value in outputs.items()},
+        "Outputs": {
+            **{key: {"Value": value} for key, value in outputs.items()},
+            **{
+                f"Export{index}": {"Value": value, "Export": {"Name": name}}
+                for index, (name, value) in enumerate((exports or {}).items())
+            },
+        },
     }
     name = stack or f"stack-{uuid.uuid4().hex[:8]}"
     call = cloudformation.update_stack if stack else cloudformation.create_stack
-    call(StackName=name, TemplateBody=json.dumps(template), Capabilities=["CAPABILITY_IAM"])
+    call(StackName=name, TemplateBody=json.dumps(template), Capabilities=["CAPABILITY_NAMED_IAM"])
     found = _settled(cloudformation, name)
     if found["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
@@ -88,6 +108,21 @@ def _settled(cloudformation: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 
             return found
         time.sleep(0.02)
     raise StackFailedError(f"{name} still {found['StackStatus']} after {DEADLINE_SECONDS} s")
+
+
+def events(aws: LocalAws, stack: Stack, logical_id: str) -> list[tuple[str, str]]:
+    """Return status and reason of a resource's events, the latest first."""
+    answer = client(aws, "cloudformation").describe_stack_events(StackName=stack.name)
+    return [
+        (event["ResourceStatus"], event.get("ResourceStatusReason", ""))
+        for event in answer["StackEvents"]
+        if event["LogicalResourceId"] == logical_id
+    ]
+
+
+def resource(type_name: str, **properties: Any) -> Template:
+    """Return a resource of a template."""
+    return {"Type": type_name, "Properties": properties}
 
 
 def network() -> Template:

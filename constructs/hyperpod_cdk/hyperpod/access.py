@@ -80,6 +80,17 @@ def hyperpod_access(
         *_use_training_plans(scope, cluster),
         *_share_images(scope, cluster),
         *volume_key_statements(scope, cluster.volume_key_ids),
+        iam.PolicyStatement(
+            sid="FindTaskGovernance",
+            actions=["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"],
+            resources=["*"],
+        ),
+        iam.PolicyStatement(
+            # A Delete does not say whether the stack is being deleted or rolled back.
+            sid="AskForStack",
+            actions=["cloudformation:DescribeStacks"],
+            resources=[Stack.of(scope).stack_id],
+        ),
     ]
 
 
@@ -88,7 +99,8 @@ def access_findings(scope: Construct, cluster: ClusterConfig) -> dict[str, str]:
     reasons = {
         any_hyperpod_cluster(scope): (
             "A HyperPod cluster's ARN ends in an id that the service draws at creation."
-        )
+        ),
+        "*": "Listing task governance: AWS takes no resource for it.",
     }
     if cluster.training_plan_arns:
         reasons[_any_reserved_capacity(scope)] = (
@@ -98,7 +110,9 @@ def access_findings(scope: Construct, cluster: ClusterConfig) -> dict[str, str]:
         reasons[_any_snapshot(scope)] = (
             "HyperPod shares the AMI's snapshot with itself; its id is not in the configuration."
         )
-        reasons["*"] = "Looking up images and snapshots: AWS takes no resource for it."
+        reasons["*"] = (
+            "Listing task governance, images and snapshots: AWS takes no resource for it."
+        )
     return {wildcard_finding(scope, resource): reason for resource, reason in reasons.items()}
 
 

@@ -14,7 +14,6 @@ from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.hyperpod.upkeep_access import upkeep_access, upkeep_findings
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.network import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
@@ -104,21 +103,18 @@ class HyperPodCluster(Construct):
                 ],
             }
         )
-        consent = cluster.delete_task_governance
         refuse_large_request(self, request)
         roles = [str(group.execution_role_arn) for group in cluster.all_groups]
         access = provisioner.grant(
             self,
             "Access",
-            statements=[
-                *hyperpod_access(self, cluster, execution_role_arns=list(dict.fromkeys(roles))),
-                *upkeep_access(self, delete_task_governance=consent),
-            ],
+            statements=hyperpod_access(
+                self, cluster, execution_role_arns=list(dict.fromkeys(roles))
+            ),
         )
         refuse_large_policy(
             access, to_do="let instance groups share subnets, security groups and roles"
         )
-        acknowledge(access, upkeep_findings(self, delete_task_governance=consent))
         acknowledge(access, access_findings(self, cluster))
         resource = provisioner.custom_resource(
             self,

@@ -65,10 +65,6 @@ class WaitingConfig(Section):
     """A text of your own, such as a date in quotes. Changing it replaces the machine image of every
     group that names none by HyperPod's latest, which takes nodes out of service. Default: none."""
 
-    delete_task_governance: bool = False
-    """Whether compute quotas and cluster policies are deleted with the cluster, which cannot be
-    deleted while there are any. Default: false, they are named and left to you."""
-
     def to_properties(self) -> dict[str, str]:
         """Return the custom resource's properties; all of them, so that a default may change."""
         return {
@@ -77,5 +73,4 @@ class WaitingConfig(Section):
             "OnShortage": self.on_shortage,
             "OnCreateFailure": self.on_create_failure,
             "SoftwareUpdate": self.software_update or "",
-            "DeleteTaskGovernance": str(self.delete_task_governance).lower(),
         }

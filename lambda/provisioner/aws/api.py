@@ -15,14 +15,6 @@ class EksApi(Protocol):
     def describe_cluster(self, *, name: str) -> Answer: ...
 
 
-class AccessEntriesApi(Protocol):
-    """Who may use a Kubernetes API."""
-
-    def describe_access_entry(self, *, clusterName: str, principalArn: str) -> Answer: ...
-
-    def delete_access_entry(self, *, clusterName: str, principalArn: str) -> Answer: ...
-
-
 class CloudFormationApi(Protocol):
     """What a stack is doing."""
 
@@ -55,10 +47,6 @@ class SageMakerApi(Protocol):
     def list_compute_quotas(self, **request: object) -> Answer: ...
 
     def list_cluster_scheduler_configs(self, **request: object) -> Answer: ...
-
-    def delete_compute_quota(self, *, ComputeQuotaId: str) -> Answer: ...
-
-    def delete_cluster_scheduler_config(self, *, ClusterSchedulerConfigId: str) -> Answer: ...
 
 
 class S3Api(Protocol):

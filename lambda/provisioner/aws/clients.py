@@ -10,7 +10,6 @@ from botocore.exceptions import NoCredentialsError
 from botocore.signers import RequestSigner
 
 from provisioner.aws.api import (
-    AccessEntriesApi,
     CloudFormationApi,
     EksApi,
     S3Api,
@@ -41,11 +40,6 @@ class Clients:
     def eks(self) -> EksApi:
         """Amazon EKS."""
         return cast("EksApi", self._session.client("eks", config=_CONFIG))
-
-    @property
-    def access_entries(self) -> AccessEntriesApi:
-        """Access entries of Amazon EKS."""
-        return cast("AccessEntriesApi", self.eks)
 
     @cached_property
     def cloudformation(self) -> CloudFormationApi:

@@ -4,8 +4,7 @@ A Delete looks the same whether somebody deletes the stack or a failed deploymen
 and so does an Update. Asked for only where the difference matters.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
+from enum import Enum, auto
 
 from provisioner.aws.api import CloudFormationApi
 from provisioner.aws.errors import AWS_ERRORS, aws_retried, code
@@ -14,45 +13,51 @@ from provisioner.framework.retry import Clock
 _GONE = "DELETE_COMPLETE"
 
 
-@dataclass(frozen=True, kw_only=True)
-class StackState:
-    """One stack, as it is when it is first asked about.
+class StackPhase(Enum):
+    """What a StackStatus means for a request about one of the stack's resources.
+
+    The statuses are those of
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html.
+    """
+
+    DEPLOYING = auto()
+    """The stack is on its way to what the template says."""
+    ROLLING_BACK = auto()
+    """A failed deployment is being undone."""
+    DELETING = auto()
+    """Somebody deletes the stack, or it is gone."""
+    SETTLED = auto()
+    """Nothing is under way but the removal of what was replaced."""
+
+    @classmethod
+    def of(cls, status: str) -> "StackPhase":
+        """Return the phase that a StackStatus stands for."""
+        if status.startswith("DELETE_"):
+            return cls.DELETING
+        if not status.endswith("_IN_PROGRESS"):
+            return cls.SETTLED
+        if "ROLLBACK" in status:
+            return cls.ROLLING_BACK
+        return cls.SETTLED if "CLEANUP" in status else cls.DEPLOYING
+
+
+def stack_phase(cloudformation: CloudFormationApi, stack_id: str, *, clock: Clock) -> StackPhase:
+    """Ask CloudFormation what it does with a stack.
 
     Args:
         cloudformation: Makes the call.
-        stack_id: The stack's ARN.
+        stack_id: The stack's ARN, which finds it when it is deleted too.
         clock: Time and sleep for retries.
+
+    Raises:
+        ClientError: CloudFormation refused.
     """
-
-    cloudformation: CloudFormationApi
-    stack_id: str
-    clock: Clock
-
-    @property
-    def is_rolling_back(self) -> bool:
-        """Whether a failed deployment is being undone."""
-        return "ROLLBACK" in self._status
-
-    @property
-    def is_being_deleted(self) -> bool:
-        """Whether somebody deletes the stack, or the rollback of its creation does."""
-        return self._status.startswith(("DELETE_", "ROLLBACK_"))
-
-    @property
-    def is_deploying(self) -> bool:
-        """Whether the stack is on its way to what the template says."""
-        status = self._status
-        return "ROLLBACK" not in status and not status.startswith("DELETE_")
-
-    @cached_property
-    def _status(self) -> str:
-        try:
-            answer = aws_retried(
-                lambda: self.cloudformation.describe_stacks(StackName=self.stack_id),
-                clock=self.clock,
-            )
-        except AWS_ERRORS as error:
-            if code(error) == "ValidationError":  # what CloudFormation says of an unknown stack
-                return _GONE
-            raise
-        return str(answer["Stacks"][0]["StackStatus"])
+    try:
+        answer = aws_retried(
+            lambda: cloudformation.describe_stacks(StackName=stack_id), clock=clock
+        )
+    except AWS_ERRORS as error:
+        if code(error) == "ValidationError":  # what CloudFormation says of an unknown stack
+            return StackPhase.of(_GONE)
+        raise
+    return StackPhase.of(str(answer["Stacks"][0]["StackStatus"]))

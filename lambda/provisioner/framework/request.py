@@ -12,26 +12,24 @@ from provisioner.framework.retry import Clock
 RequestType = Literal["Create", "Update", "Delete"]
 FAILURE = "Failure"
 DEFERRED = "Deferred"
-STARTED_AT = "StartedAt"
-STEPS_DONE = "StepsDone"
+CLAIM = "Claim"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request, as both ``on_event`` and ``is_complete`` see it.
+    """One request, as both `on_event` and `is_complete` see it.
 
     Args:
         type: What CloudFormation wants.
-        resource_type: Such as ``Custom::HelmRelease``.
+        resource_type: Such as `Custom::HelmRelease`.
         request_id: The same for every attempt at this request, different for each request.
         owner: The stack and logical id that ask.
         physical_id: The id answered before; None on Create.
         properties: What is wanted; every primitive is a string.
         old_properties: What was wanted before; None unless this is an Update.
-        failure: In ``is_complete``: what ``on_event`` found out and carried over.
-        deferred: In ``is_complete``: the change could not be made yet, the resource was busy.
-        started_at: In ``is_complete``: when ``on_event`` began, in seconds since the epoch.
-        steps_done: In ``is_complete``: how many calls of several ``on_event`` has made.
+        failure: In `is_complete`: what `on_event` found out and carried over.
+        deferred: In `is_complete`: the change could not be made yet, the resource was busy.
+        claim: In `is_complete`: the claim on the resource with which `on_event` answered.
     """
 
     type: RequestType
@@ -43,8 +41,7 @@ class Request:
     old_properties: Mapping[str, Any] | None = None
     failure: str | None = None
     deferred: bool = False
-    started_at: float | None = None
-    steps_done: int = 0
+    claim: str | None = None
 
     @classmethod
     def from_event(cls, event: Mapping[str, Any]) -> "Request":
@@ -59,46 +56,41 @@ class Request:
             old_properties=event.get("OldResourceProperties"),
             failure=event.get(FAILURE),
             deferred=bool(event.get(DEFERRED)),
-            started_at=event.get(STARTED_AT),
-            steps_done=event.get(STEPS_DONE, 0),
+            claim=event.get(CLAIM),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The answer of ``on_event``.
+    """The answer of `on_event`.
 
     Args:
         physical_id: Deterministic; another one than before means replacement.
-        failure: A failure after something was changed; ``is_complete`` raises it.
-        deferred: The resource was busy; ``is_complete`` makes the change later.
-        started_at: When ``on_event`` began, for a deadline; there is no other state.
-        steps_done: How many calls of several were made; ``is_complete`` makes the others.
+        failure: A failure after something was changed; `is_complete` raises it.
+        deferred: The resource was busy; `is_complete` makes the change later.
+        claim: Says since when which request has the resource; there is no other state.
     """
 
     physical_id: str
     failure: str | None = None
     deferred: bool = False
-    started_at: float | None = None
-    steps_done: int = 0
+    claim: str | None = None
 
     def as_response(self) -> dict[str, Any]:
-        """Return it as the framework wants it; extra keys reach ``is_complete`` in its event."""
+        """Return it as the framework wants it; extra keys reach `is_complete` in its event."""
         response: dict[str, Any] = {"PhysicalResourceId": self.physical_id}
         if self.failure is not None:
             response[FAILURE] = self.failure
         if self.deferred:
             response[DEFERRED] = True
-        if self.started_at is not None:
-            response[STARTED_AT] = self.started_at
-        if self.steps_done:
-            response[STEPS_DONE] = self.steps_done
+        if self.claim is not None:
+            response[CLAIM] = self.claim
         return response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The answer of ``is_complete``.
+    """The answer of `is_complete`.
 
     Args:
         complete: Whether CloudFormation may go on.

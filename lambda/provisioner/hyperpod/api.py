@@ -8,22 +8,21 @@ from typing import Any, TypeVar
 from provisioner.aws.api import SageMakerApi
 from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
 from provisioner.framework.retry import Clock
-from provisioner.hyperpod.groups import ClusterRequest
-from provisioner.hyperpod.plan import Plan, tags_of
-from provisioner.hyperpod.software_plan import SoftwareUpdate
+from provisioner.hyperpod.changes import user_tags
+from provisioner.hyperpod.groups import ClusterInput, Described
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodApi:
-    """One cluster, by name.
+    """One cluster, by name. Each method raises the error with which SageMaker refuses its call.
 
     Args:
         sagemaker: Makes the calls.
         name: The cluster's name.
         clock: Time and sleep for retries.
-        patient: Whether to retry what time mends; else the caller comes back later.
+        patient: Whether to retry what may pass with time; else the caller comes back later.
     """
 
     sagemaker: SageMakerApi
@@ -31,80 +30,57 @@ class HyperPodApi:
     clock: Clock
     patient: bool
 
-    def create(self, request: ClusterRequest, marks: Mapping[str, str]) -> None:
-        """Create the cluster, waiting for a role that IAM has not spread yet.
-
-        Raises:
-            ClientError: The service refused.
-        """
-        tags = _as_list({**tags_of(request), **marks})
-        self.call(partial(self.sagemaker.create_cluster, **{**request, "Tags": tags}))
-
-    def describe(self) -> Mapping[str, Any] | None:
-        """Return DescribeCluster's answer, or None when there is no such cluster."""
+    def describe(self) -> tuple[Described, dict[str, str]]:
+        """Return DescribeCluster's answer and the tags; both empty if there is no such cluster."""
         try:
-            return self.call(lambda: self.sagemaker.describe_cluster(ClusterName=self.name))
+            described = self._call(lambda: self.sagemaker.describe_cluster(ClusterName=self.name))
+            return described, self._tags(described["ClusterArn"])
         except AWS_ERRORS as error:
             if is_not_found(error):
-                return None
+                return {}, {}
             raise
 
-    def update(self, plan: Plan, arn: str) -> None:
-        """Make a plan's calls but for the AMIs: the update first, which may be refused.
+    def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> None:
+        """Create the cluster, waiting for a role that IAM has not spread yet."""
+        tags = _as_list({**user_tags(cluster), **marks})
+        self._call(partial(self.sagemaker.create_cluster, **{**cluster, "Tags": tags}))
 
-        Raises:
-            ClientError: The service refused; a conflict means that the cluster is busy.
-        """
-        if plan.update:
-            request = {"ClusterName": self.name, **plan.update}
-            self.call(partial(self.sagemaker.update_cluster, **request))
-        if plan.tags_to_add:
-            self.add_tags(arn, plan.tags_to_add)
-        if plan.tags_to_remove:
-            self.delete_tags(arn, plan.tags_to_remove)
+    def update(self, changed: Mapping[str, object]) -> None:
+        """Change the cluster."""
+        self._call(partial(self.sagemaker.update_cluster, ClusterName=self.name, **changed))
 
-    def update_software(self, update: SoftwareUpdate) -> None:
-        """Give groups another AMI.
-
-        Raises:
-            ClientError: The service refused; a conflict means that the cluster is busy.
-        """
-        request = {"ClusterName": self.name, **update.request}
-        self.call(partial(self.sagemaker.update_cluster_software, **request))
+    def update_software(self, changed: Mapping[str, object]) -> None:
+        """Give groups another AMI."""
+        call = partial(self.sagemaker.update_cluster_software, ClusterName=self.name, **changed)
+        self._call(call)
 
     def delete(self) -> None:
-        """Delete the cluster; one that is gone already is a success.
-
-        Raises:
-            ClientError: The service refused; a conflict means that the cluster is busy.
-        """
+        """Delete the cluster; one that is gone already is a success."""
         try:
-            self.call(lambda: self.sagemaker.delete_cluster(ClusterName=self.name))
+            self._call(lambda: self.sagemaker.delete_cluster(ClusterName=self.name))
         except AWS_ERRORS as error:
             if not is_not_found(error):
                 raise
 
-    def tags(self, arn: str) -> dict[str, str]:
-        """Return the cluster's tags."""
+    def tag(self, arn: str, add: Mapping[str, str], remove: Sequence[str] = ()) -> None:
+        """Write or overwrite tags, and remove others."""
+        if add:
+            self._call(lambda: self.sagemaker.add_tags(ResourceArn=arn, Tags=_as_list(add)))
+        if remove:
+            call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
+            self._call(call)
+
+    def _tags(self, arn: str) -> dict[str, str]:
         tags: dict[str, str] = {}
-        request: dict[str, object] = {"ResourceArn": arn}
+        request: dict[str, Any] = {"ResourceArn": arn}
         while True:
-            page = self.call(partial(self.sagemaker.list_tags, **request))
+            page = self._call(partial(self.sagemaker.list_tags, **request))
             tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags", ())}
             if not page.get("NextToken"):
                 return tags
             request["NextToken"] = page["NextToken"]
 
-    def add_tags(self, arn: str, tags: Mapping[str, str]) -> None:
-        """Write or overwrite tags."""
-        self.call(lambda: self.sagemaker.add_tags(ResourceArn=arn, Tags=_as_list(tags)))
-
-    def delete_tags(self, arn: str, keys: Sequence[str]) -> None:
-        """Remove tags."""
-        self.call(lambda: self.sagemaker.delete_tags(ResourceArn=arn, TagKeys=list(keys)))
-
-    def call(self, call: Callable[[], T]) -> T:
-        """Make a call, again and again if that may help and there is time."""
+    def _call(self, call: Callable[[], T]) -> T:
         return aws_retried(call, clock=self.clock) if self.patient else call()
 
 

@@ -13,7 +13,7 @@ class Cause:
     Args:
         name: A few words, for a message.
         signs: What AWS says when it is this one.
-        next_step: What to do, as sentences; may name ``{log_group}`` and ``{log_stream}``.
+        next_step: What to do, as sentences; may name `{log_group}` and `{log_stream}`.
     """
 
     name: str
@@ -35,7 +35,7 @@ CAUSES = (
     _cause(
         "lifecycle script",
         r"lifecycle.?(script|config)|on_create|LcsExecution",
-        "Read log stream {log_stream} in CloudWatch log group {log_group}, mend the script, then "
+        "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
         "deploy again.",
     ),
     _cause(
@@ -106,13 +106,13 @@ CAUSES = (
     _cause(
         "permission",
         r"AccessDenied|not authorized|UnauthorizedOperation",
-        "Allow what it names, then deploy again.",
+        "Allow what the message names, then deploy again.",
     ),
 )
 UNKNOWN = Cause(
     name="",
     signs=re.compile(r"(?!)"),
-    next_step="Mend the cause named above, then deploy again.",
+    next_step="Fix the cause that the message names, then deploy again.",
 )
 
 

@@ -7,10 +7,9 @@ from typing import Any
 from provisioner.aws.api import SageMakerApi
 from provisioner.aws.errors import AWS_ERRORS
 from provisioner.framework import log
-from provisioner.hyperpod.findings import Finding
-
-CONTINUOUS = "Continuous"
-"""The provisioning mode in which nodes come and go one by one."""
+from provisioner.hyperpod.failures import ReportedFailure
+from provisioner.hyperpod.groups import Described
+from provisioner.hyperpod.shortage import CONTINUOUS
 
 Event = Mapping[str, Any]
 _EVENTS_A_PAGE = 100
@@ -35,9 +34,7 @@ class HyperPodEvents:
     sagemaker: SageMakerApi
     cluster_name: str
 
-    def findings(
-        self, described: Mapping[str, Any], *, since: float | None = None
-    ) -> tuple[Finding, ...]:
+    def failures(self, described: Described, *, since: float) -> tuple[ReportedFailure, ...]:
         """Return what the errors say, newest first.
 
         Args:
@@ -47,20 +44,19 @@ class HyperPodEvents:
         if described.get("NodeProvisioningMode") != CONTINUOUS:
             return ()
         try:
-            return tuple(self._findings(since))
+            return tuple(self._failures(since))
         except AWS_ERRORS as error:
             log.warning("no events", cluster=self.cluster_name, cause=str(error))
             return ()
 
-    def _findings(self, since: float | None) -> Iterator[Finding]:
+    def _failures(self, since: float) -> Iterator[ReportedFailure]:
         request: dict[str, object] = {
             "ClusterName": self.cluster_name,
             "SortBy": "EventTime",
             "SortOrder": "Descending",
             "MaxResults": _EVENTS_A_PAGE,
+            "EventTimeAfter": since - _CLOCK_SKEW_SECONDS,
         }
-        if since is not None:
-            request["EventTimeAfter"] = since - _CLOCK_SKEW_SECONDS
         # A launch that is retried repeats its event, and each description costs a call.
         newest: dict[tuple[object, object], Event] = {}
         for _ in range(_MOST_PAGES):
@@ -73,7 +69,7 @@ class HyperPodEvents:
                 break
             request["NextToken"] = page["NextToken"]
         for event in list(newest.values())[:_MOST_DESCRIBED]:
-            yield Finding(
+            yield ReportedFailure(
                 text=self._message(event) or event.get("Description", ""),
                 group=event.get("InstanceGroupName"),
                 instance=event.get("InstanceId"),

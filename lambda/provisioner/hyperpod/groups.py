@@ -4,10 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-ClusterRequest = Mapping[str, Any]
+ClusterInput = Mapping[str, Any]
+"""A CreateCluster input."""
+Described = Mapping[str, Any]
+"""DescribeCluster's answer."""
 Group = Mapping[str, Any]
 
 NAME = "InstanceGroupName"
+COUNT = "InstanceCount"
 GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
 IMAGE_KEYS = frozenset({"ImageId", "ImageReleaseVersion"})
 """A group's AMI: it changes by UpdateClusterSoftware, not by UpdateCluster."""
@@ -25,7 +29,7 @@ def without_image(group: Group) -> dict[str, Any]:
 
 def means_the_same(one: object, other: object) -> bool:
     """Compare regardless of the order of lists: subnets and security groups have none."""
-    return _canonical(one) == _canonical(other)
+    return one == other or _canonical(one) == _canonical(other)
 
 
 def _canonical(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The properties of ``Custom::HyperPodCluster``."""
+"""The properties of `Custom::HyperPodCluster`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import json_object_property, text_property
-from provisioner.hyperpod.groups import ClusterRequest
+from provisioner.hyperpod.groups import ClusterInput
 
 ACCEPTED, IN_SERVICE, NODES = "accepted", "in_service", "nodes"
 FAIL, CONTINUE = "fail", "continue"
@@ -23,7 +23,7 @@ class HyperPodClusterProperties:
 
     Args:
         cluster_name: The HyperPod cluster's name, which is also the resource's id.
-        request: The whole CreateCluster input.
+        cluster_input: The whole CreateCluster input.
         wait_for: When a create or an update is done: `accepted`, as soon as HyperPod took it on;
             `in_service`, when the cluster is; `nodes`, when no group is short of nodes.
         wait_minutes: How long that may take, 1 to 55.
@@ -31,47 +31,42 @@ class HyperPodClusterProperties:
         on_create_failure: What becomes of a cluster whose creation failed: `keep` or `delete`.
         software_update: A text; another one than before gives every group without an AMI of its
             own the latest one. Empty: AMIs stay.
-        delete_task_governance: Whether compute quotas and cluster policies are deleted with the
-            cluster that they would keep from being deleted.
     """
 
     cluster_name: str
-    request: ClusterRequest
+    cluster_input: ClusterInput
     wait_for: str
     wait_minutes: int
     on_shortage: str
     on_create_failure: str
     software_update: str
-    delete_task_governance: bool
 
     @classmethod
     def parse(cls, properties: Mapping[str, Any]) -> "HyperPodClusterProperties":
         """Parse ResourceProperties; but for the first two, all of them may be left out.
 
+        DeleteTaskGovernance, which earlier versions of the app set, means nothing any more.
+
         Raises:
             ProvisioningError: One is missing, of the wrong type, or the two names differ.
         """
         name = text_property(properties, "ClusterName")
-        request = json_object_property(properties, "Request")
-        if request.get("ClusterName") != name:
+        cluster_input = json_object_property(properties, "Request")
+        if cluster_input.get("ClusterName") != name:
             raise ProvisioningError(
                 f"The property ClusterName is {name}, but Request.ClusterName is "
-                f"{request.get('ClusterName')}",
+                f"{cluster_input.get('ClusterName')}",
                 next_step="Give both the same name.",
             )
         minutes = [str(number) for number in range(1, MOST_WAIT_MINUTES + 1)]
         return cls(
             cluster_name=name,
-            request=request,
+            cluster_input=cluster_input,
             wait_for=_one_of(properties, "WaitFor", (ACCEPTED, IN_SERVICE, NODES), IN_SERVICE),
             wait_minutes=int(_one_of(properties, "WaitMinutes", minutes, _WAIT_MINUTES)),
             on_shortage=_one_of(properties, "OnShortage", (FAIL, CONTINUE), CONTINUE),
             on_create_failure=_one_of(properties, "OnCreateFailure", (KEEP, DELETE), KEEP),
             software_update=str(properties.get("SoftwareUpdate", "")),
-            delete_task_governance=_one_of(
-                properties, "DeleteTaskGovernance", ("true", "false"), "false"
-            )
-            == "true",
         )
 
 

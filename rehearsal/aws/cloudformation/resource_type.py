@@ -23,9 +23,8 @@ class ResourceType:
         name: The type, `AWS::Service::Resource`.
         create: Called with the properties.
         update: Called with the physical id, the old and the new properties, when nothing
-            create-only changed.
+            create-only changed (`resource_schemas.py`).
         delete: Called with the physical id and the properties; a resource already gone is fine.
-        create_only: Properties whose change replaces the resource.
         tagged: Whether the stack's tags are merged into the property `Tags`.
     """
 
@@ -33,7 +32,6 @@ class ResourceType:
     create: Callable[[Properties], Created]
     delete: Callable[[str, Properties], None]
     update: Callable[[str, Properties, Properties], Created] | None = None
-    create_only: frozenset[str] = frozenset()
     tagged: bool = True
 
     def register(self) -> None:
@@ -46,7 +44,6 @@ class ResourceType:
             update = self.update
             handlers["update"] = lambda physical_id, old, new, _stack: update(physical_id, old, new)
         provisioners._RESOURCE_HANDLERS[self.name] = handlers
-        provisioners._REPLACING_PROPERTIES[self.name] = self.create_only
         if self.tagged:
             provisioners._STACK_TAG_PROPERTY[self.name] = ("Tags", "list")
 

@@ -67,7 +67,6 @@ TYPE = ResourceType(
     name="AWS::EC2::VPCCidrBlock",
     create=_create,
     delete=_delete,
-    create_only=frozenset({"CidrBlock", "VpcId", "Ipv4IpamPoolId", "Ipv4NetmaskLength"}),
     tagged=False,
 )
 

@@ -57,5 +57,4 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
-    create_only=frozenset({"Domain", "NetworkBorderGroup", "TransferAddress"}),
 )

@@ -59,19 +59,4 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
-    create_only=frozenset(
-        {
-            "DeliverCrossAccountRole",
-            "DeliverLogsPermissionArn",
-            "DestinationOptions",
-            "LogDestination",
-            "LogDestinationType",
-            "LogFormat",
-            "LogGroupName",
-            "MaxAggregationInterval",
-            "ResourceId",
-            "ResourceType",
-            "TrafficType",
-        }
-    ),
 )

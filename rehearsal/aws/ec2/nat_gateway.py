@@ -54,5 +54,4 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
-    create_only=frozenset({"AllocationId", "ConnectivityType", "PrivateIpAddress", "SubnetId"}),
 )

@@ -8,16 +8,6 @@ from ministack.services.cloudformation import provisioners
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from rehearsal.aws.ec2 import api as ec2_api
 
-_COMMON = {"CidrIp", "CidrIpv6", "FromPort", "GroupId", "IpProtocol", "ToPort"}
-_INGRESS = _COMMON | {
-    "GroupName",
-    "SourcePrefixListId",
-    "SourceSecurityGroupId",
-    "SourceSecurityGroupName",
-    "SourceSecurityGroupOwnerId",
-}
-_EGRESS = _COMMON | {"DestinationPrefixListId", "DestinationSecurityGroupId"}
-
 
 def _group(group_id: object) -> dict[str, Any]:
     return ec2_api.existing(
@@ -30,7 +20,7 @@ def _is_default(rule: dict[str, Any], new: dict[str, Any]) -> bool:
     return "SecurityGroupRuleId" not in rule and bool(ec2._rules_match(rule, new))
 
 
-def _resource_type(*, name: str, store: str, egress: bool, create_only: set[str]) -> ResourceType:
+def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
     def create(properties: Properties) -> Created:
         group_id = properties.get("GroupId")
         group = _group(group_id)
@@ -73,17 +63,13 @@ def _resource_type(*, name: str, store: str, egress: bool, create_only: set[str]
         create=create,
         update=update,
         delete=delete,
-        create_only=frozenset(create_only),
         tagged=False,
     )
 
 
-INGRESS = _resource_type(
-    name="AWS::EC2::SecurityGroupIngress", store="IpPermissions", egress=False, create_only=_INGRESS
-)
+INGRESS = _resource_type(name="AWS::EC2::SecurityGroupIngress", store="IpPermissions", egress=False)
 EGRESS = _resource_type(
     name="AWS::EC2::SecurityGroupEgress",
     store="IpPermissionsEgress",
     egress=True,
-    create_only=_EGRESS,
 )

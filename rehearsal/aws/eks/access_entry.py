@@ -73,5 +73,4 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
-    create_only=frozenset({"ClusterName", "PrincipalArn", "Type"}),
 )

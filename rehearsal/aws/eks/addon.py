@@ -53,5 +53,4 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
-    create_only=frozenset({"AddonName", "ClusterName"}),
 )

@@ -65,5 +65,4 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
-    create_only=frozenset({"ClusterName", "Namespace", "ServiceAccount"}),
 )

@@ -85,7 +85,4 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
-    create_only=frozenset(
-        {"BatchImportMetaDataOnCreate", "DataRepositoryPath", "FileSystemId", "FileSystemPath"}
-    ),
 )

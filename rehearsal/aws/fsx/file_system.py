@@ -90,15 +90,12 @@ def _create(properties: Properties) -> Created:
     if properties.get("KmsKeyId"):
         record["KmsKeyId"] = properties["KmsKeyId"]
     store.FILE_SYSTEMS[file_system_id] = record
+    store.SECURITY_GROUPS[file_system_id] = [group["GroupId"] for group in groups]
     return _created(record)
 
 
-def _update(file_system_id: str, old: Properties, new: Properties) -> Created:
+def _update(file_system_id: str, _old: Properties, new: Properties) -> Created:
     _require_valid(new)
-    old_lustre, new_lustre = _lustre(old), _lustre(new)
-    for key in ("DeploymentType", "EfaEnabled"):
-        if old_lustre.get(key) != new_lustre.get(key):
-            return _create(new)
     record = store.file_system(file_system_id)
     capacity = int(new.get("StorageCapacity") or 0)
     if capacity < record["StorageCapacity"]:
@@ -107,7 +104,8 @@ def _update(file_system_id: str, old: Properties, new: Properties) -> Created:
             f"{record['StorageCapacity']} GiB: a file system can only grow."
         )
     record["StorageCapacity"] = capacity
-    record["LustreConfiguration"] |= new_lustre
+    record["LustreConfiguration"] |= _lustre(new)
+    record |= {key: str(new[key]) for key in ("FileSystemTypeVersion", "StorageType") if key in new}
     record["Tags"] = store.tag_list(tag_map(new))
     return _created(record)
 
@@ -122,17 +120,6 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
-    create_only=frozenset(
-        {
-            "BackupId",
-            "FileSystemType",
-            "FileSystemTypeVersion",
-            "KmsKeyId",
-            "SecurityGroupIds",
-            "StorageType",
-            "SubnetIds",
-        }
-    ),
 )
 
 

@@ -11,6 +11,8 @@ from rehearsal.aws.cloudformation.resource_type import Refused
 
 FILE_SYSTEMS = AccountRegionScopedDict()
 """File system id to the record DescribeFileSystems returns."""
+SECURITY_GROUPS = AccountRegionScopedDict()
+"""File system id to the ids of the security groups of its network interfaces."""
 ASSOCIATIONS = AccountRegionScopedDict()
 """Association id to the record DescribeDataRepositoryAssociations returns."""
 
@@ -56,7 +58,7 @@ def file_system(file_system_id: object) -> dict[str, Any]:
 
 def delete_file_system(file_system_id: str) -> None:
     """Remove a file system and its associations; the repository's objects stay."""
-    del FILE_SYSTEMS[file_system_id]
+    del FILE_SYSTEMS[file_system_id], SECURITY_GROUPS[file_system_id]
     for association_id, association in list(ASSOCIATIONS.items()):
         if association["FileSystemId"] == file_system_id:
             del ASSOCIATIONS[association_id]

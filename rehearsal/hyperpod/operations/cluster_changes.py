@@ -34,6 +34,14 @@ def vpc_configs_of(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [config for config in configs if config]
 
 
+def with_left_out_groups_to_delete(request: Mapping[str, Any], cluster: Cluster) -> dict[str, Any]:
+    """Return an UpdateCluster request that asks to delete each group that it does not name."""
+    named = {spec["InstanceGroupName"] for spec in groups_of(request)}
+    left_out = [name for name, group in cluster.groups.items() if not group.deleting]
+    to_delete = {*request.get("InstanceGroupsToDelete", ()), *left_out} - named
+    return {**request, "InstanceGroupsToDelete": sorted(to_delete)}
+
+
 def additional_instances(request: Mapping[str, Any], cluster: Cluster | None) -> Counter[str]:
     """Return how many more instances of each type a request asks for; fewer are negative."""
     more: Counter[str] = Counter()
@@ -52,7 +60,7 @@ def additional_instances(request: Mapping[str, Any], cluster: Cluster | None) ->
 def apply_groups(
     cluster: Cluster, request: Mapping[str, Any], *, release_version: str
 ) -> dict[str, GroupBefore]:
-    """Set the groups of a request as wanted; groups that it does not name stay.
+    """Set the groups of a request as wanted; groups that it does not name are not touched.
 
     Args:
         cluster: The cluster to change.

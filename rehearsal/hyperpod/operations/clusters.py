@@ -8,6 +8,7 @@ from rehearsal.hyperpod.operations.cluster_changes import (
     apply_groups,
     settings_of,
     vpc_configs_of,
+    with_left_out_groups_to_delete,
 )
 from rehearsal.hyperpod.operations.descriptions import (
     describe_cluster,
@@ -96,6 +97,8 @@ class ClusterOperations:
         request, backend = call.request, self._backend
         cluster = self._find(call)
         self._check_changeable(cluster, verb="updated")
+        if backend.surroundings.unknowns.left_out_groups == "removed":
+            request = with_left_out_groups_to_delete(request, cluster)
         validate_update(request, cluster)
         for spec in groups_of(request):
             group = cluster.groups.get(spec["InstanceGroupName"])

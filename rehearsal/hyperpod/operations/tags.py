@@ -33,18 +33,25 @@ class TagOperations:
         if len(tags | added) > MAXIMUM_TAGS:
             message = f"A resource can have at most {MAXIMUM_TAGS} tags."
             raise validation_error(message)
-        tags.update(added)
-        return {"Tags": _listed(tags)}
+        self._change(call, tags | added)
+        return {"Tags": _listed(tags | added)}
 
     def _list(self, call: Call) -> Answer:
-        shown, more = page(_listed(self._tags(call)), call.request)
+        cluster = self._backend.registry.find(call.request["ResourceArn"], call.caller)
+        visible = cluster.tags_at(call.now - self._backend.surroundings.unknowns.tag_lag)
+        shown, more = page(_listed(visible), call.request)
         return {"Tags": list(shown), **more}
 
     def _delete(self, call: Call) -> Answer:
+        gone = set(call.request["TagKeys"])
         tags = self._tags(call)
-        for key in call.request["TagKeys"]:
-            tags.pop(key, None)
+        self._change(call, {key: value for key, value in tags.items() if key not in gone})
         return {}
+
+    def _change(self, call: Call, tags: dict[str, str]) -> None:
+        cluster = self._backend.registry.find(call.request["ResourceArn"], call.caller)
+        cluster.former_tags.append((call.now, cluster.tags))
+        cluster.tags = tags
 
 
 def _listed(tags: dict[str, str]) -> list[dict[str, str]]:

@@ -123,7 +123,10 @@ class GovernanceObject:
 
 @dataclass(slots=True, eq=False)
 class Cluster:
-    """One cluster. `settings` are the CreateCluster members that are not kept elsewhere."""
+    """One cluster. `settings` are the CreateCluster members that are not kept elsewhere.
+
+    `former_tags` are the tags that there were, each with the time at which they changed.
+    """
 
     name: str
     arn: str
@@ -132,6 +135,7 @@ class Cluster:
     settings: dict[str, Any]
     subnets: dict[str, Subnet]
     tags: dict[str, str]
+    former_tags: list[tuple[float, dict[str, str]]] = field(default_factory=list)
     groups: dict[str, InstanceGroup] = field(default_factory=dict)
     status: str = "Creating"
     failure_message: str | None = None
@@ -140,6 +144,12 @@ class Cluster:
     events: list[Event] = field(default_factory=list)
     client_tokens: dict[str, list[Node]] = field(default_factory=dict)
     governance: dict[str, GovernanceObject] = field(default_factory=dict)
+
+    def tags_at(self, time: float) -> dict[str, str]:
+        """Return the tags as they were at a time."""
+        if time < self.created_at:
+            return {}
+        return next((tags for until, tags in self.former_tags if time < until), self.tags)
 
     @property
     def continuous(self) -> bool:

@@ -10,6 +10,7 @@ from itertools import count
 from rehearsal.hyperpod.simulation.faults import FaultGate
 from rehearsal.hyperpod.simulation.hooks import Observer
 from rehearsal.hyperpod.simulation.network import AddressBook
+from rehearsal.hyperpod.simulation.unknowns import Unknowns
 
 Action = Callable[[float], None]
 # Keeps the pause a finite number however often a node has failed.
@@ -86,6 +87,7 @@ class Surroundings:
         faults: What goes wrong.
         addresses: Private addresses.
         observer: Notified when nodes join and leave.
+        unknowns: Which answers hold where AWS gives none.
     """
 
     agenda: Agenda
@@ -93,3 +95,4 @@ class Surroundings:
     faults: FaultGate
     addresses: AddressBook
     observer: Observer | None
+    unknowns: Unknowns

@@ -220,7 +220,9 @@ def test_a_broken_archive_is_one_line(content: bytes, tmp_path: Path) -> None:
     chart = tmp_path / "chart.tgz"
     chart.write_bytes(content)
 
-    with pytest.raises(HyperPodChartError, match=r"not a readable chart .*make charts") as caught:
+    with pytest.raises(
+        HyperPodChartError, match=r"not a chart that can be read .*make charts"
+    ) as caught:
         values_of({}, chart=chart)
 
     assert "\n" not in str(caught.value)

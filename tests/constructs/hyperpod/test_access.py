@@ -18,7 +18,13 @@ KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
 IMAGE = "ami-0123456789abcdef0"
 MOUNT = {"dns_name": "fs-0123456789abcdef0.fsx.amazonaws.com", "mount_name": "abcdefgh"}
 RESTRICTED = {"name": "nova", "instance_type": "ml.p5.48xlarge", "instance_count": 1}
-ALWAYS = {"ManageCluster", "PassExecutionRole", "FirstUseOfHyperPod"}
+ALWAYS = {
+    "ManageCluster",
+    "PassExecutionRole",
+    "FirstUseOfHyperPod",
+    "FindTaskGovernance",
+    "AskForStack",
+}
 CAPACITY = "arn:aws:sagemaker:us-west-2:<AWS::AccountId>:reserved-capacity/*"
 CLUSTERS = "arn:aws:sagemaker:us-west-2:<AWS::AccountId>:cluster/*"
 
@@ -114,12 +120,12 @@ def test_plans_and_images_are_named(stack: cdk.Stack, view: View) -> None:
 @pytest.mark.parametrize(
     ("fields", "wild"),
     [
-        pytest.param({}, {CLUSTERS}, id="plain"),
-        pytest.param({"training_plan_arn": PLAN}, {CLUSTERS, CAPACITY}, id="plan"),
+        pytest.param({}, {CLUSTERS, "*"}, id="plain"),
+        pytest.param({"training_plan_arn": PLAN}, {CLUSTERS, CAPACITY, "*"}, id="plan"),
         pytest.param(
             {"image_id": IMAGE}, {CLUSTERS, "*", "arn:aws:ec2:us-west-2::snapshot/*"}, id="image"
         ),
-        pytest.param({"ebs_volumes": volumes(KEY)}, {CLUSTERS}, id="key"),
+        pytest.param({"ebs_volumes": volumes(KEY)}, {CLUSTERS, "*"}, id="key"),
     ],
 )
 def test_every_wildcard_is_acknowledged_and_nothing_else(

@@ -46,8 +46,8 @@ def test_a_uri_that_is_a_token_as_a_whole(stack: cdk.Stack) -> None:
     rights = resources(stack, lifecycle=lifecycle)
 
     start = ["arn:", {"Ref": "AWS::Partition"}, ":s3:::"]
-    bucket = {"Fn::Select": [2, {"Fn::Split": ["/", output]}]}
     scripts = {"Fn::Select": [1, {"Fn::Split": ["s3://", output]}]}
+    bucket = {"Fn::Select": [0, {"Fn::Split": ["/", scripts]}]}
     assert rights == {
         "ListOtherScripts": {"Fn::Join": ["", [*start, bucket]]},
         "ReadOtherScripts": {"Fn::Join": ["", [*start, scripts, "/*"]]},

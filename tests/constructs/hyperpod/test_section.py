@@ -32,7 +32,7 @@ from tests.support.assembly import new_app
 from tests.support.template_view import TemplateView
 
 ROOT = Path(__file__).resolve().parents[3]
-EVERY_FIELD = ROOT / "tests" / "config" / "every_field.yaml"
+EVERY_FIELD = ROOT / "tests" / "support" / "every_field.yaml"
 DEFAULT = ROOT / "config" / "default.yaml"
 CONFIGS = [EVERY_FIELD, *sorted((ROOT / "config").glob("*.yaml"))]
 ROLE = "arn:aws:iam::111122223333:role/Nodes"

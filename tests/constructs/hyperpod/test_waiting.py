@@ -6,7 +6,8 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from hyperpod_cdk.hyperpod.upkeep_access import upkeep_access
+from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
+from hyperpod_cdk.hyperpod.access import hyperpod_access
 from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
 from hyperpod_cdk.synthesis.sizes import (
     MOST_REQUEST_BYTES,
@@ -15,10 +16,13 @@ from hyperpod_cdk.synthesis.sizes import (
     request_bytes,
 )
 from provisioner.hyperpod.properties import HyperPodClusterProperties
-from tests.handlers.large_cluster import properties
+from tests.support.provisioner.large_cluster import properties
 
+ROLE = "arn:aws:iam::111122223333:role/Nodes"
+GROUP = InstanceGroupConfig(name="g", instance_type="ml.m5.xlarge", instance_count=1)
+CLUSTER = ClusterConfig(name="c", instance_groups=(GROUP,))
 REQUEST = {"ClusterName": "c", "Request": '{"ClusterName": "c"}'}
-_REST = ("cluster_name", "request")
+_REST = ("cluster_name", "cluster_input")
 
 
 def parsed(waiting: WaitingConfig) -> dict[str, Any]:
@@ -38,7 +42,6 @@ def test_the_function_reads_what_the_app_writes() -> None:
         on_shortage="fail",
         on_create_failure="delete",
         software_update="2026-11",
-        delete_task_governance=True,
     )
     assert parsed(waiting) == waiting.model_dump()
 
@@ -61,23 +64,10 @@ def test_the_function_knows_every_value_of_the_configuration(waiting: WaitingCon
     assert parsed(waiting)
 
 
-@pytest.mark.parametrize("delete_task_governance", [False, True])
-def test_task_governance_is_deleted_with_consent_only(
-    stack: cdk.Stack, *, delete_task_governance: bool
-) -> None:
-    statements = upkeep_access(stack, delete_task_governance=delete_task_governance)
-    actions = {action for statement in statements for action in statement.actions}
-    assert {name for name in actions if ":Delete" in name} == (
-        {"sagemaker:DeleteComputeQuota", "sagemaker:DeleteClusterSchedulerConfig"}
-        if delete_task_governance
-        else set()
-    )
-
-
 def test_only_the_own_stack_may_be_described(stack: cdk.Stack) -> None:
     (statement,) = [
         statement
-        for statement in upkeep_access(stack, delete_task_governance=False)
+        for statement in hyperpod_access(stack, CLUSTER, execution_role_arns=[ROLE])
         if statement.sid == "AskForStack"
     ]
     assert stack.resolve(statement.resources) == [{"Ref": "AWS::StackId"}]

@@ -15,7 +15,7 @@ from hyperpod_cdk.hyperpod.waiting import WaitingConfig
         {"wait_for": "accepted"},
         {"wait_for": "nodes", "wait_minutes": 55, "on_shortage": "fail"},
         {"on_create_failure": "delete", "software_update": "2026-11"},
-        {"software_update": None, "delete_task_governance": True},
+        {"software_update": None},
     ],
 )
 def test_good(keys: dict[str, Any]) -> None:
@@ -33,7 +33,6 @@ def test_good(keys: dict[str, Any]) -> None:
         ({"on_create_failure": "retain"}, "allowed: keep, delete"),
         ({"software_update": ""}, "must be 1 to 64"),
         ({"software_update": "x" * 65}, "must be 1 to 64"),
-        ({"delete_task_governance": "yes"}, "valid boolean"),
         ({"wait": "nodes"}, "Extra inputs"),
     ],
 )

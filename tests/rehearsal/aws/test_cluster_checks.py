@@ -5,7 +5,7 @@ from botocore.exceptions import ClientError
 
 from rehearsal.aws.local_aws import LocalAws
 from tests.support.hyperpod_site import BUCKET, EKS, Site
-from tests.support.local_aws import client
+from tests.support.local_aws import StackFailedError, client, delete, deploy, network
 
 
 def test_a_role_hyperpod_cannot_assume(site: Site) -> None:
@@ -60,3 +60,24 @@ def test_wrong_credentials_are_refused(site: Site) -> None:
 def test_without_a_hyperpod_api_the_error_says_so(aws: LocalAws) -> None:
     with pytest.raises(ClientError, match="REHEARSAL_HYPERPOD_API is not set"):
         client(aws, "sagemaker").list_clusters()
+
+
+def test_the_network_of_nodes_is_not_deleted(site: Site) -> None:
+    cloudformation = client(site.aws, "cloudformation")
+    owner = deploy(site.aws, network(), {name: {"Ref": name} for name in ("Nodes", "Group")})
+    vpc = {"Subnets": [owner.outputs["Nodes"]], "SecurityGroupIds": [owner.outputs["Group"]]}
+    site.hyperpod.clusters["c2"] = {
+        "ClusterName": "c2",
+        "InstanceGroups": [{"CurrentCount": 1, "OverrideVpcConfig": vpc}],
+    }
+
+    with pytest.raises(StackFailedError, match="DELETE_FAILED"):
+        delete(site.aws, owner)
+    resources = cloudformation.describe_stack_resources(StackName=owner.name)["StackResources"]
+    kept = {each["LogicalResourceId"]: each["ResourceStatusReason"] for each in resources}
+    assert "has dependencies and cannot be deleted" in kept["Nodes"]
+    assert "has a dependent object" in kept["Group"]
+    assert "First" not in kept
+
+    site.hyperpod.clusters["c2"]["InstanceGroups"][0]["CurrentCount"] = 0
+    delete(site.aws, owner)

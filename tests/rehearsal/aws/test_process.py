@@ -26,7 +26,7 @@ from tests.support.local_aws import client, deploy, role
 CODE = "import time\n\ndef handler(event, context):\n    return {'tmp': __file__}\n"
 STARTS_AND_HANGS = """
 import sys, time
-from rehearsal.local_aws import LocalAws
+from rehearsal.aws.local_aws import LocalAws
 aws = LocalAws()
 aws.start()
 print(aws.endpoint, flush=True)

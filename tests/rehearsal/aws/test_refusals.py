@@ -11,13 +11,10 @@ from tests.support.local_aws import (
     deploy,
     eks_cluster,
     network,
+    resource,
     role,
     subnet,
 )
-
-
-def resource(type_name: str, **properties: Any) -> Template:
-    return {"Type": type_name, "Properties": properties}
 
 
 def cidr_block(cidr: str) -> Template:

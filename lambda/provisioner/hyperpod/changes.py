@@ -1,0 +1,314 @@
+"""What leads from a described cluster to the wanted one: pure, and the same however far it is.
+
+UpdateCluster gets every group that is to stay, since AWS does not say what becomes of one that is
+left out, and the names of those to delete. Tags and AMIs have calls of their own; some things never
+change after creation.
+
+| what                       | an update compares                | a rollback takes back           |
+|----------------------------|-----------------------------------|---------------------------------|
+| groups                     | wanted and described              | what the failed request changed |
+| groups to delete           | all that are not wanted           | those that the failed one added |
+| a group's number of nodes  | if it was asked to change; else   | if the cluster has the failed   |
+|                            | the described number is sent      | number; else the described one  |
+| other fields               | wanted and described              | what the failed request changed |
+| fields that never change   | refused if asked to change        | left alone                      |
+| AMIs                       | if asked to change                | a custom one that came true     |
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from provisioner.framework.owner import TAG_PREFIX
+from provisioner.hyperpod.comparison import (
+    as_requested,
+    covers,
+    has_image,
+    is_as_described,
+    requested_value,
+)
+from provisioner.hyperpod.groups import (
+    COUNT,
+    GROUP_LISTS,
+    NAME,
+    ClusterInput,
+    Described,
+    Group,
+    groups_of,
+    means_the_same,
+    without_image,
+)
+from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate, software_updates
+from provisioner.hyperpod.statuses import GroupStatus
+
+_TAGS = "Tags"
+_TO_DELETE = "InstanceGroupsToDelete"
+_APART = frozenset({_TAGS, "ClusterName", *GROUP_LISTS})
+_UPDATABLE = frozenset(
+    {
+        "AutoScaling",
+        "ClusterRole",
+        "NodeRecovery",
+        "RestrictedInstanceGroupsConfig",
+        "TieredStorageConfig",
+    }
+)
+_WHEN_LEFT_OUT: Mapping[str, object] = {
+    "AutoScaling": {"Mode": "Disable"},
+    "TieredStorageConfig": {"Mode": "Disable"},
+}
+_ROLE = "ClusterRole"
+_FLEXIBLE = "InstanceRequirements"
+_FIXED_IN_GROUP = ("OverrideVpcConfig", "InstanceType", _FLEXIBLE)
+_RENAME = "Give the group another name: a new group is made and the old one removed."
+_SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
+_SET_IT = "Set it explicitly: it can be changed, but not be left out again."
+_RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
+
+Tags = Mapping[str, str]
+Groups = Mapping[str, Group]
+"""Groups by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A change that HyperPod cannot make.
+
+    Args:
+        what: The field, such as `VpcConfig`.
+        group: The instance group it is in, or None for the cluster's own.
+        instead: What the user should do, as a sentence.
+    """
+
+    what: str
+    group: str | None = None
+    instead: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What is left to do.
+
+    Args:
+        update: UpdateCluster's input without the cluster's name; empty for no call.
+        tags_to_add: Tags to write or overwrite.
+        tags_to_remove: Keys of tags to delete.
+        software: UpdateClusterSoftware's calls, in order. Each stays in its place when its groups
+            have their AMI, and has no groups then.
+        refusals: Changes that cannot be made; any of them refuses all.
+    """
+
+    update: Mapping[str, Any] = field(default_factory=dict)
+    tags_to_add: Tags = field(default_factory=dict)
+    tags_to_remove: tuple[str, ...] = ()
+    software: tuple[tuple[str, SoftwareUpdate], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a request asks for, beside what the request before it asked for.
+
+    Args:
+        wanted: The CreateCluster input that is wanted.
+        former: The one that was wanted before; None when nothing is known of it.
+        rolls_back: Whether `former` is a request that failed, and some of it may have been made.
+        latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
+    """
+
+    wanted: ClusterInput
+    former: ClusterInput | None
+    rolls_back: bool = False
+    latest_software: bool = False
+
+
+def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
+    """Return what leads from the described cluster to the wanted one.
+
+    Args:
+        aim: What is asked for.
+        described: DescribeCluster's answer.
+        tags: The cluster's tags.
+    """
+    present, former = _present(described), groups_of(aim.former or {})
+    software = tuple(
+        (call.key, _still_needed(call, aim, present, former))
+        for call in _software(aim, present, former)
+    )
+    if aim.former == aim.wanted:  # only how to wait for it changed
+        return Changes(software=software)
+    asked = _asked_fields(aim)
+    to_add, to_remove = _tag_changes(aim, tags)
+    refusals = (*_refusals(aim, described, asked), *_group_refusals(aim, described, former))
+    return Changes(
+        update=_update(aim, present, former, dict(_fields(aim, described, asked))),
+        tags_to_add=to_add,
+        tags_to_remove=to_remove,
+        software=software,
+        refusals=() if aim.rolls_back else refusals,
+    )
+
+
+def user_tags(cluster: ClusterInput) -> dict[str, str]:
+    """Return the tags of a CreateCluster input as a mapping."""
+    return {tag["Key"]: tag["Value"] for tag in cluster.get(_TAGS) or ()}
+
+
+def counts_differ(update: Mapping[str, Any], described: Described) -> bool:
+    """Say whether the cluster lacks the groups or the numbers of nodes that an update gives it."""
+    present = _present(described)
+    return any(name in present for name in update.get(_TO_DELETE, ())) or any(
+        present.get(name, {}).get("TargetCount") != group[COUNT]
+        for name, group in groups_of(update).items()
+    )
+
+
+def _present(described: Described) -> Groups:
+    return {
+        name: group
+        for name, group in groups_of(described).items()
+        if group.get("Status") != GroupStatus.DELETING
+    }
+
+
+def _update(
+    aim: Aim, present: Groups, former: Groups, fields: Mapping[str, object]
+) -> dict[str, Any]:
+    lists = {
+        key: [_with_count(group, aim, present, former) for group in aim.wanted[key]]
+        for key in GROUP_LISTS
+        if aim.wanted.get(key)
+    }
+    wanted = groups_of(lists)
+    unwanted = [name for name in present if name not in wanted]
+    gone = [name for name in unwanted if name in former or not aim.rolls_back]
+    changed = any(
+        not is_as_described(group, present.get(name))
+        for name, group in wanted.items()
+        if not aim.rolls_back or _is_asked_for(group, former.get(name), aim)
+    )
+    if not (fields or gone or changed):
+        return {}
+    for name in unwanted:
+        if name not in gone:  # in no template: left out, it might be removed
+            lists.setdefault(GROUP_LISTS[0], []).append(as_requested(present[name]))
+    return {**fields, **lists, **({_TO_DELETE: gone} if gone else {})}
+
+
+def _is_asked_for(group: Group, former: Group | None, aim: Aim) -> bool:
+    wanted = groups_of(aim.wanted)[group[NAME]]
+    return former is None or without_image(former) != without_image(wanted)
+
+
+def _with_count(group: Group, aim: Aim, present: Groups, former: Groups) -> Group:
+    """Give a group the number of nodes that the cluster has, unless another is asked for."""
+    details, before = present.get(group[NAME]), former.get(group[NAME])
+    if details is None or "TargetCount" not in details:
+        return group
+    asked = aim.former is None or (before is not None and before.get(COUNT) != group[COUNT])
+    came_true = before is not None and before.get(COUNT) == details["TargetCount"]
+    if asked and (came_true or not aim.rolls_back):
+        return group
+    return {**group, COUNT: max(details["TargetCount"], group.get("MinInstanceCount", 0))}
+
+
+def _asked_fields(aim: Aim) -> frozenset[str]:
+    """Return the cluster's own fields that are asked to change."""
+    former = aim.former or {}
+    return frozenset(
+        key
+        for key in {*aim.wanted, *former} - _APART
+        if aim.former is None or not means_the_same(former.get(key), aim.wanted.get(key))
+    )
+
+
+def _fields(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[tuple[str, object]]:
+    switches = _WHEN_LEFT_OUT.keys() if aim.former is None else ()
+    for key in sorted(_UPDATABLE.intersection({*aim.wanted, *asked, *switches})):
+        present, value = requested_value(described.get(key)), aim.wanted.get(key)
+        if value is None and _is_to_be_turned_off(key, present, aim):
+            value = _WHEN_LEFT_OUT.get(key)
+        if value is None or (key == _ROLE and _scales(described)):
+            continue  # a role that is asked for is refused
+        drifted = not aim.rolls_back and present is not None and not covers(present, value)
+        if drifted or (key in asked and not means_the_same(present, value)):
+            yield key, value
+
+
+def _is_to_be_turned_off(key: str, present: object, aim: Aim) -> bool:
+    shown = isinstance(present, Mapping) and present.get("Mode") == "Enable"
+    return shown or (present is None and key in (aim.former or {}))
+
+
+def _scales(described: Described) -> bool:
+    return (described.get("AutoScaling") or {}).get("Mode") == "Enable"
+
+
+def _refusals(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[Refusal]:
+    for key in sorted(asked):
+        value = aim.wanted.get(key)
+        if means_the_same(requested_value(described.get(key)), value):
+            continue
+        if key == _ROLE:  # without autoscaling the role does nothing, and no call takes it away
+            if value is not None and _scales(described):
+                yield Refusal(what=key, instead=_SWITCH_OFF)
+        elif key not in _UPDATABLE:
+            yield Refusal(what=key, instead=_RESTORE)
+        elif value is None and key not in _WHEN_LEFT_OUT:
+            yield Refusal(what=key, instead=_SET_IT)
+
+
+def _group_refusals(aim: Aim, described: Described, former: Groups) -> Iterator[Refusal]:
+    for key in GROUP_LISTS:
+        present, others = _present({key: described.get(key)}), _present(described)
+        for group in aim.wanted.get(key) or ():
+            name = group[NAME]
+            if name in others and name not in present:
+                yield Refusal(what=key, group=name, instead=_RENAME)
+            elif name in present:
+                for fixed in _fixed(group, present[name], former.get(name)):
+                    yield Refusal(what=fixed, group=name, instead=_RENAME)
+
+
+def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
+    """Return what is asked to change in a group and never does."""
+    # The list of a flexible group may change; anything else about the type may not.
+    flexible = group.get(_FLEXIBLE) and details.get(_FLEXIBLE)
+    for key in _FIXED_IN_GROUP[:1] if flexible else _FIXED_IN_GROUP:
+        value = group.get(key)
+        asked = before is None or not means_the_same(before.get(key), value)
+        if asked and not means_the_same(requested_value(details.get(key)), value):
+            yield key
+
+
+def _tag_changes(aim: Aim, tags: Tags) -> tuple[dict[str, str], tuple[str, ...]]:
+    wanted = user_tags(aim.wanted)
+    # Tags that others put on the cluster stay, unless it is taken over whole.
+    known = tags if aim.former is None else user_tags(aim.former)
+    gone = [key for key in known if key in tags and key not in wanted]
+    return (
+        {key: value for key, value in wanted.items() if tags.get(key) != value},
+        tuple(sorted(key for key in gone if not key.startswith(("aws:", TAG_PREFIX)))),
+    )
+
+
+def _software(aim: Aim, present: Groups, former: Groups) -> Sequence[SoftwareUpdate]:
+    if aim.former is None:  # compared with what the cluster has
+        former = {name: without_image(group) for name, group in present.items()}
+    return software_updates(former, aim.wanted, latest=aim.latest_software)
+
+
+def _still_needed(
+    call: SoftwareUpdate, aim: Aim, present: Groups, former: Groups
+) -> SoftwareUpdate:
+    """Drop the groups that are not there or have their AMI; in a rollback, that never changed."""
+
+    def is_needed(name: str, version: str | None) -> bool:
+        if name not in present or has_image(present[name], call, version):
+            return False
+        if aim.rolls_back and call.image_id == DEFAULT_IMAGE:
+            failed_image = former[name].get("ImageId")
+            return bool(present[name].get("DesiredImageId") == failed_image)
+        return True
+
+    return replace(call, groups=tuple(item for item in call.groups if is_needed(*item)))

@@ -1,0 +1,135 @@
+"""The claim: which request of CloudFormation has the cluster, as a tag on it.
+
+CloudFormation can cancel an update and send its rollback while the waiter of the cancelled request
+still polls. Each request writes its claim before its first change, and one that finds a later
+claim, or itself among the former ones, does nothing any more.
+
+Tags are read after a delay, so a claim that is older than a request's own means: not visible yet.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from provisioner.framework.owner import TAG_PREFIX, digest
+
+REQUEST_TAG = f"{TAG_PREFIX}request"
+"""The claim."""
+CREATION_TAG = f"{TAG_PREFIX}creation"
+"""What became of the creation: SUCCEEDED or CREATE_FAILED; there is none while nobody knows."""
+SUCCEEDED, CREATE_FAILED = "succeeded", "failed"
+
+CREATE_KEY, UPDATE_KEY, DELETE_KEY = "create", "update", "delete"
+"""How these calls are noted in a claim; those about AMIs have keys of their own."""
+
+READ_LAG_SECONDS = 120.0
+"""How long a read may miss a write; AWS names no limit. Longer costs a wait, shorter a mistake."""
+_DIGITS = 16
+# A tag's value has at most 256 characters (botocore, TagValue); twelve digits tell requests apart.
+_FORMER_DIGITS = 12
+_MOST_FORMER = 8
+_FIRST_AFTER = 0.001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One request's claim on a cluster.
+
+    Args:
+        request: Stands for the request's id.
+        started_at: When the request began, in seconds since the epoch; claims are ordered by it.
+        takes_back: Stands for the properties that the request takes back; empty if it is no
+            rollback.
+        last_call: The key of the last call that was made for the request.
+        called_at: When that was, in seconds since the epoch.
+        former: The requests that had the cluster before, newest first.
+    """
+
+    request: str
+    started_at: float
+    takes_back: str = ""
+    last_call: str = ""
+    called_at: float = 0.0
+    former: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, request_id: str, *, started_at: float, takes_back: str = "") -> "Claim":
+        """Return the claim of a request that begins now."""
+        return cls(
+            request=digest(request_id)[:_DIGITS],
+            started_at=round(started_at, 3),
+            takes_back=takes_back,
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> "Claim | None":
+        """Return the claim in a tag's value, or None if there is none."""
+        try:
+            request, started_at, takes_back, last_call, called_at, former = text.split(":")
+            return cls(
+                request=request,
+                started_at=float(started_at),
+                takes_back=takes_back,
+                last_call=last_call,
+                called_at=float(called_at),
+                former=tuple(former.split(".")) if former else (),
+            )
+        except ValueError:
+            return None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.request}:{self.started_at:.3f}:{self.takes_back}:{self.last_call}:"
+            f"{self.called_at:.3f}:{'.'.join(self.former)}"
+        )
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether the request takes back one that failed."""
+        return bool(self.takes_back)
+
+    @property
+    def tag(self) -> dict[str, str]:
+        """The claim as a tag."""
+        return {REQUEST_TAG: str(self)}
+
+    def over(self, visible: "Claim | None") -> "Claim":
+        """Return this claim as it is written over the one that is visible.
+
+        A new request is later than any that it finds, whatever the clocks of two functions say.
+        """
+        if visible is None or visible.request == self.request:
+            return self
+        return replace(
+            self,
+            started_at=max(self.started_at, round(visible.started_at + _FIRST_AFTER, 3)),
+            former=(visible.request[:_FORMER_DIGITS], *visible.former)[:_MOST_FORMER],
+        )
+
+    def is_former_in(self, visible: "Claim") -> bool:
+        """Say whether the visible claim was written over this one."""
+        return self.request[:_FORMER_DIGITS] in visible.former
+
+    def is_before(self, visible: "Claim") -> bool:
+        """Say whether the visible claim is another request's, and later."""
+        return (visible.started_at, visible.request) > (self.started_at, self.request)
+
+    @property
+    def made_the_cluster(self) -> bool:
+        """Whether the cluster is as the request made it."""
+        return self.last_call == CREATE_KEY
+
+    def after_call(self, key: str, *, now: float) -> "Claim":
+        """Return the claim with a note of the call that was just made."""
+        return replace(self, last_call=key, called_at=round(now, 3))
+
+
+def properties_key(properties: Mapping[str, Any]) -> str:
+    """Return what stands for a request's properties in a claim."""
+    return digest(json.dumps(properties, sort_keys=True))[:_FORMER_DIGITS]
+
+
+def visible_claim(tags: Mapping[str, str]) -> Claim | None:
+    """Return the claim on a cluster, as far as its tags show."""
+    return Claim.parse(tags.get(REQUEST_TAG, ""))

@@ -1,0 +1,99 @@
+"""The request of CloudFormation about one cluster, as far as it decides what happens."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import Owner
+from provisioner.framework.request import Request, RequestType, json_object_property
+from provisioner.hyperpod.changes import Aim
+from provisioner.hyperpod.claim import Claim, properties_key
+from provisioner.hyperpod.properties import MOST_WAIT_MINUTES, HyperPodClusterProperties
+
+_MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRequest:
+    """One request.
+
+    Args:
+        type: What CloudFormation wants.
+        owner: The stack and logical id that ask.
+        claim: The request's claim; it says when the request began and whether it rolls back.
+        properties: Stands for the properties that are wanted.
+        former: The properties that were wanted before; None unless this is an Update.
+        renames: Whether this is an Update to another name.
+        makes_a_cluster: Whether the stack has no cluster of the wanted name yet.
+        waits: Whether `on_event` has answered already and this is a poll of `is_complete`.
+    """
+
+    type: RequestType
+    owner: Owner
+    claim: Claim
+    properties: str
+    former: Mapping[str, Any] | None
+    renames: bool
+    makes_a_cluster: bool
+    waits: bool
+
+    @classmethod
+    def of(
+        cls, request: Request, *, now: float, waits: bool, rolls_back: bool = False
+    ) -> "ClusterRequest":
+        """Return what is to be decided about.
+
+        Args:
+            request: The request.
+            now: Seconds since the epoch.
+            waits: Whether this is a poll of `is_complete`.
+            rolls_back: Whether `on_event` finds the stack rolling back.
+        """
+        claim = Claim.parse(request.claim or "")
+        former = request.old_properties
+        name = request.properties.get("ClusterName")
+        renames = former is not None and former.get("ClusterName") != name
+        takes_back = properties_key(former or {}) if rolls_back else ""
+        return cls(
+            type=request.type,
+            owner=request.owner,
+            claim=claim or Claim.of(request.request_id, started_at=now, takes_back=takes_back),
+            former=former,
+            renames=renames,
+            makes_a_cluster=renames or request.type == "Create",
+            properties=properties_key(request.properties),
+            waits=waits,
+        )
+
+    def is_late(self, now: float, wanted: HyperPodClusterProperties) -> bool:
+        """Say whether the request has waited for as long as the configuration lets it."""
+        minutes = MOST_WAIT_MINUTES if self.type == "Delete" else wanted.wait_minutes
+        return now >= self.claim.started_at + minutes * _MINUTE
+
+    def is_at_its_end(self, now: float) -> bool:
+        """Say whether the request has to be answered now, done or not."""
+        return now >= self.claim.started_at + MOST_WAIT_MINUTES * _MINUTE
+
+    def aim(self, wanted: HyperPodClusterProperties) -> Aim:
+        """Return what is asked for.
+
+        Raises:
+            ProvisioningError: The former properties cannot be read.
+        """
+        former = self.former or {}
+        another_text = wanted.software_update not in {"", former.get("SoftwareUpdate", "")}
+        return Aim(
+            wanted=wanted.cluster_input,
+            former=None if self.makes_a_cluster else self._former_input(wanted),
+            rolls_back=self.claim.rolls_back,
+            latest_software=self.type == "Update" and another_text and not self.claim.rolls_back,
+        )
+
+    def _former_input(self, wanted: HyperPodClusterProperties) -> Mapping[str, Any]:
+        try:
+            return json_object_property(self.former or {}, "Request")
+        except ProvisioningError:
+            if self.claim.rolls_back:
+                return wanted.cluster_input  # it was refused for this, before any call
+            raise

@@ -1,0 +1,244 @@
+"""What goes wrong with a HyperPod cluster, as messages with cause and next step."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import owner_in_tags
+from provisioner.hyperpod.causes import UNKNOWN, Cause, cause_of
+from provisioner.hyperpod.changes import Refusal
+from provisioner.hyperpod.groups import Described, groups_of
+from provisioner.hyperpod.shortage import shortages
+from provisioner.hyperpod.statuses import GroupStatus
+
+MOST_EXPLANATIONS = 3
+_LOG_GROUP = "/aws/sagemaker/Clusters"
+_LOG_STREAM = re.compile(r"LifecycleConfig/(?P<group>[\w-]+)/i-\w+")
+_INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
+_DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFailure:
+    """One failure that AWS reports, by group, instance and cause.
+
+    Args:
+        text: AWS's words.
+        group: The instance group; None for the cluster itself.
+        instance: The instance; None for the whole group.
+    """
+
+    text: str
+    group: str | None = None
+    instance: str | None = None
+
+    @property
+    def cause(self) -> Cause:
+        """The kind of failure."""
+        return cause_of(self.text)
+
+    def __str__(self) -> str:
+        where = ", ".join(
+            f"{what} {name}"
+            for what, name in (("group", self.group), ("instance", self.instance))
+            if name
+        )
+        labels = ": ".join(part for part in (where, self.cause.name) if part)
+        text = self.text.rstrip(". ")
+        return f"{labels}: {text}" if labels else text
+
+    def next_step(self, described: Described) -> str:
+        """Return what to do, with the names of this cluster."""
+        return self.cause.next_step.format(
+            log_group=_log_group(described),
+            log_stream=f"LifecycleConfig/{self.group or '<group>'}/{self.instance or '<instance>'}",
+        )
+
+
+def failure(
+    described: Described,
+    reported: Sequence[ReportedFailure],
+    *,
+    what: str | None = None,
+    next_step: str | None = None,
+) -> ProvisioningError:
+    """Return the failure of a cluster.
+
+    Args:
+        described: DescribeCluster's answer.
+        reported: What its events say, newest first.
+        what: What happened to it, after its name. Default: its status.
+        next_step: What to do. Default: what suits the cause.
+    """
+    found = worth_telling(described, reported)
+    # What a group or an instance says is nearer to the cause than what is said of the whole.
+    near = sorted(found, key=lambda one: (one.cause is UNKNOWN, one.group is None))
+    if next_step is None:
+        next_step = near[0].next_step(described) if near else _no_cause(described)
+    what = what or f"is {described['ClusterStatus']}"
+    return ProvisioningError(
+        f"The HyperPod cluster {described.get('ClusterName')} {what}",
+        detail="; ".join([*map(str, found), *shortages(described)]),
+        next_step=next_step,
+    )
+
+
+def worth_telling(
+    described: Described, reported: Sequence[ReportedFailure]
+) -> tuple[ReportedFailure, ...]:
+    """Return the failures worth telling: one of each kind, and the cluster's own message."""
+    newest: dict[tuple[str | None, str], ReportedFailure] = {}
+    for one in reported:  # a launch that is retried fails alike each time
+        newest.setdefault((one.group, one.cause.name or one.text), one)
+    kept = tuple(newest.values())[:MOST_EXPLANATIONS]
+    own = _own_message(described)
+    if own is not None and not any(own.text.rstrip(". ") in one.text for one in kept):
+        kept = (own, *kept)
+    return kept
+
+
+def refused_by_service(cluster_name: str, verb: str, error: Exception) -> ProvisioningError:
+    """Return the failure of a call that SageMaker refused.
+
+    Args:
+        cluster_name: The cluster.
+        verb: What was tried: create, update, delete.
+        error: SageMaker's answer.
+    """
+    reported = ReportedFailure(text=str(error))
+    next_step = _DEPLOY_AGAIN
+    if verb == "delete":
+        next_step = "Remove what the message names, then delete the stack again."
+    elif reported.cause is not UNKNOWN and not reported.cause.is_of_nodes:
+        next_step = reported.next_step({"ClusterName": cluster_name})
+    return ProvisioningError(
+        f"SageMaker refused to {verb} the HyperPod cluster {cluster_name}",
+        detail=str(error),
+        next_step=next_step,
+    )
+
+
+def refused_change(cluster_name: str, refusals: Sequence[Refusal]) -> ProvisioningError:
+    """Return the failure for changes that HyperPod cannot make."""
+    first = refusals[0]
+    where = f" of the instance group {first.group}" if first.group else ""
+    others = ", ".join(
+        f"{refused.what} of {refused.group}" if refused.group else refused.what
+        for refused in refusals[1:]
+    )
+    return ProvisioningError(
+        f"{first.what}{where} of the HyperPod cluster {cluster_name} cannot change after creation",
+        detail=f"the same holds for {others}" if others else "",
+        next_step=first.instead,
+    )
+
+
+def differs(cluster_name: str, refusals: Sequence[Refusal]) -> ProvisioningError:
+    """Return the failure for a former deployment's cluster that cannot be made the wanted one."""
+    what = ", ".join(dict.fromkeys(refused.what for refused in refusals))
+    return ProvisioningError(
+        f"The HyperPod cluster {cluster_name} of a former deployment is in service and differs in "
+        f"{what}",
+        detail="it cannot be made the one that is wanted, and may be in use",
+        next_step=(
+            "Choose another cluster name, or if nobody needs it any more: aws sagemaker "
+            f"delete-cluster --cluster-name {cluster_name}; then deploy again."
+        ),
+    )
+
+
+def belongs_to_another(cluster_name: str, tags: Mapping[str, str]) -> ProvisioningError:
+    """Return the failure for a cluster that is not the stack's."""
+    return ProvisioningError(
+        f"A HyperPod cluster {cluster_name} exists already and belongs to {owner_in_tags(tags)}",
+        next_step="Choose another cluster name, or delete that cluster first.",
+    )
+
+
+def lost_its_tags(cluster_name: str) -> ProvisioningError:
+    """Return the failure for a cluster that is to be deleted and belongs to nobody."""
+    return ProvisioningError(
+        f"The HyperPod cluster {cluster_name} has lost the tags that say this stack made it",
+        next_step=(
+            "If it is not needed: aws sagemaker delete-cluster --cluster-name "
+            f"{cluster_name}; then delete the stack again."
+        ),
+    )
+
+
+def kept(cluster_name: str, *, nodes: int) -> ProvisioningError:
+    """Return the failure that keeps a cluster in the stack, for the user to look at."""
+    billed = f" with {nodes} nodes, which are billed" if nodes else ""
+    return ProvisioningError(
+        f"The HyperPod cluster {cluster_name} is kept{billed}, because its creation failed and "
+        "on_create_failure is keep",
+        next_step=(
+            "Find the cause, then deploy again, which replaces it, or delete the stack. If the "
+            "stack does not list it any more: aws sagemaker delete-cluster --cluster-name "
+            f"{cluster_name}"
+        ),
+    )
+
+
+def governed(cluster_name: str, objects: Sequence[str]) -> ProvisioningError:
+    """Return the failure for a cluster that task governance keeps from being deleted."""
+    return ProvisioningError(
+        f"The HyperPod cluster {cluster_name} cannot be deleted while task governance uses it",
+        detail=", ".join(objects),
+        next_step=(
+            "Delete these in the HyperPod console (Policies) or by their ids (aws sagemaker "
+            "list-compute-quotas, delete-compute-quota, list-cluster-scheduler-configs, "
+            "delete-cluster-scheduler-config), then delete again."
+        ),
+    )
+
+
+def not_created(cluster_name: str) -> ProvisioningError:
+    """Return the failure of a request whose stack does not want the cluster any more."""
+    return ProvisioningError(
+        f"The HyperPod cluster {cluster_name} was not created",
+        detail="the stack is being deleted or rolled back",
+        next_step="Deploy again.",
+    )
+
+
+def stale(cluster_name: str) -> ProvisioningError:
+    """Return the failure of a request that a later one has taken the cluster from."""
+    return ProvisioningError(
+        f"A later request of CloudFormation has the HyperPod cluster {cluster_name}; this one was "
+        "cancelled and does nothing",
+        next_step="Wait for the stack's present operation.",
+    )
+
+
+def _no_cause(described: Described) -> str:
+    return (
+        f"AWS names no cause: look at log group {_log_group(described)}, and at the nodes with "
+        f"aws sagemaker list-cluster-nodes --cluster-name {described.get('ClusterName')}; then "
+        "deploy again."
+    )
+
+
+def _log_group(described: Described) -> str:
+    cluster_id = str(described.get("ClusterArn", "")).rpartition("/")[2]
+    return f"{_LOG_GROUP}/{described.get('ClusterName', '')}/{cluster_id}"
+
+
+def _own_message(described: Described) -> ReportedFailure | None:
+    """Return what a cluster says of itself, with the group and instance that it is about.
+
+    The message names the instance, if anything; the group shows by its state.
+    """
+    text = described.get("FailureMessage")
+    if not text:
+        return None
+    stream = _LOG_STREAM.search(text)
+    instance = _INSTANCE.search(text)
+    failed = [
+        name
+        for name, group in groups_of(described).items()
+        if group.get("Status") == GroupStatus.FAILED
+    ]
+    group = stream["group"] if stream else failed[0] if len(failed) == 1 else None
+    return ReportedFailure(text=text, group=group, instance=instance[0] if instance else None)

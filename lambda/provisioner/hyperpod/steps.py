@@ -1,0 +1,118 @@
+"""What can be done next about a HyperPod cluster. Each step is one call at most, or an answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.hyperpod.software import SoftwareUpdate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskStack:
+    """What CloudFormation does with the stack decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """Write and remove tags, the claim among them; the next step follows at once.
+
+    Args:
+        add: Tags to write.
+        remove: Keys of tags to remove.
+    """
+
+    add: Mapping[str, str]
+    remove: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create:
+    """Create the cluster as it is wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateCluster:
+    """Change the cluster.
+
+    Args:
+        input: UpdateCluster's input without the cluster's name.
+    """
+
+    input: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateSoftware:
+    """Give groups another AMI.
+
+    Args:
+        key: Stands for the call in the claim.
+        update: The call.
+    """
+
+    key: str
+    update: SoftwareUpdate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """Delete the cluster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Look again later.
+
+    Args:
+        why: What is waited for, for the log.
+    """
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """Answer with success.
+
+    Args:
+        missing: What the cluster lacks, if it is answered as it is.
+        worked: Whether the cluster is InService, which is noted on it.
+    """
+
+    missing: Sequence[str] = ()
+    worked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail:
+    """Answer with the failure of the cluster, with what HyperPod says of its cause.
+
+    Args:
+        what: What happened to the cluster, after its name; None for its status.
+        next_step: What to do; None for what suits the cause.
+        of_creation: Whether the creation failed, which is noted on the cluster.
+        explain: Whether HyperPod's events are asked for the cause.
+    """
+
+    what: str | None = None
+    next_step: str | None = None
+    of_creation: bool = False
+    explain: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuse:
+    """Answer with an error that is known already; nothing is changed.
+
+    Args:
+        error: The error.
+    """
+
+    error: ProvisioningError
+
+
+Step = (
+    AskStack | Tag | Create | UpdateCluster | UpdateSoftware | Delete | Wait | Done | Fail | Refuse
+)
+Change = Tag | Create | UpdateCluster | UpdateSoftware | Delete
+"""The steps that change something."""

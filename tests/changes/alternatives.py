@@ -1,0 +1,135 @@
+"""Another valid value for each key of a configuration."""
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from hyperpod_cdk.config.config import Config
+from tests.support.schema_values import Place, places
+
+Document = dict[str, Any]
+Path = tuple[str | int, ...]
+
+ROLE = "arn:aws:iam::111122223333:role/Another"
+KEY = "arn:aws:kms:us-west-2:111122223333:key/90abcdef-12ab-34cd-56ef-1234567890ab"
+# What a type does not tell: values of keys whose text has a form.
+VALUES: Mapping[str, list[Any]] = {
+    "vpc_cidr": ["10.192.0.0/17", "10.0.0.0/16"],
+    "public_subnet_cidrs": [["10.192.12.0/24", "10.192.13.0/24"]],
+    "eks_subnet_cidrs": [["10.192.5.0/28", "10.192.6.0/28"]],
+    "availability_zone_ids": [
+        ["usw2-az1", "usw2-az3"],
+        ["usw2-az2", "usw2-az3"],
+        ["use1-az5", "use1-az6"],
+        ["use2-az2", "use2-az3"],
+        None,
+    ],
+    "cidr": ["10.3.0.0/16"],
+    "availability_zone_id": ["usw2-az1", "usw2-az3", "use1-az2", "use1-az4", "use2-az1"],
+    "version": ["1.35", "1.33"],
+    "public_access_cidrs": [["192.0.2.0/24"]],
+    "admins": [[ROLE]],
+    "secrets_kms_key_arn": [KEY],
+    "kms_key_id": [KEY],
+    "data_repository_s3_uri": ["s3://another-bucket/prefix"],
+    "data_repository_path": ["/elsewhere"],
+    "region": ["us-east-1", "us-east-2"],
+    "capacity_gib": [2400, 4800, 9600],
+    "role_arn": [ROLE],
+    "storage": [{}],
+    "execution_role_arn": [ROLE],
+    "instance_type": ["ml.g5.48xlarge", "ml.p5e.48xlarge", "ml.trn1n.32xlarge", "ml.m5.4xlarge"],
+    "labels": [{"example.com/team": "other"}],
+    "tags": [{"team": "other"}],
+    "values": [{"a": {"b": "c"}}],
+    "image_id": ["ami-0fedcba9876543210"],
+    "image_release_version": ["2.3.4"],
+    "training_plan_arn": ["arn:aws:sagemaker:us-west-2:111122223333:training-plan/another-plan"],
+    "taints": [[{"key": "example.com/other", "effect": "NoSchedule"}]],
+    "lifecycle": [{"source_s3_uri": "s3://sagemaker-others/", "on_create": "setup.sh"}],
+    "deep_health_checks": [["InstanceStress"], ["InstanceConnectivity"], []],
+}
+# What tells an item of a list from the one before: a subnet, and an instance group.
+ANOTHER_ITEM: Mapping[str, Mapping[str, Any]] = {
+    "hyperpod_subnets": {"cidr": "10.4.0.0/16"},
+    "instance_groups": {"name": "another"},
+}
+
+
+def changes(document: Document) -> Iterator[tuple[str, list[Document]]]:
+    """Yield each key, and valid documents in which it alone has another value.
+
+    These are one or two: with the first value that is valid, and with null.
+    """
+    base = Config.model_validate(document)
+    for place in places(document):
+        # Of several groups the first stands for all.
+        if any(isinstance(step, int) and step > 0 for step in place.path):
+            continue
+        valid = list(_valid(document, place, base=base))
+        without = [changed for changed in valid if _at(changed, place.path) is None]
+        yield dotted(place.path), [*valid[:1], *(each for each in without if each != valid[0])]
+
+
+def dotted(path: Path) -> str:
+    """Return a path as messages write it, without positions."""
+    return ".".join(f"{step}" for step in path if isinstance(step, str))
+
+
+def _valid(document: Document, place: Place, *, base: Config) -> Iterator[Document]:
+    for value in _candidates(
+        place, current=_at(document, place.path), base=_effective(base, place)
+    ):
+        changed = copy.deepcopy(document)
+        parent: Any = changed
+        for step in place.path[:-1]:
+            parent = parent[step]
+        parent[place.path[-1]] = value
+        try:
+            config = Config.model_validate(changed)
+        except ValidationError:
+            continue
+        if config != base:
+            yield changed
+
+
+def _candidates(place: Place, *, current: object, base: object) -> Iterator[Any]:
+    if isinstance(current, list) and current:
+        # What comes after it moves up.
+        yield current[1:]
+    yield from VALUES.get(str(place.path[-1]), ())
+    for schema in place.schema.get("anyOf", [place.schema]):
+        yield from schema.get("enum", ())
+        match schema.get("type"):
+            case "boolean":
+                yield from (True, False)
+            case "integer":
+                step = schema.get("multipleOf", 1)
+                number = base if isinstance(base, int) else schema.get("minimum", 0)
+                yield from (number + step, number - step, number * 2, schema.get("minimum", 1))
+            case "string":
+                yield from (f"{base}-2", "another")
+            case "array" if isinstance(current, list) and current:
+                yield current[:-1]
+                if place.path[-1] in ANOTHER_ITEM:
+                    yield [*current, {**current[-1], **ANOTHER_ITEM[str(place.path[-1])]}]
+            case "null":
+                yield None
+
+
+def _at(document: object, path: Path) -> object:
+    for step in path:
+        match document, step:
+            case dict(), str():
+                document = document.get(step)
+            case list(), int():
+                document = document[step]
+            case _:
+                return None
+    return document
+
+
+def _effective(base: Config, place: Place) -> object:
+    return _at(base.model_dump(), place.path)

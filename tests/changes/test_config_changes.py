@@ -1,0 +1,151 @@
+"""What each change of a shipped configuration does on CloudFormation, as it was last reviewed.
+
+`config_changes.json` has, for each configuration and key, the stacks' resources and what becomes
+of them: update, remove, replace or fail (`consequences.py`). `unrefused` lists what of it would
+take a named resource or one that holds data, or fails in CloudFormation's words alone, and no
+refusal at synth or deployment says so yet. Write the file anew with
+`python -m tests.changes.test_config_changes`, and read the difference.
+"""
+
+import itertools
+import json
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.schema.errors import ConfigError
+from tests.changes.alternatives import Document, changes
+from tests.changes.consequences import Outcome, consequences, worst
+from tests.support.assembly import merged, synthesized
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+REVIEWED = Path(__file__).with_name("config_changes.json")
+CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+ADMINS = [f"arn:aws:iam::111122223333:role/{name}" for name in ("Alice", "Bob")]
+# What no shipped configuration sets, though a running deployment may have it.
+OPTIONS: dict[str, Any] = {
+    "eks": {"admins": ADMINS, "deletion_protection": True},
+    "storage": {"data_repository_s3_uri": "s3://bucket/prefix"},
+}
+# Their change makes other stacks, beside those that are there.
+OTHER_STACKS = ("name", "region")
+DATA = (
+    "/AWS::EC2::Subnet",
+    "/AWS::EC2::VPC",
+    "/AWS::EKS::Cluster",
+    "/AWS::FSx::FileSystem",
+    "/AWS::IAM::Role for sagemaker.amazonaws.com",
+    "/AWS::S3::Bucket",
+    "/Custom::HyperPodCluster",
+)
+
+Table = dict[str, dict[str, str]]
+"""Key to resource to outcome."""
+
+
+def documents() -> dict[str, Document]:
+    """Return each shipped configuration, and the default one with options."""
+    shipped = {
+        path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+        for path in sorted((REPOSITORY / "config").glob("*.yaml"))
+    }
+    return {**shipped, "options": merged(shipped["default"], OPTIONS)}
+
+
+def templates(document: Document) -> dict[str, Any]:
+    """Return the template of each stack by its kind."""
+    config = Config.model_validate(document)
+    with tempfile.TemporaryDirectory() as directory:
+        assembly = synthesized(config, chart=CHART, directory=Path(directory), validate=False)
+        found = assembly.templates()
+    return {name.removeprefix(f"{config.name}-"): each for name, each in found.items()}
+
+
+def table(name: str) -> Table:
+    """Return what each key's change does to a configuration's deployment."""
+    document = documents()[name]
+    deployed = templates(document)
+    result: Table = {}
+    for key, alternatives in changes(document):
+        if key in OTHER_STACKS or (name == "options" and key.split(".")[0] not in OPTIONS):
+            continue
+        if alternatives:
+            found = [_consequences(deployed, changed) for changed in alternatives]
+            result[key] = worst(found)
+    return result
+
+
+def _consequences(deployed: dict[str, Any], changed: Document) -> dict[str, str]:
+    try:
+        return consequences(deployed, templates(changed))
+    except (ConfigError, HyperPodChartError):
+        return {"synth": Outcome.REFUSED.value}
+
+
+def unrefused(tables: Mapping[str, Table]) -> list[str]:
+    """Return the cases that take a named resource or data, or fail."""
+    return sorted(
+        f"{name}: {key}: {resource} {outcome}"
+        for name, keys in tables.items()
+        for key, resources in keys.items()
+        for resource, outcome in resources.items()
+        if outcome == "fail" or (outcome != "update" and resource.endswith(DATA))
+    )
+
+
+def reviewed() -> dict[str, Any]:
+    """Return the checked-in file."""
+    content: dict[str, Any] = json.loads(REVIEWED.read_text(encoding="utf-8"))
+    return content
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", documents())
+def test_each_change_does_what_was_reviewed(name: str) -> None:
+    found = table(name)
+    assert found == reviewed()["changes"][name]
+    known = [case for case in reviewed()["unrefused"] if case.startswith(f"{name}: ")]
+    assert unrefused({name: found}) == known
+
+
+@pytest.mark.parametrize("name", documents())
+def test_every_key_with_another_value_is_reviewed(name: str) -> None:
+    keys = {key for key, alternatives in changes(documents()[name]) if alternatives}
+    if name == "options":
+        keys = {key for key in keys if key.split(".")[0] in OPTIONS}
+    assert reviewed()["changes"][name].keys() == keys - set(OTHER_STACKS)
+
+
+def test_only_these_keys_have_no_other_value() -> None:
+    listed = itertools.chain.from_iterable(changes(each) for each in documents().values())
+    found: dict[str, bool] = {}
+    for key, alternatives in listed:
+        found[key] = found.get(key, False) or bool(alternatives)
+    assert sorted(key for key, other in found.items() if not other) == reviewed()["no_other_value"]
+
+
+def write() -> None:
+    """Write the file anew."""
+    tables = {name: table(name) for name in documents()}
+    found: dict[str, bool] = {}
+    for document in documents().values():
+        for key, alternatives in changes(document):
+            found[key] = found.get(key, False) or bool(alternatives)
+    content = {
+        "changes": tables,
+        "no_other_value": sorted(key for key, other in found.items() if not other),
+        "unrefused": unrefused(tables),
+    }
+    REVIEWED.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
+    sys.stdout.write(f"wrote {REVIEWED}\n")

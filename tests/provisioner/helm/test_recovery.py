@@ -1,0 +1,208 @@
+"""A release in every state that an accident leaves, with the real helm."""
+
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from provisioner import handler
+from provisioner.framework import retry
+from provisioner.framework.errors import ProvisioningError
+from provisioner.helm import state as helm_release_state
+from provisioner.helm import steps as helm_release_steps
+from rehearsal.kubernetes import Fault, KubernetesApi, Principal, unreachable
+from tests.support.provisioner.cloudformation import STACK_ID
+from tests.support.provisioner.helm_accidents import (
+    LambdaKilledError,
+    delay,
+    helm_by_hand,
+    kill_helm,
+    kill_lambda,
+    wait_for_status,
+)
+from tests.support.provisioner.helm_cloud import TOKEN, Cloud, mounted_layer, properties
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let attempts follow each other at once."""
+    monkeypatch.setattr(helm_release_steps, "TRANSIENT_DELAY_SECONDS", 0.1)
+    monkeypatch.setattr(retry, "FIRST_DELAY_SECONDS", 0.1)
+
+
+def _kill(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, request_type: str, wanted: dict[str, str]
+) -> None:
+    delay(cloud)
+    kill_lambda(cloud, monkeypatch, lambda: cloud.send(request_type, wanted), when="pending")
+
+
+def test_install_left_behind_is_completed_by_the_next_request(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kill(cloud, monkeypatch, "Create", properties())
+    assert cloud.status() == "pending-install"
+    namespace = cloud.uid("v1", "Namespace", "training")
+    assert cloud.send("Update", properties("2.0.0"))["Data"]["Status"] == "deployed"
+    assert cloud.operator() == "2.0.0 x1"
+    assert cloud.uid("v1", "Namespace", "training") == namespace  # nothing was deleted
+
+
+def test_install_left_behind_can_be_deleted(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    _kill(cloud, monkeypatch, "Create", properties())
+    monkeypatch.setattr(helm_release_state, "LONGEST_INVOCATION_SECONDS", 0)
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+    assert cloud.api.objects("v1", "Secret", "training") == []
+
+
+def test_delete_beside_a_running_install_waits_for_its_end(cloud: Cloud) -> None:
+    cloud.api.inject(Fault(kind="Deployment", delay_seconds=3, passes=True, times=1))
+    install = Thread(target=cloud.send, args=("Create", properties()))
+    install.start()
+    wait_for_status(cloud, "pending-install")
+    cloud.requests += 1
+    accepted = cloud.start("Delete", properties())
+    assert cloud.poll(accepted) == {"IsComplete": False}
+    assert cloud.status() == "pending-install"  # the other run goes on
+    install.join()
+    assert cloud.poll(accepted) == {"IsComplete": False}
+    assert cloud.poll(accepted) == {"IsComplete": True}
+    assert cloud.operator() is None
+    assert cloud.api.objects("v1", "Secret", "training") == []
+
+
+def test_install_left_behind_by_a_former_stack_of_the_same_name(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kill(cloud, monkeypatch, "Create", properties())
+    another = STACK_ID.replace("6f1c2b5e", "00000000")
+    with pytest.raises(ProvisioningError, match="belongs to the resource Resource of the stack ml"):
+        cloud.send("Create", properties(), stack_id=another)
+    monkeypatch.setattr(helm_release_state, "LONGEST_INVOCATION_SECONDS", 0)
+    assert cloud.send("Create", properties(), stack_id=another)["Data"]["Status"] == "deployed"
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
+def test_upgrade_left_behind(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    cloud.send("Create", properties())
+    _kill(cloud, monkeypatch, "Update", properties("2.0.0"))
+    assert cloud.status() == "pending-upgrade"
+    assert cloud.send("Update", properties(version))["Data"]["Status"] == "deployed"
+    assert cloud.operator() == f"{version} x1"
+
+
+def test_rollback_left_behind(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cloud.send("Create", properties())
+    cloud.send("Update", properties("2.0.0"))
+    delay(cloud)
+
+    def roll_back() -> None:
+        with pytest.raises(LambdaKilledError):
+            helm_by_hand(cloud, tmp_path, "rollback", "deps", "1")
+        raise LambdaKilledError
+
+    kill_lambda(cloud, monkeypatch, roll_back, when="pending")
+    assert cloud.status() == "pending-rollback"
+    assert cloud.send("Update", properties())["Data"]["Status"] == "deployed"
+    assert cloud.operator() == "1.0.0 x1"
+
+
+@pytest.mark.parametrize("request_type", ["Delete", "Create"])
+def test_uninstalling_left_behind(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, request_type: str
+) -> None:
+    cloud.send("Create", properties())
+    delay(cloud)
+    kill_lambda(cloud, monkeypatch, lambda: cloud.send("Delete", properties()), when="uninstalling")
+    done = cloud.send(request_type, properties())
+    assert done["IsComplete"]
+    assert cloud.operator() == (None if request_type == "Delete" else "1.0.0 x1")
+
+
+def test_killed_helm_is_recovered_in_the_same_run(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.send("Create", properties())
+    delay(cloud)
+
+    def update() -> None:
+        with pytest.raises(ProvisioningError, match=r"signal 9.*Revision 1 serves again.*memory"):
+            cloud.send("Update", properties("2.0.0"))
+
+    kill_helm(cloud, monkeypatch, update, when="pending")
+    assert cloud.status() == "deployed"
+    assert cloud.operator() == "1.0.0 x1"
+
+
+def test_same_request_again_waits_for_the_first_and_then_takes_over(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kill(cloud, monkeypatch, "Create", properties())
+    again = cloud.start("Create", properties())
+    assert "Failure" not in again
+    assert cloud.poll(again) == {"IsComplete": False}
+    assert cloud.status() == "pending-install"  # the first may be alive
+    monkeypatch.setattr(helm_release_state, "LONGEST_INVOCATION_SECONDS", 0)
+    assert cloud.poll(again) == {"IsComplete": False}
+    assert cloud.poll(again)["Data"]["Status"] == "deployed"
+    assert cloud.operator() == "1.0.0 x1"
+
+
+@pytest.mark.usefixtures("impatience")
+def test_connection_lost_in_the_middle(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.inject(Fault(kind="Deployment", drop=True, times=2))
+    assert cloud.send("Update", properties("2.0.0"))["Data"]["Status"] == "deployed"
+    assert cloud.operator() == "2.0.0 x1"
+
+
+def test_api_that_stays_unreachable_while_polling_is_no_failure(cloud: Cloud) -> None:
+    accepted = cloud.start("Create", properties())
+    cloud.api.inject(unreachable())
+    cloud.context.seconds = 21
+    assert cloud.poll(accepted) == {"IsComplete": False}
+    cloud.api.clear_faults()
+    cloud.context.seconds = 300
+    assert cloud.poll(accepted)["Data"]["Status"] == "deployed"
+
+
+def test_api_unreachable_in_a_delete_keeps_the_release(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.inject(unreachable())
+    cloud.context.seconds = 21
+    with pytest.raises(ProvisioningError, match="access entry"):
+        cloud.send("Delete", properties())
+    cloud.api.clear_faults()
+    assert cloud.operator() == "1.0.0 x1"
+
+
+@pytest.mark.usefixtures("impatience")
+@pytest.mark.parametrize("expires_after", [2, 6, 10])
+def test_token_that_expires_in_the_middle_is_renewed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, expires_after: int
+) -> None:
+    monkeypatch.setenv("_LAMBDA_LAYERS_DIRS", str(mounted_layer(tmp_path / "layer")))
+    left = {"short-lived": expires_after}
+    refused: list[str] = []
+
+    async def authenticate(token: str) -> Principal | None:
+        if left.get(token, 1) <= 0:
+            refused.append(token)
+            return None
+        left[token] = left.get(token, 1_000_000) - 1
+        return Principal(username="provisioner", allowed=True)
+
+    with KubernetesApi(authenticate=authenticate) as api:
+        cloud = Cloud(api=api)
+        cloud.add_chart("1.0.0")
+        # One token a request of ours, one a command: whether there is a release, which
+        # namespaces and definitions, helm upgrade.
+        cloud.tokens = [TOKEN, TOKEN, TOKEN, "short-lived", TOKEN]
+        monkeypatch.setattr(handler, "CLIENTS", cloud)
+        assert cloud.send("Create", properties())["Data"]["Status"] == "deployed"
+        assert cloud.operator() == "1.0.0 x1"
+    assert refused

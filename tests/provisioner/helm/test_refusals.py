@@ -1,0 +1,67 @@
+"""Releases that the cluster cannot take, now or at all, with the real helm."""
+
+import random
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.helm import preparation as helm_preparation
+from tests.support.provisioner.helm_cloud import Cloud, namespace, properties
+
+HOLD = "example.com/hold"
+
+
+def _hold(cloud: Cloud, name: str) -> None:
+    cloud.api.create(namespace(name, HOLD))
+    cloud.api.delete("v1", "Namespace", name)
+
+
+def _let_go(cloud: Cloud, name: str) -> None:
+    cloud.api.merge("v1", "Namespace", name, {"metadata": {"finalizers": None}})
+
+
+@pytest.mark.parametrize("name", ["kubeflow", "training"])
+def test_terminating_namespace_is_waited_for(cloud: Cloud, name: str) -> None:
+    _hold(cloud, name)
+    accepted = cloud.start("Create", properties())
+    assert cloud.poll(accepted) == {"IsComplete": False}
+    assert cloud.api.objects("v1", "Secret", "training") == []  # no revision for each attempt
+    _let_go(cloud, name)
+    assert cloud.poll(accepted) == {"IsComplete": False}
+    assert cloud.poll(accepted)["Data"]["Revision"] == "1"
+    assert cloud.operator() == "1.0.0 x1"
+
+
+def test_namespace_that_stays_terminating_is_named(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _hold(cloud, "kubeflow")
+    accepted = cloud.start("Create", properties())
+    monkeypatch.setattr(helm_preparation, "DELETION_PATIENCE_SECONDS", 0)
+    with pytest.raises(ProvisioningError, match="Namespace kubeflow, which the release") as failed:
+        cloud.poll(accepted)
+    assert "kubectl describe namespace kubeflow" in str(failed.value)
+
+
+def test_other_namespaces_may_be_terminating(cloud: Cloud) -> None:
+    _hold(cloud, "elsewhere")
+    assert cloud.send("Create", properties())["Data"]["Status"] == "deployed"
+
+
+def test_release_too_large_for_its_secret_says_what_to_do(cloud: Cloud) -> None:
+    noise = random.Random(1).randbytes(1_300_000).hex()  # noqa: S311 - no secret
+    cloud.add_chart("3.0.0", {"templates/_noise.tpl": noise})
+    with pytest.raises(ProvisioningError, match=r"Too long.*one Secret of at most 1 MiB") as failed:
+        cloud.send("Create", properties("3.0.0"))
+    assert len(str(failed.value)) < 1000
+    assert cloud.send("Delete", properties("3.0.0")) == {"IsComplete": True}
+
+
+def test_upgrade_too_large_leaves_the_release_serving(cloud: Cloud) -> None:
+    noise = random.Random(1).randbytes(1_300_000).hex()  # noqa: S311 - no secret
+    cloud.add_chart("3.0.0", {"templates/_noise.tpl": noise})
+    cloud.send("Create", properties())
+    with pytest.raises(ProvisioningError, match=r"Revision 1 still serves.*1 MiB"):
+        cloud.send("Update", properties("3.0.0"))
+    assert cloud.operator() == "1.0.0 x1"
+    assert cloud.send("Update", properties())["Data"]["Revision"] == "1"

@@ -1,0 +1,278 @@
+"""`Custom::HelmRelease` through the framework's eyes, with helm in memory."""
+
+import json
+from typing import Any
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.helm.release import HelmRelease
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Framework, Time
+from tests.support.provisioner.fake_helm import CHART, CHART_VERSION, FakeHelm
+
+PROPERTIES = {
+    "ClusterName": "ml",
+    "Release": "hyperpod-dependencies",
+    "Namespace": "kube-system",
+    "ChartBucket": "assets",
+    "ChartKey": "abc.tgz",
+    "ChartDigest": "digest-1",
+    "Values": json.dumps({"a": {"enabled": True, "text": "true", "count": 2, "none": None}}),
+}
+ID = "ml/kube-system/hyperpod-dependencies"
+UPGRADED = {**PROPERTIES, "ChartDigest": "digest-2", "ChartKey": "def.tgz"}
+
+
+@pytest.fixture
+def helm(time: Time) -> FakeHelm:
+    return FakeHelm(now=lambda: time.now)
+
+
+@pytest.fixture
+def stack(helm: FakeHelm, time: Time) -> Framework:
+    return _stack(helm, time)
+
+
+def _stack(helm: FakeHelm, time: Time, **options: Any) -> Framework:
+    resource = HelmRelease(connect=helm.connect)
+    return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time, **options)
+
+
+def test_create_installs_and_answers_every_attribute(stack: Framework, helm: FakeHelm) -> None:
+    progress = stack.create(PROPERTIES)
+    assert stack.physical_id == ID
+    assert helm.mutations == ["upgrade"]
+    assert progress.data == {
+        "Release": "hyperpod-dependencies",
+        "Namespace": "kube-system",
+        "Chart": f"{CHART}-{CHART_VERSION}",
+        "Status": "deployed",
+        "Revision": "1",
+        "Ready": "not waited for",
+    }
+
+
+def test_values_keep_their_types(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    assert helm.values == {"a": {"enabled": True, "text": "true", "count": 2, "none": None}}
+    assert helm.values["a"]["enabled"] is True
+
+
+def test_retried_create_runs_nothing_again(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    _, accepted = stack.start("Create", PROPERTIES)
+    assert accepted.physical_id == ID
+    assert helm.mutations == ["upgrade"]
+
+
+def test_update_without_a_change_runs_nothing(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    reordered = {**PROPERTIES, "Values": json.dumps(json.loads(PROPERTIES["Values"]), indent=2)}
+    assert stack.update(reordered).data["Revision"] == "1"
+    assert helm.mutations == ["upgrade"]
+    assert helm.charts_fetched == ["assets/abc.tgz"]
+
+
+@pytest.mark.parametrize(
+    "changed", [UPGRADED, {**PROPERTIES, "Values": '{"a": {"enabled": false}}'}]
+)
+def test_changed_chart_or_values_upgrade(
+    stack: Framework, helm: FakeHelm, changed: dict[str, str]
+) -> None:
+    stack.create(PROPERTIES)
+    assert stack.update(changed).data["Revision"] == "2"
+    assert helm.mutations == ["upgrade", "upgrade"]
+    assert stack.physical_id == ID
+
+
+@pytest.mark.parametrize("name", ["ClusterName", "Namespace", "Release"])
+def test_other_identity_is_a_replacement(stack: Framework, helm: FakeHelm, name: str) -> None:
+    stack.create(PROPERTIES)
+    helm.revisions, helm.labels = [], {}  # another cluster, namespace or name: nothing is there
+    stack.update({**PROPERTIES, name: "another"})
+    assert stack.physical_id != ID
+
+
+def test_delete_uninstalls(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    assert stack.delete().data == {}
+    assert helm.mutations == ["upgrade", "uninstall"]
+
+
+def test_delete_when_the_release_is_gone(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    helm.revisions = []
+    assert stack.delete().complete
+    assert helm.mutations == ["upgrade"]
+
+
+def test_delete_when_the_cluster_is_gone(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    helm.cluster_exists = False
+    assert stack.delete().complete
+
+
+def test_delete_leaves_what_another_stack_made_since(helm: FakeHelm, time: Time) -> None:
+    ours, theirs = _stack(helm, time), _stack(helm, time, stack_id=OTHER_STACK_ID)
+    ours.create(PROPERTIES)
+    helm.revisions, helm.labels = [], {}
+    theirs.create(PROPERTIES)
+    assert ours.delete().complete
+    assert "uninstall" not in helm.calls
+
+
+def test_delete_raises_every_other_error(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    helm.failures["uninstall"] = ["Error: failed to delete release: hyperpod-dependencies"]
+    with pytest.raises(ProvisioningError, match="failed to delete release"):
+        stack.delete()
+
+
+def test_failed_create_is_found_by_is_complete_and_deleted(
+    stack: Framework, helm: FakeHelm
+) -> None:
+    helm.failures["upgrade"] = ["Error: INSTALLATION FAILED: admission webhook denied the request"]
+    with pytest.raises(ProvisioningError, match="admission webhook denied"):
+        stack.create(PROPERTIES)
+    assert stack.physical_id == ID  # known to CloudFormation, so that a Delete follows
+    stack.delete()
+    assert helm.revisions == []
+
+
+def test_failed_update_is_rolled_back_at_once(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    helm.failures["upgrade"] = ["Error: UPGRADE FAILED: field is immutable"]
+    with pytest.raises(ProvisioningError, match=r"field is immutable.*Revision 1 serves again"):
+        stack.update(UPGRADED)
+    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
+    assert stack.update(PROPERTIES).data["Revision"] == "3"
+    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
+
+
+def test_update_killed_half_way_is_recovered(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    helm.put("pending-upgrade", {"hyperpod-cdk/request": "killed", "hyperpod-cdk/content": "x"})
+    stack.update(UPGRADED)
+    assert helm.mutations == ["upgrade", "rollback 1", "upgrade"]
+
+
+def test_create_killed_half_way_is_completed(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    helm.set_status("pending-install")
+    assert stack.update(UPGRADED).data["Status"] == "deployed"
+    assert helm.mutations == ["upgrade", "rollback 1", "upgrade"]
+
+
+def test_copy_of_a_request_waits_for_the_first(stack: Framework, helm: FakeHelm) -> None:
+    stack.create(PROPERTIES)
+    helm.set_status("pending-install")
+    _, accepted = stack.start("Create", PROPERTIES)
+    assert accepted.failure is None
+    assert helm.mutations == ["upgrade"]
+
+
+def test_copy_that_finds_the_first_at_work_waits_as_well(stack: Framework, helm: FakeHelm) -> None:
+    _, first = stack.start("Create", PROPERTIES)
+    (deployed,), labels = helm.revisions, dict(helm.labels)
+    helm.revisions = []
+    helm.failures["upgrade"] = ['secrets "sh.helm.release.v1.r.v1" already exists']
+
+    def appear() -> None:
+        helm.revisions, helm.labels = [deployed._replace(status="pending-install")], labels
+
+    stack.time.while_asleep = appear
+    _, second = stack.start("Create", PROPERTIES)
+    assert (first.failure, second.failure) == (None, None)
+    assert helm.mutations == ["upgrade", "upgrade"]
+
+
+def test_foreign_release_is_refused_and_left_alone(helm: FakeHelm, time: Time) -> None:
+    _stack(helm, time, stack_id=OTHER_STACK_ID).create(PROPERTIES)
+    with pytest.raises(ProvisioningError, match="of the stack other"):
+        _stack(helm, time).create(PROPERTIES)
+    assert helm.mutations == ["upgrade"]
+
+
+def test_new_access_entry_is_waited_for(stack: Framework, helm: FakeHelm, time: Time) -> None:
+    helm.failures["read"] = ["Error: kubernetes cluster unreachable: Unauthorized"] * 3
+    stack.create(PROPERTIES)
+    assert sum(time.slept) >= 10
+
+
+def test_unreachable_api_ends_in_time_and_says_what_to_check(
+    stack: Framework, helm: FakeHelm, time: Time
+) -> None:
+    helm.failures["read"] = ["Error: dial tcp 10.0.0.1:443: i/o timeout"] * 100
+    with pytest.raises(ProvisioningError, match=r"i/o timeout.*access entry"):
+        stack.create(PROPERTIES)
+    assert sum(time.slept) < 120
+    assert helm.mutations == []
+
+
+def test_terminating_namespace_is_waited_for(stack: Framework, helm: FakeHelm) -> None:
+    helm.failures["upgrade"] = ['Error: namespace "kubeflow" is being terminated'] * 2
+    assert stack.create(PROPERTIES).data["Status"] == "deployed"
+    assert helm.mutations == ["upgrade"] * 3
+
+
+def test_helm_is_stopped_before_the_function_is(
+    stack: Framework, helm: FakeHelm, time: Time
+) -> None:
+    time.lambda_seconds = 300
+    stack.create(PROPERTIES)
+    assert max(helm.timeouts) <= 280
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(900, 120), (100, 40), (22, 1), (15, 1)])
+def test_upgrade_that_takes_all_its_time_is_rolled_back(
+    stack: Framework, helm: FakeHelm, time: Time, seconds: float, kept: float
+) -> None:
+    stack.create(PROPERTIES)
+    time.lambda_seconds = seconds
+    helm.while_upgrading = time.sleep
+    helm.failures["upgrade"] = ["helm upgrade did not end in time and was stopped."]
+    with pytest.raises(ProvisioningError, match="Revision 1 serves again"):
+        stack.update(UPGRADED)
+    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
+    assert helm.timeouts[helm.calls.index("rollback 1")] == kept
+
+
+def test_error_that_every_attempt_meets_is_named(stack: Framework, helm: FakeHelm) -> None:
+    helm.failures["upgrade"] = ["Error: Post https://x: EOF"] * 100
+    with pytest.raises(ProvisioningError, match=r"in 6 steps: .*Post https://x: EOF"):
+        stack.create(PROPERTIES)
+    assert helm.mutations == ["upgrade"] * 6
+
+
+def test_release_lost_after_the_install_is_a_failure(
+    stack: Framework, helm: FakeHelm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install = helm.upgrade
+
+    def install_and_lose(*arguments: Any, **options: Any) -> None:
+        install(*arguments, **options)
+        helm.revisions = []
+
+    monkeypatch.setattr(helm, "upgrade", install_and_lose)
+    with pytest.raises(ProvisioningError, match="is gone"):
+        stack.create(PROPERTIES)
+
+
+def test_secret_values_never_reach_a_message(stack: Framework, helm: FakeHelm) -> None:
+    helm.failures["upgrade"] = ["Error: cannot parse hunter2-hunter2 in k8s-aws-v1.aGVsbG8"]
+    values = json.dumps({"db": {"adminPassword": "hunter2-hunter2"}})
+    with pytest.raises(ProvisioningError) as failed:
+        stack.create({**PROPERTIES, "Values": values})
+    assert "hunter2" not in str(failed.value)
+    assert "aGVsbG8" not in str(failed.value)
+
+
+def test_secret_values_never_reach_a_log(
+    stack: Framework, helm: FakeHelm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helm.failures["upgrade"] = ["Error: EOF after hunter2-hunter2"]
+    values = json.dumps({"env": [{"name": "DB_PASSWORD", "value": "hunter2-hunter2"}]})
+    stack.create({**PROPERTIES, "Values": values})
+    logged = capsys.readouterr().out
+    assert "EOF after <hidden>" in logged
+    assert "hunter2" not in logged

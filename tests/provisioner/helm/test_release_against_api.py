@@ -1,0 +1,219 @@
+"""`Custom::HelmRelease`: the whole handler, the real helm, the rehearsal's Kubernetes API."""
+
+from pathlib import Path
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from rehearsal.kubernetes import Fault, unreachable
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID
+from tests.support.provisioner.fake_s3 import zipped
+from tests.support.provisioner.helm_accidents import delay, helm_by_hand
+from tests.support.provisioner.helm_charts import chart_files, packaged
+from tests.support.provisioner.helm_cloud import DENIED, Cloud, properties
+
+POD_MONITOR = "apiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nmetadata: {name: a}\n"
+HOOK = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, namespace: training, annotations: {helm.sh/hook: pre-upgrade}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: example/c:1}]}}}
+"""
+SHOW_TEXT = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: shown, namespace: kubeflow}
+data: {text: {{ .Values.text | quote }}}
+"""
+# Written after everything else that the chart has.
+LATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, namespace: kubeflow}\n"
+
+
+def test_install_change_nothing_upgrade_uninstall(cloud: Cloud) -> None:
+    created = cloud.send("Create", properties(replicas=2))
+    assert created["Data"] == {
+        "Release": "deps",
+        "Namespace": "training",
+        "Chart": "deps-1.0.0",
+        "Status": "deployed",
+        "Revision": "1",
+        "Ready": "not waited for",
+    }
+    assert cloud.operator() == "1.0.0 x2"
+    assert cloud.send("Create", properties(replicas=2), again=True)["Data"]["Revision"] == "1"
+    assert cloud.send("Update", properties(replicas=2))["Data"]["Revision"] == "1"
+    assert cloud.send("Update", properties("2.0.0", replicas=3))["Data"]["Revision"] == "2"
+    assert cloud.operator() == "2.0.0 x3"
+    assert cloud.send("Delete", properties("2.0.0", replicas=3)) == {"IsComplete": True}
+    assert cloud.operator() is None
+    assert cloud.api.objects("v1", "Secret", "training") == []
+    assert cloud.send("Delete", properties("2.0.0")) == {"IsComplete": True}
+
+
+def test_zipped_chart_folder(cloud: Cloud) -> None:
+    cloud.s3.add("assets", "folder.zip", zipped(chart_files("1.0.0")))
+    assert cloud.send("Create", properties(key="folder.zip"))["Data"]["Chart"] == "deps-1.0.0"
+
+
+def test_failed_upgrade_is_rolled_back_and_the_stack_too(cloud: Cloud) -> None:
+    cloud.add_chart("3.0.0", {"templates/z.yaml": POD_MONITOR})
+    cloud.send("Create", properties())
+    with pytest.raises(ProvisioningError, match=r"PodMonitor.* Revision 1 still serves"):
+        cloud.send("Update", properties("3.0.0"))
+    assert cloud.operator() == "1.0.0 x1"
+    rolled_back = cloud.send("Update", properties())
+    assert rolled_back["Data"]["Chart"] == "deps-1.0.0"
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+
+
+def test_half_done_upgrade_is_rolled_back_at_once(cloud: Cloud) -> None:
+    late = {"templates/late.yaml": LATE}
+    cloud.add_chart("3.0.0", late)
+    cloud.send("Create", properties())
+    cloud.api.inject(Fault(kind="ConfigMap", code=403, reason="Forbidden", message="no", times=1))
+    with pytest.raises(ProvisioningError, match="Revision 1 serves again") as failed:
+        cloud.send("Update", properties("3.0.0"))
+    assert len(str(failed.value)) < 1000
+    assert cloud.operator() == "1.0.0 x1"
+    assert cloud.status() == "deployed"
+    assert cloud.names("v1", "ConfigMap", "kubeflow") == []
+    revision = cloud.send("Update", properties())["Data"]["Revision"]
+    assert revision == "3"  # the rollback's: nothing runs
+    assert cloud.send("Update", properties("3.0.0"))["Data"]["Status"] == "deployed"
+
+
+def test_rollback_that_fails_as_well_is_mended_by_the_next_request(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.inject(DENIED)
+    with pytest.raises(ProvisioningError, match="denied by the quota") as failed:
+        cloud.send("Update", properties("2.0.0"))
+    assert "rollback to revision 1 failed too" in str(failed.value)
+    assert cloud.status() == "failed"
+    cloud.api.clear_faults()
+    assert cloud.send("Update", properties())["Data"]["Status"] == "deployed"
+    assert cloud.operator() == "1.0.0 x1"
+
+
+def test_fields_set_by_hand_are_set_back(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.merge(
+        "apps/v1", "Deployment", "operator", {"spec": {"replicas": 5}}, namespace="kubeflow"
+    )
+    cloud.send("Update", properties("2.0.0"))
+    assert cloud.operator() == "2.0.0 x1"
+
+
+def test_failed_install_is_reported_and_can_be_deleted(cloud: Cloud) -> None:
+    cloud.api.inject(DENIED)
+    with pytest.raises(ProvisioningError, match="denied by the quota"):
+        cloud.send("Create", properties())
+    cloud.api.clear_faults()
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+    assert cloud.api.objects("v1", "Secret", "training") == []
+
+
+def test_failed_install_is_mended_by_the_next_request(cloud: Cloud) -> None:
+    cloud.api.inject(DENIED)
+    with pytest.raises(ProvisioningError):
+        cloud.send("Create", properties())
+    cloud.api.clear_faults()
+    assert cloud.send("Create", properties(replicas=2))["Data"]["Status"] == "deployed"
+    assert cloud.operator() == "1.0.0 x2"
+
+
+def test_chart_that_does_not_render_is_reported_and_can_be_deleted(cloud: Cloud) -> None:
+    with pytest.raises(ProvisioningError, match="no such"):
+        cloud.send("Create", properties(broken=True))
+    assert cloud.send("Delete", properties(broken=True)) == {"IsComplete": True}
+
+
+def test_release_of_another_stack_is_refused(cloud: Cloud) -> None:
+    cloud.send("Create", properties(), stack_id=OTHER_STACK_ID)
+    with pytest.raises(ProvisioningError, match="of the stack other"):
+        cloud.send("Create", properties())
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+    assert cloud.operator() == "1.0.0 x1"
+
+
+def test_release_installed_by_hand_is_refused(cloud: Cloud, tmp_path: Path) -> None:
+    cloud.send("Create", properties())
+    for secret in cloud.api.objects("v1", "Secret", "training"):
+        assert secret["metadata"]["labels"]["hyperpod-cdk/stack"] == "ml-hyperpod"
+    helm_by_hand(cloud, tmp_path, "uninstall", "deps")
+    (tmp_path / "chart.tgz").write_bytes(packaged("1.0.0"))
+    helm_by_hand(cloud, tmp_path, "install", "deps", str(tmp_path / "chart.tgz"))
+    with pytest.raises(ProvisioningError, match="somebody else"):
+        cloud.send("Update", properties("2.0.0"))
+
+
+def test_upgrade_by_hand_is_taken_back(cloud: Cloud, tmp_path: Path) -> None:
+    cloud.send("Create", properties())
+    (tmp_path / "chart.tgz").write_bytes(packaged("2.0.0"))
+    helm_by_hand(cloud, tmp_path, "upgrade", "deps", str(tmp_path / "chart.tgz"))
+    assert cloud.operator() == "2.0.0 x1"
+    assert cloud.send("Update", properties())["Data"]["Revision"] == "3"
+    assert cloud.operator() == "1.0.0 x1"
+
+
+def test_helm_out_of_time_records_a_failure(cloud: Cloud) -> None:
+    delay(cloud)
+    cloud.context.seconds = 22  # of which 20 are kept back
+    with pytest.raises(ProvisioningError, match="did not end within 2 s"):
+        cloud.send("Create", properties())
+    assert cloud.status() == "failed"
+    cloud.api.clear_faults()
+    cloud.context.seconds = 300
+    assert cloud.send("Update", properties())["Data"]["Status"] == "deployed"
+
+
+def test_hook_that_never_ends_is_named(cloud: Cloud) -> None:
+    cloud.add_chart("3.0.0", {"templates/hook.yaml": HOOK})
+    cloud.send("Create", properties())
+    cloud.context.seconds = 32
+    with pytest.raises(ProvisioningError, match="Job/training/migrate not ready") as failed:
+        cloud.send("Update", properties("3.0.0"))
+    assert "Revision 1 serves again. A hook of the chart did not end" in str(failed.value)
+    assert cloud.status() == "deployed"
+
+
+def test_failed_uninstall_says_what_kubernetes_refused(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.inject(
+        Fault(kind="Deployment", verbs=frozenset({"delete"}), code=403, message="not now")
+    )
+    with pytest.raises(ProvisioningError, match=r"could not uninstall.*not now"):
+        cloud.send("Delete", properties())
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+
+
+def test_values_keep_every_character(cloud: Cloud) -> None:
+    cloud.add_chart("3.0.0", {"templates/text.yaml": SHOW_TEXT})
+    text = 'é 漢 \U0001f6f0 \t \u0085 " \\ #: {{'
+    cloud.send("Create", properties("3.0.0", text=text))
+    (shown,) = cloud.api.objects("v1", "ConfigMap", "kubeflow")
+    assert shown["data"]["text"] == text
+
+
+def test_unreachable_api_fails_without_leaving_anything(cloud: Cloud) -> None:
+    cloud.api.inject(unreachable())
+    cloud.context.seconds = 21
+    with pytest.raises(ProvisioningError, match="access entry"):
+        cloud.send("Create", properties())
+    cloud.api.clear_faults()
+    assert cloud.api.objects("v1", "Secret", "training") == []
+
+
+def test_cluster_gone_means_release_gone(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.exists = False
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+
+
+def test_nothing_is_left_in_the_function(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    cloud.send("Create", properties())
+    assert list(temporary.iterdir()) == []

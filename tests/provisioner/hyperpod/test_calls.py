@@ -1,0 +1,227 @@
+"""Every SageMaker call fits the pinned SDK's model: botocore's Stubber checks the parameters."""
+
+import datetime
+
+import pytest
+from botocore.stub import Stubber
+
+from provisioner.framework.errors import ProvisioningError
+from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.stubbed_hyperpod import (
+    ARN,
+    BY_ARN,
+    CREATED,
+    EVENT_ID,
+    FAILED,
+    GROUP,
+    NAME,
+    WORKED,
+    claim,
+    claimed,
+    create_call,
+    created,
+    described,
+    error_event,
+    properties,
+    tagged,
+)
+
+CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
+DETAILS = {
+    **{key: value for key, value in GROUP.items() if key != "InstanceCount"},
+    "TargetCount": 1,
+    "CurrentCount": 1,
+}
+
+
+def test_create_sends_the_input_and_the_tags(stubbed_stack: Framework, stubber: Stubber) -> None:
+    created(stubber)
+    assert stubbed_stack.create(properties()).data["ClusterArn"] == ARN
+
+
+def test_retried_create_reads_all_the_tags_of_what_is_there(
+    stubbed_stack: Framework, stubber: Stubber
+) -> None:
+    tags = claimed(CREATED)
+    answer = {"ClusterArn": ARN, **NAME, "ClusterStatus": "Creating", "InstanceGroups": []}
+    stubber.add_response("describe_cluster", answer, NAME)
+    stubber.add_response("list_tags", {"Tags": tags[:1], "NextToken": "n"}, {"ResourceArn": ARN})
+    stubber.add_response("list_tags", {"Tags": tags[1:]}, {"ResourceArn": ARN, "NextToken": "n"})
+    described(stubber, "InService")
+    tagged(stubber, WORKED)
+    assert stubbed_stack.create(properties()).complete
+
+
+def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) -> None:
+    created(stubber)
+    stubbed_stack.create(properties())
+    rolling = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
+    scheduled = {"ScheduleExpression": "cron(0 2 ? * MON *)", "DeploymentConfig": rolling}
+    ami = "ami-0123456789abcdef0"
+    wanted = {**GROUP, "InstanceCount": 2, "ImageId": ami, "ScheduledUpdateConfig": scheduled}
+    team = {"Key": "team", "Value": "a"}
+    before = [*claimed(CREATED), WORKED]
+    first = claim(2, over=CREATED)
+    described(stubber, "InService", tags=before, InstanceGroups=[DETAILS], **CONTINUOUS)
+    tagged(stubber, *claimed(first), WORKED)
+    changed = {**NAME, "InstanceGroups": [wanted]}
+    stubber.add_response("update_cluster", {"ClusterArn": ARN}, changed)
+    updated = claim(2, over=CREATED, last_call="update")
+    tagged(stubber, claimed(updated)[-1])
+
+    larger = {**DETAILS, "TargetCount": 2, "ScheduledUpdateConfig": scheduled}
+    described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
+    software = {
+        **NAME,
+        "InstanceGroups": [{"InstanceGroupName": "workers"}],
+        "ImageId": ami,
+        "DeploymentConfig": rolling,
+    }
+    stubber.add_response("update_cluster_software", {"ClusterArn": ARN}, software)
+    stubber.add_client_error("add_tags", "ThrottlingException", "not noted")
+
+    larger = {**larger, "DesiredImageId": ami}
+    described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
+    tagged(stubber, team)
+    stubbed_stack.update(properties(InstanceGroups=[wanted], Tags=[team]))
+
+
+def test_failed_continuous_create_tells_shortages_and_newest_errors(
+    stubbed_stack: Framework, stubber: Stubber
+) -> None:
+    create_call(stubber)
+    described(
+        stubber,
+        "Failed",
+        FailureMessage="Cluster creation failed.",
+        NodeProvisioningMode="Continuous",
+        InstanceGroups=[{"InstanceGroupName": "workers", "CurrentCount": 0, "TargetCount": 4}],
+    )
+    asked = {
+        **NAME,
+        "SortBy": "EventTime",
+        "SortOrder": "Descending",
+        "MaxResults": 100,
+        "EventTimeAfter": Time().now - 60,
+    }
+    stubber.add_response(
+        "list_cluster_events",
+        {"Events": [error_event("Info", "Creation started")], "NextToken": "n"},
+        asked,
+    )
+    stubber.add_response(
+        "list_cluster_events",
+        {"Events": [error_event("Error", "Creation failed")] * 2},
+        {**asked, "NextToken": "n"},
+    )
+    metadata = {"Instance": {"FailureMessage": "InsufficientInstanceCapacity"}}
+    detail = {
+        **error_event("Error", "Creation failed"),
+        "EventDetails": {"EventMetadata": metadata},
+    }
+    stubber.add_response(
+        "describe_cluster_event", {"EventDetails": detail}, {**NAME, "EventId": EVENT_ID}
+    )
+    tagged(stubber, FAILED)
+    with pytest.raises(ProvisioningError) as failed:
+        stubbed_stack.create(properties())
+    text = str(failed.value)
+    assert text == (
+        "The HyperPod cluster ml-cluster is Failed: Cluster creation failed; group workers, "
+        "instance i-1: capacity: InsufficientInstanceCapacity; group workers has 0 of 4 nodes. "
+        "Try again later, another Availability Zone, or reserve capacity with a training plan."
+    )
+
+
+def test_trouble_with_events_does_not_hide_the_failure(
+    stubbed_stack: Framework, stubber: Stubber
+) -> None:
+    create_call(stubber)
+    described(stubber, "Failed", FailureMessage="Broken", NodeProvisioningMode="Continuous")
+    stubber.add_client_error("list_cluster_events", "AccessDeniedException", "no")
+    stubber.add_client_error("add_tags", "AccessDeniedException", "no")
+    with pytest.raises(ProvisioningError, match="is Failed: Broken"):
+        stubbed_stack.create(properties())
+
+
+@pytest.mark.parametrize(("status", "marks"), [("RollingBack", [FAILED]), ("Deleting", [])])
+def test_create_that_turns_back_is_a_failure(
+    stubbed_stack: Framework, stubber: Stubber, status: str, marks: list[dict[str, str]]
+) -> None:
+    create_call(stubber)
+    described(stubber, status, FailureMessage="Broken")
+    for mark in marks:
+        tagged(stubber, mark)
+    with pytest.raises(ProvisioningError, match=f"is {status}: Broken"):
+        stubbed_stack.create(properties())
+
+
+def test_delete_reads_and_writes_the_tags_first(stubbed_stack: Framework, stubber: Stubber) -> None:
+    created(stubber)
+    stubbed_stack.create(properties())
+    last = claim(2, over=CREATED)
+    deleted = claim(2, over=CREATED, last_call="delete")
+    described(stubber, "InService")
+    tagged(stubber, *claimed(last))
+    stubber.add_response("delete_cluster", {"ClusterArn": ARN}, NAME)
+    tagged(stubber, claimed(deleted)[-1])
+    described(stubber, "Deleting", tags=claimed(deleted))
+    stubber.add_client_error("describe_cluster", "ResourceNotFound", "gone")
+    assert stubbed_stack.delete().complete
+
+
+def test_failed_delete_is_raised(stubbed_stack: Framework, stubber: Stubber) -> None:
+    created(stubber)
+    stubbed_stack.create(properties())
+    last = claim(2, over=CREATED)
+    deleted = claim(2, over=CREATED, last_call="delete")
+    described(stubber, "InService")
+    tagged(stubber, *claimed(last))
+    stubber.add_response("delete_cluster", {"ClusterArn": ARN}, NAME)
+    tagged(stubber, claimed(deleted)[-1])
+    why = "Something still uses the cluster"
+    for _ in range(5):  # DescribeCluster may still show a failure from before
+        described(stubber, "Failed", tags=claimed(deleted), FailureMessage=why)
+    with pytest.raises(ProvisioningError, match="Something still uses"):
+        stubbed_stack.delete()
+
+
+def test_refused_delete_names_task_governance(stubbed_stack: Framework, stubber: Stubber) -> None:
+    created(stubber)
+    stubbed_stack.create(properties())
+    described(stubber, "InService", tags=claimed(claim(2, over=CREATED)))
+    stubber.add_client_error("delete_cluster", "ConflictException", "in use")
+    summary = {
+        "ComputeQuotaArn": "a",
+        "ComputeQuotaId": "abcdefghij12",
+        "Name": "research",
+        "Status": "Created",
+        "ComputeQuotaTarget": {"TeamName": "research"},
+        "CreationTime": datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC),
+    }
+    stubber.add_response(
+        "list_compute_quotas", {"ComputeQuotaSummaries": [summary], "NextToken": "n"}, BY_ARN
+    )
+    stubber.add_response(
+        "list_compute_quotas",
+        {"ComputeQuotaSummaries": [{**summary, "Status": "Deleted"}]},
+        {**BY_ARN, "NextToken": "n"},
+    )
+    stubber.add_response(
+        "list_cluster_scheduler_configs", {"ClusterSchedulerConfigSummaries": []}, BY_ARN
+    )
+    with pytest.raises(ProvisioningError, match="task governance uses it: compute quota research"):
+        stubbed_stack.delete()
+
+
+def test_a_new_cluster_whose_tags_are_not_visible_is_not_called_anothers(
+    stubbed_stack: Framework, stubber: Stubber
+) -> None:
+    now = datetime.datetime.fromtimestamp(Time().now, tz=datetime.UTC)
+    described(stubber, "Creating", tags=[], CreationTime=now)
+    _, accepted = stubbed_stack.start("Create", properties())
+    assert accepted.physical_id == "ml-cluster"
+    long_ago = now - datetime.timedelta(hours=1)
+    described(stubber, "Creating", tags=[], CreationTime=long_ago)
+    with pytest.raises(ProvisioningError, match="it carries no mark of any stack"):
+        stubbed_stack.start("Create", properties())

@@ -1,0 +1,274 @@
+"""What leads from a described cluster to the wanted one, as a table."""
+
+from typing import Any
+
+import pytest
+
+from provisioner.hyperpod.changes import Aim, Changes, changes, user_tags
+
+
+def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:
+    return {"InstanceGroupName": name, "InstanceCount": count, **more}
+
+
+def cluster(*groups: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "ClusterName": "c",
+        "InstanceGroups": list(groups),
+        "VpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]},
+        "NodeRecovery": "Automatic",
+        **more,
+    }
+
+
+def described(cluster: dict[str, Any]) -> dict[str, Any]:
+    """Return what DescribeCluster answers for a cluster that was made so."""
+    lists: dict[str, Any] = {
+        key: [{**item, "TargetCount": item["InstanceCount"]} for item in cluster[key]]
+        for key in ("InstanceGroups", "RestrictedInstanceGroups")
+        if key in cluster
+    }
+    for item in (item for items in lists.values() for item in items):
+        del item["InstanceCount"]
+    return {**cluster, **lists}
+
+
+def changed(old: dict[str, Any], new: dict[str, Any], **more: Any) -> Changes:
+    """Return what a cluster that is as the old input says needs to be as the new one says."""
+    return changes(Aim(wanted=new, former=old, **more), described(old), user_tags(old))
+
+
+def sent(*groups: dict[str, Any], **more: Any) -> Changes:
+    return Changes(update={"InstanceGroups": list(groups), **more})
+
+
+A, B = group("a"), group("b")
+LABELS = {"Labels": {"team": "x"}}
+OVERRIDE = {"Subnets": ["subnet-2"], "SecurityGroupIds": ["sg-2"]}
+
+
+@pytest.mark.parametrize(
+    ("case", "old", "new", "expected"),
+    [
+        ("nothing", cluster(A, B), cluster(A, B), Changes()),
+        ("order of groups", cluster(A, B), cluster(B, A), Changes()),
+        ("scale", cluster(A, B), cluster(A, group("b", 3)), sent(A, group("b", 3))),
+        ("scale to zero", cluster(A), cluster(group("a", 0)), sent(group("a", 0))),
+        ("add", cluster(A), cluster(A, B), sent(A, B)),
+        ("remove", cluster(A, B), cluster(A), sent(A, InstanceGroupsToDelete=["b"])),
+        (
+            "rename",
+            cluster(A, B),
+            cluster(A, group("z")),
+            sent(A, group("z"), InstanceGroupsToDelete=["b"]),
+        ),
+        (
+            "labels",
+            cluster(A, B),
+            cluster(group("a", KubernetesConfig=LABELS), B),
+            sent(group("a", KubernetesConfig=LABELS), B),
+        ),
+        (
+            "flexible group gets another order of types",
+            cluster(group("a", InstanceRequirements={"InstanceTypes": ["x", "y"]})),
+            cluster(group("a", InstanceRequirements={"InstanceTypes": ["y", "x"]})),
+            sent(group("a", InstanceRequirements={"InstanceTypes": ["y", "x"]})),
+        ),
+        (
+            "restricted group",
+            cluster(A, RestrictedInstanceGroups=[B]),
+            cluster(A, RestrictedInstanceGroups=[group("b", 2)]),
+            sent(A, RestrictedInstanceGroups=[group("b", 2)]),
+        ),
+        (
+            "order of subnets",
+            cluster(A, VpcConfig={"Subnets": ["s-1", "s-2"]}),
+            cluster(A, VpcConfig={"Subnets": ["s-2", "s-1"]}),
+            Changes(),
+        ),
+        (
+            "role left out with autoscaling",
+            cluster(A, AutoScaling={"Mode": "Enable"}, ClusterRole="r"),
+            cluster(A),
+            sent(A, AutoScaling={"Mode": "Disable"}),
+        ),
+        (
+            "node recovery comes with every group",
+            cluster(A, B),
+            cluster(A, B, NodeRecovery="None"),
+            sent(A, B, NodeRecovery="None"),
+        ),
+        (
+            "autoscaling left out is switched off",
+            cluster(A, AutoScaling={"Mode": "Enable"}),
+            cluster(A),
+            sent(A, AutoScaling={"Mode": "Disable"}),
+        ),
+        (
+            "tags",
+            cluster(A, Tags=[{"Key": "k", "Value": "1"}, {"Key": "gone", "Value": "1"}]),
+            cluster(A, Tags=[{"Key": "k", "Value": "2"}, {"Key": "new", "Value": "3"}]),
+            Changes(tags_to_add={"k": "2", "new": "3"}, tags_to_remove=("gone",)),
+        ),
+    ],
+)
+def test_changes(case: str, old: dict[str, Any], new: dict[str, Any], expected: Changes) -> None:
+    assert changed(old, new) == expected, case
+
+
+SCALED = cluster(A, AutoScaling={"Mode": "Enable"}, ClusterRole="role")
+FLEXIBLE: dict[str, Any] = {"InstanceRequirements": {"InstanceTypes": ["ml.m5.large"]}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what", "group_name", "instead"),
+    [
+        (cluster(A), cluster(A, VpcConfig={"Subnets": ["x"]}), "VpcConfig", None, "destroy this"),
+        (cluster(A), cluster(A, Orchestrator={"Eks": {}}), "Orchestrator", None, "destroy this"),
+        (
+            cluster(A),
+            cluster(A, NodeProvisioningMode="Continuous"),
+            "NodeProvisioningMode",
+            None,
+            "destroy this",
+        ),
+        (
+            cluster(A),
+            {**cluster(A), "NodeRecovery": None},
+            "NodeRecovery",
+            None,
+            "Set it explicitly",
+        ),
+        (cluster(A), cluster(A, NewField=1), "NewField", None, "destroy this"),
+        (SCALED, {**SCALED, "ClusterRole": "other"}, "ClusterRole", None, "Leave autoscaling out"),
+        (
+            cluster(A),
+            cluster(group("a", OverrideVpcConfig=OVERRIDE)),
+            "OverrideVpcConfig",
+            "a",
+            "another name",
+        ),
+        (
+            cluster(group("a", InstanceType="ml.m5.large")),
+            cluster(group("a", InstanceType="ml.m5.xlarge")),
+            "InstanceType",
+            "a",
+            "another name",
+        ),
+        (cluster(A), cluster(group("a", **FLEXIBLE)), "InstanceRequirements", "a", "another name"),
+        (
+            cluster(A, B),
+            cluster(A, RestrictedInstanceGroups=[B]),
+            "RestrictedInstanceGroups",
+            "b",
+            "another name",
+        ),
+    ],
+)
+def test_immutable_changes_are_refused(
+    old: dict[str, Any], new: dict[str, Any], what: str, group_name: str | None, instead: str
+) -> None:
+    (refused,) = changed(old, new).refusals
+    assert (refused.what, refused.group) == (what, group_name)
+    assert instead in refused.instead
+
+
+def test_new_group_may_override_the_vpc() -> None:
+    assert changed(cluster(A), cluster(A, group("b", OverrideVpcConfig=OVERRIDE))).refusals == ()
+
+
+def test_going_back_to_what_the_cluster_still_is_changes_nothing() -> None:
+    refused, original = cluster(A, group("z", 3), VpcConfig={"Subnets": ["x"]}), cluster(A)
+    for rolls_back in (True, False):
+        aim = Aim(wanted=original, former=refused, rolls_back=rolls_back)
+        assert changes(aim, described(original), {}) == Changes()
+
+
+def test_a_rollback_takes_back_only_what_came_true() -> None:
+    failed = cluster(group("a", 9, KubernetesConfig=LABELS), group("b", 2), group("z"))
+    now = cluster(group("a", 5, KubernetesConfig=LABELS), group("b", 2), group("z"), group("own"))
+    aim = Aim(wanted=cluster(A, B), former=failed, rolls_back=True)
+    update = {
+        "InstanceGroups": [group("a", 5), B, group("own")],
+        "InstanceGroupsToDelete": ["z"],
+    }
+    assert changes(aim, described(now), {}) == Changes(update=update)
+
+
+def test_an_update_removes_every_group_that_is_not_wanted() -> None:
+    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A))
+    made = changes(aim, described(cluster(A, group("left-behind"))), {})
+    assert made == sent(group("a", 2), InstanceGroupsToDelete=["left-behind"])
+
+
+def test_a_change_of_waiting_leaves_what_drifted() -> None:
+    aim = Aim(wanted=cluster(A), former=cluster(A))
+    assert changes(aim, described(cluster(A, B)), {"team": "x"}) == Changes()
+
+
+@pytest.mark.parametrize(
+    ("described_value", "wanted", "sent_value"),
+    [
+        ({"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}, {"Mode": "Enable"}, None),
+        ({"Mode": "Disable"}, {"Mode": "Enable"}, {"Mode": "Enable"}),
+        (None, {"Mode": "Enable"}, None),
+    ],
+)
+def test_defaults_of_fields_that_are_not_asked_to_change_are_not_sent(
+    described_value: object, wanted: object, sent_value: object
+) -> None:
+    old = cluster(A, TieredStorageConfig=wanted)
+    now = {**described(cluster(A)), "TieredStorageConfig": described_value, "NewField": 1}
+    aim = Aim(wanted={**old, "Tags": [{"Key": "k", "Value": "v"}]}, former=old)
+    assert changes(aim, now, {}).update.get("TieredStorageConfig") == sent_value
+
+
+def test_unknown_read_only_fields_are_no_difference() -> None:
+    now = described(cluster(A))
+    now["InstanceGroups"][0] |= {"ActiveOperations": {"Scaling": 1}, "ThreadsPerCore": 2}
+    tagged = cluster(A, Tags=[{"Key": "k", "Value": "v"}])
+    assert changes(Aim(wanted=tagged, former=cluster(A)), now, {}).update == {}
+
+
+@pytest.mark.parametrize(
+    ("case", "details", "count"),
+    [
+        ("as in the template", {"TargetCount": 1}, 1),
+        ("scaled outside", {"TargetCount": 7}, 7),
+        ("scaled to nothing outside", {"TargetCount": 0}, 0),
+    ],
+)
+def test_count_that_is_not_asked_to_change_is_the_clusters_own(
+    case: str, details: dict[str, Any], count: int
+) -> None:
+    labelled = cluster(group("a", KubernetesConfig=LABELS))
+    now = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", **details}]}
+    (item,) = changes(Aim(wanted=labelled, former=cluster(A)), now, {}).update["InstanceGroups"]
+    assert item["InstanceCount"] == count, case
+
+
+def test_kept_count_stays_within_the_least() -> None:
+    old, new = group("a", 4, MinInstanceCount=2), group("a", 4, MinInstanceCount=3)
+    now = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 1}]}
+    made = changes(Aim(wanted=cluster(new), former=cluster(old)), now, {})
+    assert made.update["InstanceGroups"][0]["InstanceCount"] == 3
+
+
+def test_count_that_is_asked_to_change_is_sent() -> None:
+    now = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 7}]}
+    made = changes(Aim(wanted=cluster(group("a", 2)), former=cluster(A)), now, {})
+    assert made.update == {"InstanceGroups": [group("a", 2)]}
+
+
+def test_a_cluster_that_is_taken_over_is_compared_whole() -> None:
+    now = cluster(group("a", 4), B, AutoScaling={"Mode": "Enable"}, NodeRecovery="None")
+    made = changes(Aim(wanted=cluster(A), former=None), described(now), {"team": "x", "aws:x": "y"})
+    assert made == Changes(
+        update={
+            "AutoScaling": {"Mode": "Disable"},
+            "NodeRecovery": "Automatic",
+            "InstanceGroups": [A],
+            "InstanceGroupsToDelete": ["b"],
+        },
+        tags_to_remove=("team",),
+    )

@@ -1,0 +1,173 @@
+"""``Custom::HyperPodCluster`` through the framework's eyes, against the rehearsal's HyperPod."""
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import STACK_TAG
+from provisioner.hyperpod.claim import CREATION_TAG, REQUEST_TAG, SUCCEEDED
+from rehearsal.hyperpod import Caller, Faults, Unknowns
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
+from tests.support.provisioner.hyperpod_stack import (
+    CLASSIC,
+    ONE,
+    TIMINGS,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+    tags_of_cluster,
+)
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+
+@pytest.fixture(params=["kept", "removed"], ids="left-out groups are {}".format)
+def unknowns(request: pytest.FixtureRequest) -> Unknowns:
+    """What AWS does with the groups that UpdateCluster does not name is not documented."""
+    return Unknowns(left_out_groups=request.param)
+
+
+@pytest.fixture
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
+    return hyperpod_stack(sagemaker, time)
+
+
+def test_create_waits_and_answers_every_attribute(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    started = time.now
+    progress = stack.create(ONE)
+    assert stack.physical_id == "ml-cluster"
+    assert time.now - started >= TIMINGS.create
+    assert progress.data == {
+        "ClusterName": "ml-cluster",
+        "ClusterArn": describe(sagemaker)["ClusterArn"],
+        "ClusterStatus": "InService",
+        "Shortage": "none",
+    }
+    assert sagemaker.writes == ["CreateCluster"]
+
+
+def test_cluster_carries_the_users_tags_and_the_owners(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    tags = tags_of_cluster(sagemaker)
+    assert tags.pop(REQUEST_TAG)
+    assert tags == {
+        CREATION_TAG: SUCCEEDED,
+        "team": "research",
+        STACK_TAG: STACK_ID,
+        "hyperpod-cdk:logical-id": "Resource",
+    }
+
+
+def test_retried_create_adopts_its_own_cluster(stack: HyperPodStack) -> None:
+    stack.create(ONE)
+    _, accepted = stack.start("Create", ONE)
+    assert accepted.physical_id == "ml-cluster"
+    assert accepted.failure is None
+
+
+def test_cluster_of_another_stack_is_refused(sagemaker: LocalSageMaker, time: Time) -> None:
+    hyperpod_stack(sagemaker, time, stack_id=OTHER_STACK_ID).create(ONE)
+    with pytest.raises(ProvisioningError, match="belongs to the resource Resource of the stack"):
+        hyperpod_stack(sagemaker, time).create(ONE)
+
+
+def test_role_that_iam_has_not_spread_yet_is_waited_for(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.faults = Faults(role_not_propagated_calls=4)
+    assert stack.create(ONE).complete
+    assert sagemaker.writes == ["CreateCluster"] * 5
+
+
+def test_role_that_never_works_is_reported_in_time(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sagemaker.service.faults = Faults(role_not_propagated_calls=1000)
+    with pytest.raises(ProvisioningError, match="Could not assume role"):
+        stack.create(ONE)
+    assert sum(time.slept) <= 120
+
+
+def test_update_without_a_change_makes_no_call(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    sagemaker.calls.clear()
+    assert stack.update(ONE).data["ClusterStatus"] == "InService"
+    assert sagemaker.writes == []
+
+
+def test_update_changes_groups_recovery_and_tags(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(properties(group("workers"), group("old")))
+    stack.update(
+        properties(
+            group("workers", 3),
+            group("new"),
+            NodeRecovery="None",
+            Tags=[{"Key": "cost", "Value": "42"}],
+        )
+    )
+    time.sleep(300)  # in Continuous mode a group may outlive the update
+    described = describe(sagemaker)
+    counts = {
+        made["InstanceGroupName"]: made["TargetCount"] for made in described["InstanceGroups"]
+    }
+    assert counts == {"workers": 3, "new": 1}
+    assert described["NodeRecovery"] == "None"
+    tags = tags_of_cluster(sagemaker)
+    assert tags["cost"] == "42"
+    assert "team" not in tags
+    assert STACK_TAG in tags
+
+
+def test_every_group_that_stays_is_sent(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    stack.create(properties(group("workers"), group("autoscaled", 1)))
+    stack.update(properties(group("workers", 2), group("autoscaled", 1)))
+    sent = sagemaker.last("UpdateCluster")["InstanceGroups"]
+    assert [item["InstanceGroupName"] for item in sent] == ["workers", "autoscaled"]
+
+
+def test_update_of_a_busy_cluster_is_made_later_and_once(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(CLASSIC)
+    stack.update(properties(group("workers", 2), NodeProvisioningMode=None))
+    sagemaker.service.call(  # somebody else's change is still under way
+        "UpdateCluster",
+        {"ClusterName": "ml-cluster", "InstanceGroups": [group("workers", 3)]},
+        Caller(),
+    )
+    sagemaker.calls.clear()
+    stack.update(properties(group("workers", 4), NodeProvisioningMode=None))
+    assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 4
+    assert sagemaker.writes == ["UpdateCluster"]
+
+
+def test_immutable_change_is_refused_and_rolled_back_without_a_call(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    moved = properties(
+        group("workers"),
+        group("more"),
+        VpcConfig={"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]},
+    )
+    original = stack.properties
+    with pytest.raises(ProvisioningError, match=r"VpcConfig .* cannot change .* destroy this"):
+        stack.update(moved)
+    sagemaker.calls.clear()
+    assert stack.roll_back_update(moved, original).complete
+    assert sagemaker.writes == []
+
+
+def test_other_name_is_a_replacement(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    stack.create(ONE)
+    stack.update(properties(group("workers"), name="another"))
+    assert stack.physical_id == "another"
+    assert describe(sagemaker, "another")["ClusterStatus"] == "InService"

@@ -1,0 +1,129 @@
+"""A HyperPod cluster that somebody deleted, and what it leaves behind."""
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.request import Request
+from rehearsal.hyperpod import Caller, Faults
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.fake_s3 import client_error
+from tests.support.provisioner.hyperpod_stack import (
+    CLASSIC,
+    ONE,
+    TIMINGS,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+)
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+TWO = properties(group("workers", 2), group("others", 1))
+
+
+@pytest.fixture
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
+    return hyperpod_stack(sagemaker, time)
+
+
+def delete_outside(sagemaker: LocalSageMaker, time: Time) -> None:
+    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
+    time.sleep(TIMINGS.delete + 60)
+
+
+def test_update_creates_it_anew_and_whole(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    old = describe(sagemaker)["ClusterArn"]
+    delete_outside(sagemaker, time)
+    assert stack.update(TWO).data["ClusterArn"] != old
+    counts = {
+        item["InstanceGroupName"]: item["TargetCount"]
+        for item in describe(sagemaker)["InstanceGroups"]
+    }
+    assert counts == {"workers": 2, "others": 1}
+    assert "UpdateCluster" not in sagemaker.writes
+    assert stack.update(ONE).complete
+    assert stack.delete().complete
+
+
+def test_update_without_a_change_creates_it_anew_too(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    delete_outside(sagemaker, time)
+    assert stack.update({**ONE, "WaitMinutes": "30"}).data["ClusterStatus"] == "InService"
+
+
+def test_update_while_it_is_being_deleted(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    stack.create(ONE)
+    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
+    assert stack.update(TWO).complete
+    assert describe(sagemaker)["ClusterStatus"] == "InService"
+
+
+def test_rollback_does_not_create_it_anew(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    delete_outside(sagemaker, time)
+    sagemaker.service.faults = Faults(quotas={"ml.m5.2xlarge": 0})
+    with pytest.raises(ProvisioningError, match="ResourceLimitExceeded"):
+        stack.update(TWO)
+    progress = stack.roll_back_update(TWO, ONE)
+    assert (progress.data["ClusterStatus"], progress.data["ClusterArn"]) == ("Deleted", "none")
+
+
+def test_creation_anew_that_fails_is_made_good_by_the_next_update(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(CLASSIC)
+    delete_outside(sagemaker, time)
+    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
+    wanted = properties(group("workers", 2), NodeProvisioningMode=None)
+    with pytest.raises(ProvisioningError, match="is Failed"):
+        stack.update(wanted)
+    sagemaker.service.faults = Faults()
+    stack.properties = CLASSIC
+    assert stack.update(wanted).data["ClusterStatus"] == "InService"
+    assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 2
+
+
+def test_cluster_that_somebody_deletes_while_it_is_created(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sent, accepted = stack.start("Create", ONE)
+    time.sleep(TIMINGS.create + 60)
+    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
+    polled = Request.from_event({**sent, **accepted.as_response()})
+    with pytest.raises(ProvisioningError, match="ml-cluster is Deleting"):
+        stack.resource.is_complete(polled, time.clock)
+
+
+def test_cluster_that_disappears_while_it_is_created_is_created_anew(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sent, accepted = stack.start("Create", ONE)
+    time.sleep(TIMINGS.create + 60)
+    delete_outside(sagemaker, time)
+    polled = Request.from_event({**sent, **accepted.as_response()})
+    assert not stack.resource.is_complete(polled, time.clock).complete
+    assert describe(sagemaker)["ClusterStatus"] == "Creating"
+
+
+def test_delete_of_a_stack_that_cloudformation_has_forgotten(stack: HyperPodStack) -> None:
+    stack.create(ONE)
+    sent, accepted = stack.start("Delete", ONE)
+    assert accepted.physical_id == "ml-cluster"
+    stack.cloudformation.status = None
+    polled = Request.from_event({**sent, **accepted.as_response()})
+    while not stack.resource.is_complete(polled, stack.time.clock).complete:
+        stack.time.sleep(30)
+
+
+def test_a_delete_that_may_not_ask_for_the_stack_succeeds(stack: HyperPodStack) -> None:
+    stack.create(ONE)
+    stack.cloudformation.error = client_error("AccessDenied", "DescribeStacks")
+    assert stack.delete().complete

@@ -1,0 +1,225 @@
+"""What becomes of a HyperPod cluster whose creation failed, on every path CloudFormation takes."""
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import STACK_TAG
+from provisioner.framework.request import Request
+from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
+from rehearsal.hyperpod import Caller, Faults
+from tests.support.provisioner.cloudformation import STACK_ID, Time
+from tests.support.provisioner.hyperpod_stack import (
+    CLASSIC,
+    ONE,
+    TIMINGS,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+    tags_of_cluster,
+)
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+AGAIN_STACK_ID = STACK_ID.rpartition("/")[0] + "/another-id-of-the-same-name"
+SHORT = Faults(capacity_shortage=frozenset({"workers"}))
+LATE = {**ONE, "WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
+DELETE = {"OnCreateFailure": "delete"}
+
+
+@pytest.fixture
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
+    return hyperpod_stack(sagemaker, time)
+
+
+def fail(stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]) -> None:
+    sagemaker.service.faults = SHORT
+    with pytest.raises(ProvisioningError, match="sufficient capacity"):
+        stack.create(wanted)
+    sagemaker.service.faults = Faults()
+
+
+def exists(sagemaker: LocalSageMaker) -> bool:
+    listed = sagemaker.service.call("ListClusters", {}, Caller())["ClusterSummaries"]
+    return any(cluster["ClusterStatus"] != "Deleting" for cluster in listed)
+
+
+@pytest.mark.parametrize("wanted", [CLASSIC, LATE], ids=["failed", "late"])
+def test_rollback_of_the_creation_keeps_it_and_says_so(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]
+) -> None:
+    fail(stack, sagemaker, wanted)
+    with pytest.raises(ProvisioningError, match=r"ml-cluster is kept.*deploy again.*delete the st"):
+        stack.roll_back_creation(wanted)
+    assert exists(sagemaker)
+    assert "DeleteCluster" not in sagemaker.writes
+
+
+def test_nodes_of_a_kept_cluster_are_said_to_be_billed(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    both = properties(group("workers"), group("others", 2))
+    wanted = {**both, "WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
+    fail(stack, sagemaker, wanted)
+    with pytest.raises(ProvisioningError, match=r"is kept with [23] nodes, which are billed"):
+        stack.roll_back_creation(wanted)
+
+
+@pytest.mark.parametrize("wanted", [CLASSIC, LATE], ids=["failed", "late"])
+def test_deleting_the_stack_afterwards_deletes_it(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]
+) -> None:
+    fail(stack, sagemaker, wanted)
+    with pytest.raises(ProvisioningError, match="is kept"):
+        stack.roll_back_creation(wanted)
+    assert stack.delete().complete
+    assert not exists(sagemaker)
+
+
+@pytest.mark.parametrize("wanted", [CLASSIC, LATE], ids=["failed", "late"])
+def test_rollback_deletes_it_if_asked_to(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]
+) -> None:
+    fail(stack, sagemaker, {**wanted, **DELETE})
+    assert stack.roll_back_creation({**wanted, **DELETE}).complete
+    assert not exists(sagemaker)
+    assert stack.cloudformation.asked == []
+
+
+def test_every_try_of_an_updates_cleanup_leaves_it(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    fail(stack, sagemaker, CLASSIC)
+    for _ in range(3):
+        stack.cloudformation.status = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
+        with pytest.raises(ProvisioningError, match="aws sagemaker delete-cluster"):
+            stack.start("Delete", CLASSIC)
+    assert exists(sagemaker)
+
+
+def test_rollback_deletes_a_cluster_that_is_fine(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    assert stack.roll_back_creation(ONE).complete
+    assert not exists(sagemaker)
+
+
+@pytest.mark.parametrize("stack_id", [STACK_ID, AGAIN_STACK_ID], ids=["same stack", "created anew"])
+def test_next_create_replaces_a_failed_one(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, stack_id: str
+) -> None:
+    fail(stack, sagemaker, CLASSIC)
+    old = describe(sagemaker)["ClusterArn"]
+    again = hyperpod_stack(sagemaker, time, stack_id=stack_id, requests=7)
+    assert again.create(CLASSIC).data["ClusterArn"] != old
+    assert sagemaker.writes[-3:] == ["CreateCluster", "DeleteCluster", "CreateCluster"]
+    assert tags_of_cluster(sagemaker)[CREATION_TAG] == SUCCEEDED
+    assert again.delete().complete
+
+
+def test_next_create_adopts_a_late_one_as_it_wants_it(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    fail(stack, sagemaker, LATE)
+    assert tags_of_cluster(sagemaker)[CREATION_TAG] == CREATE_FAILED
+    old = describe(sagemaker)["ClusterArn"]
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
+    wanted = properties(group("others", 2), NodeRecovery="None", Tags=[])
+    assert again.create({**wanted, "WaitFor": "nodes"}).data["ClusterArn"] == old
+    time.sleep(300)
+    described = describe(sagemaker)
+    assert [item["InstanceGroupName"] for item in described["InstanceGroups"]] == ["others"]
+    assert described["NodeRecovery"] == "None"
+    tags = tags_of_cluster(sagemaker)
+    assert tags[STACK_TAG] == AGAIN_STACK_ID
+    assert tags[CREATION_TAG] == SUCCEEDED
+    assert "team" not in tags
+    assert "DeleteCluster" not in sagemaker.writes
+    assert again.delete().complete
+
+
+def test_next_create_replaces_a_late_one_that_cannot_be_made_the_wanted_one(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    fail(stack, sagemaker, LATE)
+    old = describe(sagemaker)["ClusterArn"]
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID)
+    vpc = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
+    again.requests = 7
+    assert again.create(properties(group("workers"), VpcConfig=vpc)).data["ClusterArn"] != old
+    assert describe(sagemaker)["VpcConfig"] == vpc
+
+
+def test_next_create_replaces_a_late_one_with_another_ami(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    ami = "ami-0123456789abcdef0"
+    fail(stack, sagemaker, LATE)
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
+    again.create(properties(group("workers", ImageId=ami)))
+    assert describe(sagemaker)["InstanceGroups"][0]["CurrentImageId"] == ami
+
+
+def test_next_create_refuses_to_replace_one_that_worked(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
+    vpc = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
+    with pytest.raises(ProvisioningError, match=r"is in service and differs in VpcConfig: .* aws "):
+        again.create(properties(group("workers"), VpcConfig=vpc))
+    assert describe(sagemaker)["ClusterStatus"] == "InService"
+
+
+def test_next_create_waits_for_one_that_is_still_being_made_or_deleted(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.start("Create", CLASSIC)
+    stack.requests = 7
+    assert stack.create(CLASSIC).complete
+    assert sagemaker.writes == ["CreateCluster"]
+    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
+    stack.requests = 9
+    assert stack.create(CLASSIC).complete
+    assert describe(sagemaker)["ClusterStatus"] == "InService"
+
+
+def test_a_cluster_that_blocks_the_next_create_for_too_long_is_named(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
+    stack.start("Create", CLASSIC)
+    stack.requests = 7
+    larger = properties(group("workers", 2), NodeProvisioningMode=None)
+    with pytest.raises(ProvisioningError, match="of an earlier deployment is still there and Crea"):
+        stack.create({**larger, "WaitMinutes": "5"})
+
+
+def test_nothing_is_created_for_a_stack_that_is_being_deleted(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    fail(stack, sagemaker, CLASSIC)
+    stack.requests = 7
+    sent, accepted = stack.start("Create", CLASSIC)
+    assert describe(sagemaker)["ClusterStatus"] == "Deleting"
+    time.sleep(TIMINGS.delete + 60)
+    stack.cloudformation.status = "DELETE_IN_PROGRESS"
+    polled = Request.from_event({**sent, **accepted.as_response()})
+    with pytest.raises(ProvisioningError, match="was not created: the stack is being deleted"):
+        stack.resource.is_complete(polled, time.clock)
+    assert not exists(sagemaker)
+
+
+def test_a_replacement_that_fails_leaves_the_old_cluster_and_is_kept(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(CLASSIC)
+    renamed = properties(group("workers"), name="another", NodeProvisioningMode=None)
+    sagemaker.service.faults = SHORT
+    with pytest.raises(ProvisioningError, match="The HyperPod cluster another is Failed"):
+        stack.update(renamed)
+    stack.cloudformation.status = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
+    with pytest.raises(ProvisioningError, match="another is kept"):
+        stack.start("Delete", renamed)
+    assert describe(sagemaker)["ClusterStatus"] == "InService"

@@ -1,0 +1,236 @@
+"""The Update that takes back a failed one changes only what had come true, and does not fail."""
+
+from typing import Any
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
+from rehearsal.hyperpod import Caller, Faults, Unknowns
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.hyperpod_stack import (
+    CLASSIC,
+    ONE,
+    TIMINGS,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+    tags_of_cluster,
+)
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+AMI = "ami-0123456789abcdef0"
+SHORT = Faults(capacity_shortage=frozenset({"workers"}))
+LATE = {"WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
+RENAMED = properties(group("workers"), name="another")
+MOVED = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
+
+
+@pytest.fixture(params=["kept", "removed"], ids="left-out groups are {}".format)
+def unknowns(request: pytest.FixtureRequest) -> Unknowns:
+    """What AWS does with the groups that UpdateCluster does not name is not documented."""
+    return Unknowns(left_out_groups=request.param)
+
+
+@pytest.fixture
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
+    return hyperpod_stack(sagemaker, time)
+
+
+def scale_outside(sagemaker: LocalSageMaker, time: Time, *, by: int) -> None:
+    nodes = [{"InstanceGroupName": "workers", "IncrementTargetCountBy": by}]
+    request = {"ClusterName": "ml-cluster", "NodesToAdd": nodes}
+    sagemaker.service.call("BatchAddClusterNodes", request, Caller())
+    time.sleep(600)
+
+
+def delete_outside(sagemaker: LocalSageMaker, time: Time | None = None) -> None:
+    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
+    if time is not None:
+        time.sleep(TIMINGS.delete + 60)
+
+
+def target_count(sagemaker: LocalSageMaker) -> int:
+    count: int = describe(sagemaker)["InstanceGroups"][0]["TargetCount"]
+    return count
+
+
+@pytest.mark.parametrize(
+    ("wanted", "refusal"),
+    [
+        (properties(group("workers", 9)), "ResourceLimitExceeded"),
+        (properties(group("workers", 9), VpcConfig=MOVED), "VpcConfig"),
+    ],
+    ids=["by the service", "by the plan"],
+)
+def test_refused_count_leaves_what_autoscaling_did(
+    wanted: dict[str, Any],
+    refusal: str,
+    stack: HyperPodStack,
+    sagemaker: LocalSageMaker,
+    time: Time,
+) -> None:
+    stack.create(ONE)
+    scale_outside(sagemaker, time, by=4)
+    sagemaker.service.faults = Faults(quotas={"ml.m5.2xlarge": 5})
+    with pytest.raises(ProvisioningError, match=refusal):
+        stack.update(wanted)
+    sagemaker.calls.clear()
+
+    assert stack.roll_back_update(wanted, ONE).complete
+    assert (sagemaker.writes, target_count(sagemaker)) == ([], 5)
+
+
+def test_count_that_came_true_is_taken_back(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    larger = properties(group("workers", 3))
+    stack.update(larger)
+
+    assert stack.roll_back_update(larger, ONE).complete
+    assert target_count(sagemaker) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ({**ONE, "SoftwareUpdate": "2026-11"}, {**ONE, "SoftwareUpdate": "2026-12"}),
+        (ONE, properties(group("workers", ImageId=AMI))),
+    ],
+    ids=["latest AMI", "custom AMI"],
+)
+def test_amis_that_never_changed_stay(
+    before: dict[str, Any],
+    wanted: dict[str, Any],
+    stack: HyperPodStack,
+    sagemaker: LocalSageMaker,
+) -> None:
+    stack.create(before)
+    sagemaker.calls.clear()
+
+    assert stack.roll_back_update(wanted, before).complete
+    assert "UpdateClusterSoftware" not in sagemaker.writes
+
+
+def test_custom_ami_that_came_true_is_taken_back(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    wanted = properties(group("workers", ImageId=AMI))
+    stack.update(wanted)
+    assert describe(sagemaker)["InstanceGroups"][0]["CurrentImageId"] == AMI
+
+    assert stack.roll_back_update(wanted, ONE).complete
+    assert describe(sagemaker)["InstanceGroups"][0]["CurrentImageId"] != AMI
+
+
+def test_new_name_is_taken_back_without_a_call(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    scale_outside(sagemaker, time, by=4)
+    stack.update(RENAMED)
+    sagemaker.calls.clear()
+
+    progress = stack.roll_back_update(RENAMED, ONE)
+    assert (progress.data["ClusterName"], stack.physical_id) == ("ml-cluster", "ml-cluster")
+    assert (sagemaker.writes, target_count(sagemaker)) == ([], 5)
+
+
+def test_new_name_is_taken_back_though_the_former_cluster_is_gone(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    delete_outside(sagemaker, time)
+    stack.update(RENAMED)
+    sagemaker.calls.clear()
+
+    assert stack.roll_back_update(RENAMED, ONE).data["ClusterStatus"] == "Deleted"
+    assert sagemaker.writes == []
+
+
+def test_busy_cluster_does_not_fail_it(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    before = {**CLASSIC, "WaitMinutes": "5", "OnShortage": "fail"}
+    stack.create(before)
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
+    wanted = {
+        **before,
+        "Request": properties(group("workers", 3), NodeProvisioningMode=None)["Request"],
+    }
+    with pytest.raises(ProvisioningError, match="was not ready after 5 minutes"):
+        stack.update(wanted)
+
+    assert "the cluster is Updating" in stack.roll_back_update(wanted, before).data["Shortage"]
+
+
+def test_failed_cluster_does_not_fail_it(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sagemaker.service.faults = SHORT
+    before = {**CLASSIC, "WaitFor": "accepted"}
+    stack.create(before)
+    time.sleep(600)
+    with pytest.raises(ProvisioningError, match="is Failed"):
+        stack.update(CLASSIC)
+
+    progress = stack.roll_back_update(CLASSIC, before)
+    assert progress.data["ClusterStatus"] == "Failed"
+    assert "capacity" in progress.data["Shortage"]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [properties(group("workers"), Tags=[{"Key": "a", "Value": "b"}]), {**ONE, "WaitMinutes": "30"}],
+    ids=["tags", "no call"],
+)
+def test_cluster_that_somebody_deletes_is_waited_for(
+    wanted: dict[str, Any], stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    delete_outside(sagemaker)
+    assert stack.update(wanted).data["ClusterStatus"] == "InService"
+
+    delete_outside(sagemaker)
+    assert stack.roll_back_update(wanted, ONE).data["ClusterStatus"] == "Deleted"
+
+
+def test_properties_that_were_refused_are_not_read_again(stack: HyperPodStack) -> None:
+    stack.create(ONE)
+    for wanted in ({**ONE, "WaitMinutes": "99"}, {**ONE, "Request": "{"}):
+        with pytest.raises(ProvisioningError):
+            stack.update(wanted)
+        assert stack.roll_back_update(wanted, ONE).complete
+
+
+def test_creation_anew_that_failed_is_kept(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(CLASSIC)
+    delete_outside(sagemaker, time)
+    sagemaker.service.faults = SHORT
+    wanted = properties(group("workers", 2), NodeProvisioningMode=None)
+    with pytest.raises(ProvisioningError, match="is Failed"):
+        stack.update(wanted)
+
+    assert stack.roll_back_update(wanted, CLASSIC).data["ClusterStatus"] == "Failed"
+    assert tags_of_cluster(sagemaker)[CREATION_TAG] == CREATE_FAILED
+
+
+def test_update_takes_the_mark_of_a_failed_creation_from_a_cluster_that_works(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    delete_outside(sagemaker, time)
+    sagemaker.service.faults = SHORT
+    wanted = {**properties(group("workers", 2)), **LATE}
+    with pytest.raises(ProvisioningError, match="was not ready"):
+        stack.update(wanted)
+    sagemaker.service.faults = Faults()
+    stack.roll_back_update(wanted, ONE)
+    stack.properties = ONE
+
+    stack.update(properties(group("workers", 3)))
+    assert tags_of_cluster(sagemaker)[CREATION_TAG] == SUCCEEDED

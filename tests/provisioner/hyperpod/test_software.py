@@ -1,0 +1,144 @@
+"""Which AMIs change, and by which calls of UpdateClusterSoftware."""
+
+from typing import Any
+
+import pytest
+
+from provisioner.hyperpod.changes import Aim, Changes, changes
+
+AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
+ROLLING = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
+SCHEDULED = {"ScheduleExpression": "cron(0 2 ? * MON *)", "DeploymentConfig": ROLLING}
+
+
+def group(name: str, **more: Any) -> dict[str, Any]:
+    return {"InstanceGroupName": name, "InstanceCount": 1, **more}
+
+
+def cluster(*groups: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"ClusterName": "c", "InstanceGroups": list(groups), **more}
+
+
+def calls(*named: str, **more: Any) -> dict[str, Any]:
+    return {"InstanceGroups": [{"InstanceGroupName": name} for name in named], **more}
+
+
+def changed(old: dict[str, Any], new: dict[str, Any], *, asked: bool = False) -> Changes:
+    return changes(Aim(wanted=new, former=old, latest_software=asked), old, {})
+
+
+def inputs(made: Changes) -> list[dict[str, Any]]:
+    return [update.input for _, update in made.software if update.groups]
+
+
+RELEASE = {"InstanceGroups": [{"InstanceGroupName": "a", "ImageReleaseVersion": "2.0.0"}]}
+
+
+@pytest.mark.parametrize(
+    ("case", "old", "new", "asked", "expected"),
+    [
+        ("nothing", group("a"), group("a"), False, []),
+        ("asked for", group("a"), group("a"), True, [calls("a")]),
+        ("a release", group("a"), group("a", ImageReleaseVersion="2.0.0"), False, [RELEASE]),
+        (
+            "a release no longer asked for stays",
+            group("a", ImageReleaseVersion="2.0.0"),
+            group("a"),
+            False,
+            [],
+        ),
+        (
+            "a custom AMI",
+            group("a"),
+            group("a", ImageId=AMI),
+            False,
+            [calls("a", ImageId=AMI)],
+        ),
+        (
+            "another custom AMI",
+            group("a", ImageId=AMI),
+            group("a", ImageId=OTHER_AMI),
+            False,
+            [calls("a", ImageId=OTHER_AMI)],
+        ),
+        (
+            "back to HyperPod's",
+            group("a", ImageId=AMI),
+            group("a"),
+            False,
+            [calls("a", ImageId="default")],
+        ),
+        (
+            "back to a release of HyperPod's",
+            group("a", ImageId=AMI),
+            group("a", ImageReleaseVersion="2.0.0"),
+            False,
+            [{**RELEASE, "ImageId": "default"}],
+        ),
+        ("default by name", group("a"), group("a", ImageId="default"), False, []),
+        ("a custom AMI is not updated", *[group("a", ImageId=AMI)] * 2, True, []),
+        ("a release is not updated", *[group("a", ImageReleaseVersion="2.0.0")] * 2, True, []),
+        (
+            "as on the schedule",
+            *[group("a", ScheduledUpdateConfig=SCHEDULED)] * 2,
+            True,
+            [calls("a", DeploymentConfig=ROLLING)],
+        ),
+        ("a new group comes with its own", group("z"), group("a", ImageId=AMI), False, []),
+    ],
+)
+def test_calls(
+    case: str,
+    old: dict[str, Any],
+    new: dict[str, Any],
+    asked: bool,
+    expected: list[dict[str, Any]],
+) -> None:
+    assert inputs(changed(cluster(old), cluster(new), asked=asked)) == expected, case
+
+
+def test_groups_alike_share_a_call() -> None:
+    old = [group(name) for name in "abcd"]
+    new = [
+        group("a", ImageId=AMI),
+        group("b", ImageId=OTHER_AMI),
+        group("c", ImageId=AMI),
+        group("d"),
+    ]
+    made = changed(cluster(*old), cluster(*new), asked=True)
+    assert inputs(made) == [
+        calls("a", "c", ImageId=AMI),
+        calls("b", ImageId=OTHER_AMI),
+        calls("d"),
+    ]
+
+
+def test_restricted_groups_are_left_alone() -> None:
+    restricted = cluster(RestrictedInstanceGroups=[group("r")])
+    assert changed(restricted, restricted, asked=True) == Changes()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "details", "sent"),
+    [
+        ({"ImageId": AMI}, {"DesiredImageId": AMI}, False),
+        ({"ImageId": AMI}, {"DesiredImageId": OTHER_AMI}, True),
+        ({"ImageReleaseVersion": "2.0.0"}, {"DesiredImageReleaseVersion": "2.0.0"}, False),
+        ({"ImageReleaseVersion": "2.0.0"}, {"DesiredImageReleaseVersion": "1.0.0"}, True),
+        ({"ImageReleaseVersion": "2.0.0"}, {"Status": "Deleting"}, False),
+    ],
+)
+def test_an_ami_that_is_there_is_not_asked_for(
+    wanted: dict[str, Any], details: dict[str, Any], sent: bool
+) -> None:
+    described = {"InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 1, **details}]}
+    aim = Aim(wanted=cluster(group("a", **wanted)), former=cluster(group("a")))
+    assert bool(inputs(changes(aim, described, {}))) == sent
+
+
+def test_a_call_keeps_its_key_whatever_is_there_already() -> None:
+    aim = Aim(wanted=cluster(group("a", ImageId=AMI)), former=cluster(group("a")))
+    (before,) = changes(aim, cluster(group("a")), {}).software
+    (after,) = changes(aim, cluster(group("a", DesiredImageId=AMI)), {}).software
+    assert before[0] == after[0]
+    assert (bool(before[1].groups), bool(after[1].groups)) == (True, False)

@@ -1,0 +1,141 @@
+"""Updates of several calls: one after the other, each once, wherever they are interrupted."""
+
+import json
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.request import Request
+from rehearsal.hyperpod import Caller, Faults, Unknowns
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.hyperpod_stack import (
+    ONE,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+)
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+AMI = "ami-0123456789abcdef0"
+SOFTWARE = "UpdateClusterSoftware"
+TWO = properties(group("workers"), group("others"))
+
+
+@pytest.fixture(params=["kept", "removed"], ids="left-out groups are {}".format)
+def unknowns(request: pytest.FixtureRequest) -> Unknowns:
+    """What AWS does with the groups that UpdateCluster does not name is not documented."""
+    return Unknowns(left_out_groups=request.param)
+
+
+@pytest.fixture
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
+    made = hyperpod_stack(sagemaker, time)
+    made.create(TWO)
+    sagemaker.calls.clear()
+    return made
+
+
+def images(sagemaker: LocalSageMaker) -> dict[str, str]:
+    return {
+        item["InstanceGroupName"]: item["CurrentImageId"]
+        for item in describe(sagemaker)["InstanceGroups"]
+    }
+
+
+def test_amis_change_after_the_cluster(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    before = images(sagemaker)
+    stack.update(properties(group("workers", 2, ImageId=AMI), group("others")))
+    assert [name for name in sagemaker.writes if name != "AddTags"] == ["UpdateCluster", SOFTWARE]
+    assert images(sagemaker) == {**before, "workers": AMI}
+    assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 2
+
+
+def test_one_call_for_each_ami(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    other = "ami-0fedcba9876543210"
+    stack.update(properties(group("workers", ImageId=AMI), group("others", ImageId=other)))
+    assert sagemaker.writes.count(SOFTWARE) == 2
+    assert images(sagemaker) == {"workers": AMI, "others": other}
+    assert "UpdateCluster" not in sagemaker.writes
+
+
+def test_the_wish_is_served_once(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    wish = {**TWO, "SoftwareUpdate": "2026-11"}
+    stack.update(wish)
+    sent = sagemaker.last(SOFTWARE)["InstanceGroups"]
+    assert [item["InstanceGroupName"] for item in sent] == ["workers", "others"]
+    sagemaker.calls.clear()
+    stack.update({**wish, "WaitMinutes": "10"})
+    stack.update({**TWO, "SoftwareUpdate": ""})
+    assert sagemaker.writes == []
+    stack.update({**TWO, "SoftwareUpdate": "2026-12"})
+    assert SOFTWARE in sagemaker.writes
+
+
+def test_rollback_of_a_wish_updates_nothing(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.roll_back_update({**TWO, "SoftwareUpdate": "2026-11"}, TWO)
+    assert sagemaker.writes == []
+
+
+def test_nodes_includes_the_amis(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    stack.update({**TWO, "SoftwareUpdate": "2026-11", "WaitFor": "nodes"})
+    statuses = {item["SoftwareUpdateStatus"] for item in describe(sagemaker)["InstanceGroups"]}
+    assert statuses == {"Succeeded"}
+
+
+def test_a_retried_request_changes_nothing_twice(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    wanted = properties(group("workers", 3), group("others", ImageId=AMI))
+    stack.requests += 1
+    stack.cloudformation.status = "UPDATE_IN_PROGRESS"
+    stack.start("Update", wanted, TWO)
+    sent, accepted = stack.start("Update", wanted, TWO)  # Lambda invokes once more
+    polled = Request.from_event({**sent, **json.loads(json.dumps(accepted.as_response()))})
+    while not stack.resource.is_complete(polled, time.clock).complete:
+        time.sleep(30)
+    assert [name for name in sagemaker.writes if name != "AddTags"] == ["UpdateCluster", SOFTWARE]
+
+
+def test_an_ami_update_that_cannot_start_yet_is_made_later(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.call(
+        "UpdateCluster",
+        {"ClusterName": "ml-cluster", "InstanceGroups": [group("workers"), group("others")]},
+        Caller(),
+    )
+    stack.update(properties(group("workers", ImageId=AMI), group("others")))
+    assert images(sagemaker)["workers"] == AMI
+    assert sagemaker.writes == [SOFTWARE]
+
+
+def test_refused_step_says_so(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    sagemaker.service.faults = Faults(quotas={"ml.m5.2xlarge": 2})
+    with pytest.raises(ProvisioningError, match=r"refused to update .* in Service Quotas"):
+        stack.update(properties(group("workers", 2), group("others")))
+
+
+def test_unchanged_properties_make_no_call(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    assert stack.update(TWO).complete
+    assert sagemaker.writes == []
+    assert "WaitFor" not in ONE
+
+
+def test_autoscaled_counts_are_not_fought_over(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    node = {"InstanceGroupName": "workers", "IncrementTargetCountBy": 4}
+    sagemaker.service.call(
+        "BatchAddClusterNodes", {"ClusterName": "ml-cluster", "NodesToAdd": [node]}, Caller()
+    )
+    labels = {"Labels": {"team": "research"}}
+    stack.update(properties(group("workers", KubernetesConfig=labels), group("others", 2)))
+    counts = {
+        item["InstanceGroupName"]: item["TargetCount"]
+        for item in describe(sagemaker)["InstanceGroups"]
+    }
+    assert counts == {"workers": 5, "others": 2}

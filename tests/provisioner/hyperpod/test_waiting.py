@@ -1,0 +1,171 @@
+"""How far a deployment waits for a HyperPod cluster, and what happens when it is late."""
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.request import Request
+from rehearsal.hyperpod import Caller, Faults
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.hyperpod_stack import (
+    CLASSIC,
+    ONE,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+)
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+SHORT = Faults(capacity_shortage=frozenset({"workers"}))
+NODES = {"WaitFor": "nodes", "WaitMinutes": "20"}
+MINUTE = 60
+
+
+@pytest.fixture
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
+    return hyperpod_stack(sagemaker, time)
+
+
+@pytest.mark.parametrize(
+    ("wait_for", "status", "nodes"),
+    [("accepted", "Creating", 0), ("in_service", "InService", 0), ("nodes", "InService", 3)],
+)
+def test_done_when(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, wait_for: str, status: str, nodes: int
+) -> None:
+    # Thirty seconds between two polls; the nodes take a minute each way.
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 120.0})
+    progress = stack.create({**properties(group("workers", 3)), "WaitFor": wait_for})
+    assert progress.data["ClusterStatus"] == status
+    assert describe(sagemaker)["InstanceGroups"][0]["CurrentCount"] == nodes
+
+
+def test_nodes_of_an_update_are_waited_for(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    stack.create({**ONE, **NODES})
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 120.0})
+    stack.update({**properties(group("workers", 4)), **NODES})
+    assert describe(sagemaker)["InstanceGroups"][0]["CurrentCount"] == 4
+
+
+def test_the_least_number_of_nodes_is_enough(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create({**ONE, **NODES})
+    sagemaker.service.faults = SHORT
+    assert stack.update({**properties(group("workers", 4, MinInstanceCount=1)), **NODES}).complete
+
+
+def test_deadline_counts_from_the_request(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sagemaker.service.faults = SHORT
+    started = time.now
+    stack.create({**ONE, **NODES})
+    assert 20 * MINUTE <= time.now - started <= 21 * MINUTE
+
+
+def test_a_late_deployment_says_what_is_missing_and_why(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.faults = SHORT
+    both = properties(group("workers", 4), group("others", 1))
+    shortage = stack.create({**both, **NODES}).data["Shortage"]
+    assert shortage.startswith("group workers has 0 of 4 nodes; group workers: capacity: We ")
+    assert "others" not in shortage
+
+
+def test_a_late_deployment_fails_if_asked_to(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.faults = SHORT
+    with pytest.raises(ProvisioningError) as failed:
+        stack.create({**properties(group("workers", 4)), **NODES, "OnShortage": "fail"})
+    text = str(failed.value)
+    assert "was not ready after 20 minutes" in text
+    assert "group workers: capacity: We currently do not have" in text
+    assert "group workers has 0 of 4 nodes" in text
+    assert text.endswith("reserve capacity with a training plan.")
+
+
+@pytest.mark.parametrize(("on_shortage", "completes"), [("continue", True), ("fail", False)])
+def test_a_cluster_that_takes_too_long(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, *, on_shortage: str, completes: bool
+) -> None:
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
+    wanted = {**CLASSIC, "WaitMinutes": "5", "OnShortage": on_shortage}
+    if completes:
+        progress = stack.create(wanted)
+        assert progress.data["ClusterStatus"] == "Creating"
+        assert "the cluster is Creating" in progress.data["Shortage"]
+    else:
+        with pytest.raises(ProvisioningError, match=r"not ready after 5 minutes \(it is Creating"):
+            stack.create(wanted)
+
+
+def test_errors_of_earlier_deployments_are_not_blamed(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sagemaker.service.faults = SHORT
+    stack.create(ONE)
+    time.sleep(3600)
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
+    time.sleep(600)  # the last launch under the old faults has failed by now
+    shortage = stack.update({**properties(group("workers", 2)), **NODES}).data["Shortage"]
+    assert "has 0 of 2 nodes" in shortage
+    assert "capacity" not in shortage
+
+
+def test_a_rollback_is_not_failed_for_being_late(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    strict = {**NODES, "OnShortage": "fail"}
+    before = {**properties(group("workers", 1)), **strict}
+    wanted = {**properties(group("workers", 3)), **strict}
+    stack.create(before)
+    sagemaker.service.faults = SHORT
+    instance = sagemaker.service.call("ListClusterNodes", {"ClusterName": "ml-cluster"}, Caller())[
+        "ClusterNodeSummaries"
+    ][0]["InstanceId"]
+    sagemaker.service.replace_node(cluster="ml-cluster", instance_id=instance)
+    with pytest.raises(ProvisioningError, match="has 0 of 3 nodes"):
+        stack.update(wanted)
+    assert "has 0 of 1 nodes" in stack.roll_back_update(wanted, before).data["Shortage"]
+
+
+def test_an_update_that_finds_the_cluster_busy_all_the_time_fails(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
+    stack.create({**CLASSIC, "WaitFor": "accepted"})
+    larger = properties(group("workers", 2), NodeProvisioningMode=None)
+    with pytest.raises(ProvisioningError, match=r"busy for 5 minutes \(now Creating\) and is"):
+        stack.update({**larger, "WaitMinutes": "5"})
+
+
+def test_a_poll_without_a_claim_changes_nothing(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    """The function was replaced by another version while the request waited."""
+    stack.create({**ONE, **NODES})
+    sent, accepted = stack.start("Update", properties(group("workers", 3)), ONE)
+    sagemaker.calls.clear()
+    time.sleep(36_000)
+    polled = {**sent, "RequestId": "other", "PhysicalResourceId": accepted.physical_id}
+    progress = stack.resource.is_complete(Request.from_event(polled), time.clock)
+    assert (progress.complete, sagemaker.writes) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("WaitFor", "nothing", "accepted, in_service, nodes"),
+        ("WaitMinutes", "56", "1 to 55"),
+        ("WaitMinutes", "0", "1 to 55"),
+        ("OnShortage", "", "fail, continue"),
+        ("OnCreateFailure", "ignore", "keep, delete"),
+    ],
+)
+def test_properties_are_checked(stack: HyperPodStack, name: str, value: str, allowed: str) -> None:
+    with pytest.raises(ProvisioningError, match=f"{name} is {value}, .* allowed: {allowed}"):
+        stack.create({**ONE, name: value})

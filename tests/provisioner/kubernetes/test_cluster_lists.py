@@ -1,0 +1,83 @@
+"""Listing namespaces, definitions and releases over HTTPS."""
+
+import base64
+from collections.abc import Iterator
+
+import pytest
+
+from provisioner.kubernetes.cluster import Cluster
+from provisioner.kubernetes.failures import CommandFailedError
+from rehearsal.kubernetes import Fault, KubernetesApi, Principal, static_tokens
+from tests.support.provisioner.helm_cloud import namespace
+
+KNOWN, UNKNOWN = "known", "unknown"
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[KubernetesApi]:
+    anybody = static_tokens({KNOWN: Principal(username="somebody", allowed=True)})
+    with KubernetesApi(authenticate=anybody) as running:
+        yield running
+
+
+def _cluster(url: str, *, token: str = KNOWN, authority: str = "") -> Cluster:
+    trust = {"certificate-authority-data": authority} if authority else {}
+    return Cluster(server={"server": url, **trust}, token=lambda: token)
+
+
+def _listing(api: KubernetesApi, *, token: str = KNOWN, trusted: bool = True) -> Cluster:
+    authority = base64.b64encode(api.ca_pem.encode()).decode()
+    return _cluster(api.url, token=token, authority=authority if trusted else "")
+
+
+def test_namespaces_and_those_that_are_terminating(api: KubernetesApi) -> None:
+    api.create(namespace("stays"))
+    api.create(namespace("goes", "example.com/hold"))
+    api.delete("v1", "Namespace", "goes")
+    found = _listing(api).containers(timeout_seconds=10)
+    assert {"stays", "goes"} <= found.names["Namespace"]
+    assert found.names["CustomResourceDefinition"] == frozenset()
+    assert found.terminating == {("Namespace", "goes")}
+
+
+def test_releases_are_told_by_name_and_namespace(api: KubernetesApi) -> None:
+    labels = {"owner": "helm", "name": "deps", "version": "1"}
+    metadata = {"name": "sh.helm.release.v1.deps.v1", "namespace": "default", "labels": labels}
+    api.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+    listing = _listing(api)
+    assert listing.has_release("deps", namespace="default", timeout_seconds=10)
+    assert not listing.has_release("dep", namespace="default", timeout_seconds=10)
+    assert not listing.has_release("deps", namespace="kube-system", timeout_seconds=10)
+    assert not listing.has_release("deps", namespace="nowhere", timeout_seconds=10)
+
+
+@pytest.mark.parametrize(
+    ("fault", "transient"),
+    [
+        (Fault(verbs=frozenset({"list"}), code=500, message="oh"), True),
+        (Fault(verbs=frozenset({"list"}), code=403, reason="Forbidden", message="no"), False),
+        (Fault(verbs=frozenset({"list"}), drop=True), True),
+    ],
+)
+def test_refusals(api: KubernetesApi, fault: Fault, transient: bool) -> None:
+    api.inject(fault)
+    with pytest.raises(CommandFailedError) as refused:
+        _listing(api).containers(timeout_seconds=10)
+    assert refused.value.is_transient is transient
+
+
+def test_token_that_is_not_known(api: KubernetesApi) -> None:
+    with pytest.raises(CommandFailedError, match="401 Unauthorized") as refused:
+        _listing(api, token=UNKNOWN).containers(timeout_seconds=10)
+    assert refused.value.is_transient
+
+
+def test_server_that_is_not_trusted(api: KubernetesApi) -> None:
+    with pytest.raises(CommandFailedError, match="certificate verify failed"):
+        _listing(api, trusted=False).containers(timeout_seconds=10)
+
+
+def test_server_that_is_not_there() -> None:
+    with pytest.raises(CommandFailedError, match="cluster unreachable") as refused:
+        _cluster("https://127.0.0.1:1").containers(timeout_seconds=10)
+    assert refused.value.is_transient

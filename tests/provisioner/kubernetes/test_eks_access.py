@@ -1,0 +1,104 @@
+"""The token and the kubeconfig with which helm reaches a cluster."""
+
+import base64
+import json
+import stat
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from provisioner.aws.clients import Clients
+from provisioner.aws.eks_token import TOKEN_PREFIX, TokenSigner
+from provisioner.framework.errors import ProvisioningError
+from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.fake_s3 import client_error
+
+AUTHORITY = base64.b64encode(b"pem").decode()
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> Clients:
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "secret-secret",
+        "AWS_SESSION_TOKEN": "session",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    return Clients()
+
+
+def _url(token: str) -> str:
+    encoded = token.removeprefix(TOKEN_PREFIX)
+    assert "=" not in encoded
+    return base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
+
+
+def test_token_is_a_presigned_regional_call_that_names_the_cluster(clients: Clients) -> None:
+    token = clients.token_signer.token("ml")
+    url = urlsplit(_url(token))
+    query = {key: values[0] for key, values in parse_qs(url.query).items()}
+    assert (url.scheme, url.netloc) == ("https", "sts.eu-west-1.amazonaws.com")
+    assert query["Action"] == "GetCallerIdentity"
+    assert query["X-Amz-Expires"] == "60"
+    assert query["X-Amz-SignedHeaders"] == "host;x-k8s-aws-id"
+    assert "/eu-west-1/sts/aws4_request" in query["X-Amz-Credential"]
+    assert query["X-Amz-Security-Token"] == "session"
+    assert (
+        query["X-Amz-Signature"]
+        != parse_qs(urlsplit(_url(clients.token_signer.token("x"))).query)["X-Amz-Signature"][0]
+    )
+
+
+def test_token_is_for_sts_itself_whatever_the_endpoint_override(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
+    url = urlsplit(_url(clients.token_signer.token("ml")))
+    assert (url.scheme, url.netloc) == ("https", "sts.eu-west-1.amazonaws.com")
+
+
+class Eks:
+    def __init__(self, **cluster: Any) -> None:
+        self.cluster = cluster
+
+    def describe_cluster(self, *, name: str) -> dict[str, Any]:
+        if not self.cluster:
+            raise client_error("ResourceNotFoundException", "DescribeCluster", name)
+        return {"cluster": self.cluster}
+
+
+def _find(eks: Eks, token_signer: TokenSigner) -> Cluster:
+    return Cluster.find("ml", eks=eks, token_signer=token_signer, clock=Time().clock)
+
+
+def test_kubeconfig_is_private_and_complete(clients: Clients, tmp_path: Path) -> None:
+    eks = Eks(endpoint="https://x", status="ACTIVE", certificateAuthority={"data": AUTHORITY})
+    cluster = _find(eks, clients.token_signer)
+    path = cluster.write_kubeconfig(tmp_path / "kubeconfig", namespace="training")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    written = json.loads(path.read_text())
+    assert written["clusters"][0]["cluster"] == {
+        "server": "https://x",
+        "certificate-authority-data": AUTHORITY,
+    }
+    assert written["contexts"][0]["context"]["namespace"] == "training"
+    assert written["users"][0]["user"]["token"].startswith(TOKEN_PREFIX)
+
+
+def test_absent_cluster_is_an_error_of_its_own_type(clients: Clients) -> None:
+    with pytest.raises(ClusterNotFoundError, match="no EKS cluster ml"):
+        _find(Eks(), clients.token_signer)
+
+
+@pytest.mark.parametrize(
+    "cluster", [{"status": "CREATING"}, {"status": "DELETING", "endpoint": "https://x"}]
+)
+def test_unusable_cluster_says_its_state(clients: Clients, cluster: dict[str, str]) -> None:
+    with pytest.raises(ProvisioningError, match=f"is {cluster['status']} and cannot be reached"):
+        _find(Eks(**cluster), clients.token_signer)

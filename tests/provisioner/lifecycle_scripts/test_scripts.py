@@ -1,0 +1,118 @@
+"""`Custom::LifecycleScripts` through the framework's eyes, with S3 in memory."""
+
+import json
+from typing import Any
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.lifecycle_scripts.scripts import LifecycleScripts
+from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
+
+BUCKET = "sagemaker-ml"
+
+
+def properties(*keys: str, source: str = "one.zip", bucket: str = BUCKET) -> dict[str, Any]:
+    return {
+        "SourceBucket": "assets",
+        "SourceKey": source,
+        "SourceDigest": source,
+        "DestinationBucket": bucket,
+        "Keys": json.dumps(keys),
+    }
+
+
+@pytest.fixture
+def s3() -> FakeS3:
+    made = FakeS3()
+    files = {"on_create.sh": b"#!/bin/sh\n", "lib/disk.sh": b"disk\n", "README": b"\xff"}
+    made.add("assets", "one.zip", zipped(files))
+    made.add("assets", "two.zip", zipped({"on_create.sh": b"#!/bin/sh\necho\n"}))
+    made.buckets[BUCKET] = []
+    return made
+
+
+@pytest.fixture
+def stack(s3: FakeS3) -> Framework:
+    return Framework(
+        resource=LifecycleScripts(s3=s3), resource_type="Custom::LifecycleScripts", time=Time()
+    )
+
+
+def test_create_puts_the_listed_files(stack: Framework, s3: FakeS3) -> None:
+    progress = stack.create(properties("on_create.sh", "lib/disk.sh", "README"))
+    assert progress.data == {"S3Uri": f"s3://{BUCKET}"}
+    assert stack.physical_id == f"{BUCKET}/lifecycle-scripts"
+    stored = {item.key: (item.body, item.content_type) for item in s3.buckets[BUCKET]}
+    assert stored == {
+        "on_create.sh": (b"#!/bin/sh\n", "text/x-shellscript"),
+        "lib/disk.sh": (b"disk\n", "text/x-shellscript"),
+        "README": (b"\xff", "application/octet-stream"),
+    }
+
+
+def test_update_puts_and_removes_what_is_no_longer_listed(stack: Framework, s3: FakeS3) -> None:
+    stack.create(properties("on_create.sh", "lib/disk.sh"))
+    stack.update(properties("on_create.sh", source="two.zip"))
+    assert s3.keys(BUCKET) == ["on_create.sh"]
+    assert s3.buckets[BUCKET][-1].body == b"#!/bin/sh\necho\n"
+
+
+def test_other_bucket_is_a_replacement(stack: Framework, s3: FakeS3) -> None:
+    s3.buckets["sagemaker-2"] = []
+    stack.create(properties("on_create.sh"))
+    stack.update(properties("on_create.sh", bucket="sagemaker-2"))
+    assert stack.physical_id == "sagemaker-2/lifecycle-scripts"
+    assert s3.keys(BUCKET) == ["on_create.sh"]  # CloudFormation deletes it afterwards
+
+
+def test_delete_removes_every_version_of_the_listed_keys_and_no_other(
+    stack: Framework, s3: FakeS3
+) -> None:
+    stack.create(properties("on_create.sh"))
+    for _ in range(4):
+        stack.update(properties("on_create.sh"))
+    s3.add(BUCKET, "on_create.sh", None)
+    s3.add(BUCKET, "on_create.sh.bak", b"the user's own")
+    assert stack.delete().complete
+    assert s3.keys(BUCKET) == ["on_create.sh.bak"]
+
+
+def test_delete_when_the_bucket_or_the_objects_are_gone(stack: Framework, s3: FakeS3) -> None:
+    stack.create(properties("on_create.sh"))
+    s3.buckets[BUCKET] = []
+    assert stack.delete().complete
+    del s3.buckets[BUCKET]
+    assert stack.delete().complete
+
+
+def test_objects_that_s3_keeps_are_a_failure(stack: Framework, s3: FakeS3) -> None:
+    stack.create(properties("on_create.sh"))
+    s3.kept = [{"Key": "on_create.sh", "Code": "AccessDenied", "Message": "Access Denied"}]
+    with pytest.raises(ProvisioningError, match=r"on_create\.sh: AccessDenied"):
+        stack.delete()
+
+
+def test_failed_create_can_be_deleted(stack: Framework, s3: FakeS3) -> None:
+    s3.put_error = client_error("AccessDenied", "PutObject")
+    with pytest.raises(ProvisioningError, match="could not be put into the bucket"):
+        stack.create(properties("on_create.sh"))
+    assert stack.delete().complete
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"Keys": '["absent.sh"]'}, r"absent\.sh is not in s3://assets/one\.zip"),
+        ({"Keys": '{"a": 1}'}, "Keys must be a JSON list"),
+        ({"Keys": "[1]"}, "Keys must be a JSON list"),
+        ({"SourceKey": "absent.zip"}, r"s3://assets/absent\.zip does not exist"),
+    ],
+)
+def test_bad_requests_change_nothing(
+    stack: Framework, s3: FakeS3, change: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ProvisioningError, match=message):
+        stack.create({**properties("on_create.sh"), **change})
+    assert s3.puts == []

@@ -1,0 +1,183 @@
+"""The Lambda's two entry points: dispatch, failures, limits, logs."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from provisioner import handler
+from provisioner.aws.services import SERVICES
+from provisioner.framework.errors import MESSAGE_LIMIT_BYTES, ProvisioningError, UnreachableError
+from provisioner.helm.client import ReleaseClient
+from tests.support.provisioner.cloudformation import RESPONSE_URL, event
+from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
+
+SCRIPTS = {
+    "SourceBucket": "assets",
+    "SourceKey": "scripts.zip",
+    "SourceDigest": "d",
+    "DestinationBucket": "sagemaker-ml",
+    "Keys": '["on_create.sh"]',
+}
+CLUSTER = {"ClusterName": "ml", "Request": '{"ClusterName": "ml", "InstanceGroups": []}'}
+HELM = {
+    "ClusterName": "ml",
+    "Release": "r",
+    "Namespace": "n",
+    "ChartBucket": "b",
+    "ChartKey": "k.tgz",
+    "ChartDigest": "d",
+    "Values": '{"password": "hunter2-hunter2"}',
+}
+
+
+EntryPoint = Callable[[Mapping[str, Any], handler.Context], dict[str, Any]]
+
+
+class Context:
+    def get_remaining_time_in_millis(self) -> int:
+        return 10_000  # so little that nothing is retried
+
+
+class FakeClients:
+    """Clients whose every call answers, or raises, the same."""
+
+    def __init__(self) -> None:
+        self.s3 = FakeS3()
+        self.error: Exception | None = None
+        self.answer: dict[str, Any] = {}
+
+    @property
+    def sagemaker(self) -> "FakeClients":
+        return self
+
+    @property
+    def eks(self) -> "FakeClients":
+        return self
+
+    def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
+        return lambda **_: self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        if self.error:
+            raise self.error
+        return self.answer
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeClients]:
+    fake = FakeClients()
+    fake.s3.add("assets", "scripts.zip", zipped({"on_create.sh": b"#!/bin/sh\n"}))
+    fake.s3.buckets["sagemaker-ml"] = []
+    monkeypatch.setattr(handler, "CLIENTS", fake)
+    yield fake
+
+
+def test_a_request_from_start_to_end(clients: FakeClients) -> None:
+    sent = event("Create", "Custom::LifecycleScripts", SCRIPTS)
+    accepted = handler.on_event(sent, Context())
+    assert accepted == {"PhysicalResourceId": "sagemaker-ml/lifecycle-scripts"}
+    assert clients.s3.keys("sagemaker-ml") == ["on_create.sh"]
+    progress = handler.is_complete({**sent, **accepted}, Context())
+    assert progress == {"IsComplete": True, "Data": {"S3Uri": "s3://sagemaker-ml"}}
+
+
+@pytest.mark.usefixtures("clients")
+@pytest.mark.parametrize("entry_point", [handler.on_event, handler.is_complete])
+def test_unknown_resource_type_is_named(entry_point: EntryPoint) -> None:
+    with pytest.raises(ProvisioningError, match=r"Custom::Other: it handles Custom::HelmRelease"):
+        entry_point(event("Create", "Custom::Other", {}), Context())
+
+
+@pytest.mark.parametrize(
+    "code", ["ThrottlingException", "RequestLimitExceeded", "ServiceUnavailable"]
+)
+def test_throttling_while_polling_is_no_failure(clients: FakeClients, code: str) -> None:
+    clients.error = client_error(code, "DescribeCluster")
+    sent = event("Create", "Custom::HyperPodCluster", CLUSTER, physical_id="ml")
+    assert handler.is_complete(sent, Context()) == {"IsComplete": False}
+
+
+def test_unreachable_cluster_while_polling_is_no_failure(
+    clients: FakeClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: Any) -> ReleaseClient:
+        raise UnreachableError("helm could not read", next_step="Wait.")
+
+    monkeypatch.setattr("provisioner.helm.connection.EksConnection.connect", unreachable)
+    clients.error = AssertionError()
+    sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
+    assert handler.is_complete(sent, Context()) == {"IsComplete": False}
+
+
+@pytest.mark.parametrize("entry_point", [handler.on_event, handler.is_complete])
+def test_refusal_of_aws_is_one_line_with_a_next_step(
+    clients: FakeClients, entry_point: EntryPoint
+) -> None:
+    clients.error = client_error("AccessDeniedException", "DescribeCluster", "not authorized " * 99)
+    sent = event("Delete", "Custom::HyperPodCluster", CLUSTER, physical_id="ml")
+    with pytest.raises(ProvisioningError) as failed:
+        entry_point(sent, Context())
+    text = str(failed.value)
+    assert "AccessDeniedException" in text
+    assert "Delete of Resource (Custom::HyperPodCluster)" in text
+    assert "\n" not in text
+    assert len(text.encode()) <= MESSAGE_LIMIT_BYTES < 1000
+
+
+def test_carried_failure_is_raised_as_it_was(clients: FakeClients) -> None:
+    clients.s3.put_error = client_error("AccessDenied", "PutObject", "no s3:PutObject")
+    sent = event("Create", "Custom::LifecycleScripts", SCRIPTS)
+    accepted = handler.on_event(sent, Context())
+    assert accepted["PhysicalResourceId"] == "sagemaker-ml/lifecycle-scripts"
+    with pytest.raises(ProvisioningError) as failed:
+        handler.is_complete({**sent, **json.loads(json.dumps(accepted))}, Context())
+    assert str(failed.value) == accepted["Failure"]
+    assert "no s3:PutObject" in accepted["Failure"]
+
+
+@pytest.mark.parametrize("filler", ["x", "é", "漢", "🛰", '"', "\n"])
+def test_whole_response_to_cloudformation_fits(filler: str) -> None:
+    """The framework adds its own stack trace and log group to the reason."""
+    error = ProvisioningError(filler * 5000, detail=filler * 5000, next_step=filler * 5000)
+    trace = "Error: \n\nLogs: /aws/lambda/" + "f" * 64 + "\n    at invoke (/var/task/x.js)" * 12
+    response = {
+        "Status": "FAILED",
+        "Reason": str(error) + trace,
+        "PhysicalResourceId": "c" * 100 + "/" + "n" * 63 + "/" + "r" * 53,
+        "StackId": "arn:aws-us-gov:cloudformation:us-gov-west-1:111122223333:stack/" + "s" * 165,
+        "RequestId": "r" * 36,
+        "LogicalResourceId": "l" * 255,
+        "Data": {"ClusterName": "c" * 63, "ClusterArn": "a" * 110, "ClusterStatus": "InService"},
+    }
+    assert len(json.dumps(response, ensure_ascii=False).encode()) < 4096
+
+
+def test_logs_are_json_without_credentials(
+    clients: FakeClients, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clients.error = client_error("AccessDenied", "X", f"at {RESPONSE_URL} k8s-aws-v1.aGVsbG8")
+    for resource_type, properties in {
+        "Custom::HelmRelease": HELM,
+        "Custom::HyperPodCluster": CLUSTER,
+    }.items():
+        for entry_point in (handler.on_event, handler.is_complete):
+            with pytest.raises(ProvisioningError):
+                entry_point(event("Create", resource_type, properties), Context())
+    handler.on_event(event("Create", "Custom::LifecycleScripts", SCRIPTS), Context())
+    logged = capsys.readouterr().out
+    lines = [json.loads(line) for line in logged.splitlines()]
+    assert {"level", "message", "request_id", "physical_id"} <= lines[0].keys()
+    for secret in ("hunter2", "X-Amz-Signature", "c0ffee", "aGVsbG8", "ResponseURL"):
+        assert secret not in logged
+
+
+def test_services_are_those_that_clients_are_made_for() -> None:
+    package = Path(handler.__file__).with_name("aws")
+    source = (package / "clients.py").read_text()
+    for service in SERVICES:
+        assert f'client("{service}"' in source
+    assert source.count(".client(") == len(SERVICES)
+    assert "import" not in (package / "services.py").read_text().split('"""')[-1]

@@ -1,0 +1,95 @@
+"""A stack with one HyperPod cluster, against the rehearsal's HyperPod API."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from provisioner.framework.request import Progress
+from provisioner.hyperpod.cluster import HyperPodCluster
+from rehearsal.hyperpod import Caller, Timings
+from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.fake_stack import FakeCloudFormation
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+ROLE = "arn:aws:iam::111122223333:role/execution"
+TIMINGS = Timings(create=100, update=60, delete=60)
+
+
+def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:
+    return {
+        "InstanceGroupName": name,
+        "InstanceCount": count,
+        "InstanceType": "ml.m5.2xlarge",
+        "ExecutionRole": ROLE,
+        "ThreadsPerCore": 1,
+        "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-b", "OnCreate": "on_create.sh"},
+        **more,
+    }
+
+
+def properties(*groups: dict[str, Any], name: str = "ml-cluster", **more: Any) -> dict[str, Any]:
+    request = {
+        "ClusterName": name,
+        "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/ml"}},
+        "VpcConfig": {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-1"]},
+        "InstanceGroups": list(groups),
+        "NodeRecovery": "Automatic",
+        "NodeProvisioningMode": "Continuous",
+        "Tags": [{"Key": "team", "Value": "research"}],
+        **more,
+    }
+    request = {key: value for key, value in request.items() if value is not None}
+    return {"ClusterName": name, "Request": json.dumps(request)}
+
+
+ONE = properties(group("workers"))
+CLASSIC = properties(group("workers"), NodeProvisioningMode=None)
+
+
+@dataclass
+class HyperPodStack(Framework):
+    """A stack whose only resource is a HyperPod cluster; CloudFormation's ways with it."""
+
+    cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)
+
+    def roll_back_creation(self, properties: Mapping[str, Any]) -> Progress:
+        """Send the Delete that CloudFormation sends of its own after a failed Create."""
+        self.properties = dict(properties)
+        self.cloudformation.status = "ROLLBACK_IN_PROGRESS"
+        return super().delete()
+
+    def update(self, properties: Mapping[str, Any]) -> Progress:
+        self.cloudformation.status = "UPDATE_IN_PROGRESS"
+        return super().update(properties)
+
+    def roll_back_update(self, wanted: Mapping[str, Any], before: Mapping[str, Any]) -> Progress:
+        """Send the Update that takes back one that failed."""
+        self.properties = dict(wanted)
+        self.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+        return super().update(before)
+
+    def delete(self) -> Progress:
+        self.cloudformation.status = "DELETE_IN_PROGRESS"
+        return super().delete()
+
+
+def hyperpod_stack(sagemaker: LocalSageMaker, time: Time, **options: Any) -> HyperPodStack:
+    cloudformation = FakeCloudFormation()
+    return HyperPodStack(
+        resource=HyperPodCluster(sagemaker=sagemaker, cloudformation=cloudformation),
+        resource_type="Custom::HyperPodCluster",
+        time=time,
+        cloudformation=cloudformation,
+        **options,
+    )
+
+
+def describe(sagemaker: LocalSageMaker, name: str = "ml-cluster") -> dict[str, Any]:
+    return sagemaker.service.call("DescribeCluster", {"ClusterName": name}, Caller())
+
+
+def tags_of_cluster(sagemaker: LocalSageMaker) -> dict[str, str]:
+    arn = describe(sagemaker)["ClusterArn"]
+    listed = sagemaker.service.call("ListTags", {"ResourceArn": arn}, Caller())["Tags"]
+    return {tag["Key"]: tag["Value"] for tag in listed}

@@ -1,0 +1,92 @@
+"""The rehearsal's HyperPod service behind boto3's calling convention, without a network."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from provisioner.framework.owner import TAG_PREFIX
+from rehearsal.hyperpod import ApiError, Caller, HyperPodService
+
+_WRITES = frozenset(
+    {
+        "AddTags",
+        "CreateCluster",
+        "DeleteCluster",
+        "DeleteTags",
+        "UpdateCluster",
+        "UpdateClusterSoftware",
+    }
+)
+
+
+def _marks_only(request: Mapping[str, Any]) -> bool:
+    keys = [tag["Key"] for tag in request.get("Tags", ())]
+    only_tags = request.keys() == {"ResourceArn", "Tags"}
+    return only_tags and all(key.startswith(TAG_PREFIX) for key in keys)
+
+
+@dataclass
+class LocalSageMaker:
+    """Calls the service as boto3's client would, and counts what it was asked."""
+
+    service: HyperPodService
+    calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    @property
+    def writes(self) -> list[str]:
+        """The calls that change something, but for the provisioner's own tags."""
+        return [
+            operation
+            for operation, request in self.calls
+            if operation in _WRITES and not _marks_only(request)
+        ]
+
+    def last(self, operation: str) -> Mapping[str, Any]:
+        return next(request for name, request in reversed(self.calls) if name == operation)
+
+    def create_cluster(self, **request: object) -> Mapping[str, Any]:
+        return self._call("CreateCluster", request)
+
+    def update_cluster(self, **request: object) -> Mapping[str, Any]:
+        return self._call("UpdateCluster", request)
+
+    def delete_cluster(self, **request: object) -> Mapping[str, Any]:
+        return self._call("DeleteCluster", request)
+
+    def describe_cluster(self, **request: object) -> Mapping[str, Any]:
+        return self._call("DescribeCluster", request)
+
+    def list_cluster_events(self, **request: object) -> Mapping[str, Any]:
+        return self._call("ListClusterEvents", request)
+
+    def describe_cluster_event(self, **request: object) -> Mapping[str, Any]:
+        return self._call("DescribeClusterEvent", request)
+
+    def update_cluster_software(self, **request: object) -> Mapping[str, Any]:
+        return self._call("UpdateClusterSoftware", request)
+
+    def list_compute_quotas(self, **request: object) -> Mapping[str, Any]:
+        return self._call("ListComputeQuotas", request)
+
+    def list_cluster_scheduler_configs(self, **request: object) -> Mapping[str, Any]:
+        return self._call("ListClusterSchedulerConfigs", request)
+
+    def list_tags(self, **request: object) -> Mapping[str, Any]:
+        return self._call("ListTags", request)
+
+    def add_tags(self, **request: object) -> Mapping[str, Any]:
+        return self._call("AddTags", request)
+
+    def delete_tags(self, **request: object) -> Mapping[str, Any]:
+        return self._call("DeleteTags", request)
+
+    def _call(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.calls.append((operation, request))
+        try:
+            return self.service.call(operation, request, Caller())
+        except ApiError as error:
+            raise ClientError(
+                {"Error": {"Code": error.code, "Message": error.message}}, operation
+            ) from error
