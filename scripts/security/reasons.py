@@ -123,13 +123,5 @@ OPTIONS = {
     "FindImages": ("an AMI of your own", "HyperPod looks the AMI up."),
     "ShareImages": ("an AMI of your own", "HyperPod shares the AMI with its own account."),
     "ShareSnapshots": ("an AMI of your own", "The same, for the AMI's snapshot."),
-    "sagemaker:DeleteComputeQuota": (
-        "`cluster.delete_task_governance`",
-        "Quotas are deleted with the cluster.",
-    ),
-    "sagemaker:DeleteClusterSchedulerConfig": (
-        "`cluster.delete_task_governance`",
-        "Policies are deleted with the cluster.",
-    ),
 }
 """Statements that keys of the configuration add: which key, and why."""
