@@ -14,7 +14,7 @@ class StackReport:
     Attributes:
         name: Stack name.
         status: CloudFormation's status.
-        seconds: From its first to its last event of the deployment.
+        seconds: Time from its first to its last event of the deployment.
     """
 
     name: str

@@ -37,7 +37,7 @@ class ChartChoice:
 
     Attributes:
         path: Packaged chart or chart directory.
-        description: For the rehearsal's output.
+        description: What the rehearsal's output says of it.
     """
 
     path: Path

@@ -1,6 +1,6 @@
 """Write config/schema.json, with which editors check and complete the configuration files.
 
-Run it after changing the configuration's model: `python scripts/generate_config_schema.py`.
+Run it after changing the configuration's model: `python -m scripts.generate_config_schema`.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Write constructs/hyperpod_cdk/facts/instance_types.json from public data packages.
 
-Run it after raising the boto3, cfn-lint or moto pin: `python scripts/generate_instance_types.py`.
+Run it after raising the boto3, cfn-lint or moto pin: `python -m scripts.generate_instance_types`.
 botocore says which types there are and which training plans take, moto carries what EC2's
 DescribeInstanceTypes answers, cfn-lint the regions of SageMaker's price list. The package reads the
 file, none of these.

@@ -1,6 +1,6 @@
 """Write rehearsal/aws/cloudformation/resource_schemas.json from CloudFormation's resource schemas.
 
-Run it after raising the cfn-lint pin: `python scripts/generate_resource_schemas.py`. The local AWS
+Run it after raising the cfn-lint pin: `python -m scripts.generate_resource_schemas`. The local AWS
 reads the file, not cfn-lint, which is not in its environment.
 """
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import aws_cdk as cdk
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.checks import deployment_findings
+from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.helm.dependencies import dependency_values
-from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.schema.errors import refuse_errors
+from hyperpod_cdk.synthesis.findings import report
 from stacks.hyperpod_stack import HyperPodStack
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
@@ -24,9 +25,12 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
         chart: Packaged chart of the HyperPod dependencies.
 
     Raises:
+        ConfigError: A rule about the whole configuration refuses it, as for one made in Python;
+            `load_config` has already run them on a file.
         HyperPodChartError: The chart has no image for the region, or lacks a component.
     """
-    # Before the first stack, whose provisioner takes seconds to bundle: the chart may refuse.
+    # Before the first stack, whose provisioner takes seconds to bundle.
+    refuse_errors(findings(config), place=config.name)
     dependency_values(
         config.helm,
         region=config.region or cdk.Aws.REGION,
@@ -66,19 +70,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
     )
     for stack in dependents:
         stack.add_stack_dependency(platform)
-    add_warnings(dependents[-1], config=config)
+    # `EksCluster` and `HyperPodCluster` show what concerns them alone.
+    report(dependents[-1], cross_section_findings(config))
     for key, value in config.tags.items():
         cdk.Tags.of(app).add(key, value)
-
-
-def add_warnings(stack: cdk.Stack, *, config: Config) -> None:
-    """Show at synth what the checks warn of; `HyperPodCluster` shows what concerns it alone.
-
-    Args:
-        stack: The stack to which the warnings are attached; its annotations also acknowledge them,
-            by `hyperpod-cdk:<rule>`.
-        config: What is deployed.
-    """
-    for finding in deployment_findings(config):
-        if finding.severity is Severity.WARNING:
-            cdk.Annotations.of(stack).add_warning_v2(f"hyperpod-cdk:{finding.rule}", str(finding))

@@ -16,6 +16,7 @@ from filelock import FileLock
 
 from hyperpod_cdk import Config, load_config
 from tests.support.assembly import Assembly, merged, synthesized
+from tests.support.configs import REPOSITORY
 
 Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]
@@ -51,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """Return the repository's root."""
-    return Path(__file__).resolve().parents[1]
+    return REPOSITORY
 
 
 @pytest.fixture(scope="session")

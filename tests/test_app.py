@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.app_process import CLI_CONTEXT, REPOSITORY, desk, start_app
+from tests.support.app_process import CLI_CONTEXT, desk, start_app
+from tests.support.configs import REPOSITORY
 
 STACKS = {"ml-platform", "ml-storage", "ml-hyperpod"}
 TWO_FAULTS = """\

@@ -60,15 +60,18 @@ SCENARIOS = (
         name="scale-up",
         summary="worker-group-2 grows from one node to three",
         play=_scale_up,
+        on_a_deployment=True,
     ),
     Scenario(
         name="scale-down-and-remove-group",
         summary="one group shrinks and another is removed",
         play=_scale_down,
+        on_a_deployment=True,
     ),
     Scenario(
         name="immutable-change",
         summary="the provisioning mode of a running cluster is changed, which HyperPod cannot do",
         play=_immutable_change,
+        on_a_deployment=True,
     ),
 )

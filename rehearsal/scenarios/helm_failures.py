@@ -83,5 +83,6 @@ SCENARIOS = (
         name="stuck-release",
         summary="helm is killed in the middle of an upgrade and leaves the release pending",
         play=_stuck_release,
+        on_a_deployment=True,
     ),
 )

@@ -75,15 +75,18 @@ SCENARIOS = (
         name="node-replaced",
         summary="HyperPod replaces a faulty node",
         play=_node_replaced,
+        on_a_deployment=True,
     ),
     Scenario(
         name="delete-while-updating",
         summary="the stack is deleted while somebody updates the cluster",
         play=_delete_while_updating,
+        on_a_deployment=True,
     ),
     Scenario(
         name="deleted-outside",
         summary="somebody deletes the cluster beside CloudFormation",
         play=_deleted_outside,
+        on_a_deployment=True,
     ),
 )

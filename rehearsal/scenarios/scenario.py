@@ -17,14 +17,17 @@ class Scenario:
     """Something that goes wrong, or changes, and what must come of it.
 
     Attributes:
-        name: As in `--scenario`.
+        name: The name for `--scenario`.
         summary: One sentence for the output.
         play: Acts on the stage and yields each expectation as a check.
+        on_a_deployment: Whether it begins with a deployment that works, so that it takes over one
+            that is there. Any other is about a first creation: the HyperPod stack must not exist.
     """
 
     name: str
     summary: str
     play: Callable[[Stage], Iterator[Check]]
+    on_a_deployment: bool = False
 
     def recover(self, stage: Stage) -> Iterator[Check]:
         """Yield the checks that a plain deployment works again, whatever the scenario left."""

@@ -17,7 +17,7 @@ class Archive:
     """A dependency and its archive on disk.
 
     Attributes:
-        dependency: As pinned.
+        dependency: The dependency as pinned.
         file: The .tgz.
         sha256: Digest of the file.
     """

@@ -34,8 +34,8 @@ class Column:
     """Boxes below each other inside another box.
 
     Attributes:
-        title: As in `usw2-az1`; may be empty.
-        cards: From top to bottom.
+        title: The title, such as `usw2-az1`; may be empty.
+        cards: The boxes from top to bottom.
     """
 
     title: str

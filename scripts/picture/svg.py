@@ -75,7 +75,7 @@ def draw(stacks: Sequence[StackPicture], *, title: str) -> str:
 
     Args:
         stacks: What to draw.
-        title: Of the image; shown, and read out by screen readers.
+        title: The image's title, shown and read out by screen readers.
     """
     canvas = _Canvas()
     canvas.text(title, x=_MARGIN, y=26, style="title")

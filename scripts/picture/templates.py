@@ -32,9 +32,9 @@ class Resource:
 
     Attributes:
         address: Where it is.
-        type: As in `AWS::EC2::VPC`.
-        properties: As the template has them, functions unresolved.
-        deletion_policy: As in `Retain`; empty if the template says nothing.
+        type: The resource type, such as `AWS::EC2::VPC`.
+        properties: The properties as the template has them, functions unresolved.
+        deletion_policy: The policy, such as `Retain`; empty if the template says nothing.
         needs: What it refers to or depends on, imports from other stacks included; sorted.
     """
 

@@ -24,8 +24,8 @@ from hyperpod_cdk.schema.errors import ConfigError
 from tests.changes.alternatives import Document, changes
 from tests.changes.consequences import Outcome, consequences, worst
 from tests.support.assembly import merged, synthesized
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 REVIEWED = Path(__file__).with_name("config_changes.json")
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 ADMINS = [f"arn:aws:iam::111122223333:role/{name}" for name in ("Alice", "Bob")]
@@ -54,7 +54,7 @@ def documents() -> dict[str, Document]:
     """Return each shipped configuration, and the default one with options."""
     shipped = {
         path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
-        for path in sorted((REPOSITORY / "config").glob("*.yaml"))
+        for path in sorted(CONFIG_FOLDER.glob("*.yaml"))
     }
     return {**shipped, "options": merged(shipped["default"], OPTIONS)}
 
@@ -106,7 +106,7 @@ def reviewed() -> dict[str, Any]:
     return content
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=17)
 @pytest.mark.parametrize("name", documents())
 def test_each_change_does_what_was_reviewed(name: str) -> None:
     found = table(name)

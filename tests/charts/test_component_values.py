@@ -23,8 +23,9 @@ from tests.support.component_cases import (
     RELEASE,
     VALUES_CASES,
 )
+from tests.support.configs import REPOSITORY
 
-_OFFICIAL = Path(__file__).resolve().parents[2] / OFFICIAL_CHART
+_OFFICIAL = REPOSITORY / OFFICIAL_CHART
 # `make charts` needs the network: where it has not been run, the stand-in speaks for both.
 CHARTS = [STAND_IN, *([_OFFICIAL] if _OFFICIAL.is_file() else [])]
 _CLUSTER_SCOPED = ("Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition")

@@ -11,8 +11,9 @@ import yaml
 from syrupy.assertion import SnapshotAssertion
 
 from rehearsal.layer_binaries import layer_binaries
+from tests.support.configs import REPOSITORY
 
-CHART = Path(__file__).resolve().parents[2] / "charts" / "fsx-storage"
+CHART = REPOSITORY / "charts" / "fsx-storage"
 KUBERNETES = "1.34"
 VALUES: dict[str, Any] = {
     "fileSystemId": "fs-0123456789abcdef0",

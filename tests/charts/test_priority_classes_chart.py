@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from rehearsal.layer_binaries import layer_binaries
+from tests.support.configs import REPOSITORY
 
-CHART = Path(__file__).resolve().parents[2] / "charts" / "priority-classes"
+CHART = REPOSITORY / "charts" / "priority-classes"
 KUBERNETES = "1.34"
 TRAINING = {"name": "training", "value": 10000}
 COMPLETE = {

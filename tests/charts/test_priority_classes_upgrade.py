@@ -9,9 +9,10 @@ import pytest
 
 from hyperpod_cdk import PriorityClassConfig
 from hyperpod_cdk.helm.priority_class import DEFAULT_PRIORITY_CLASSES
+from tests.support.configs import REPOSITORY
 from tests.support.kubernetes_api import Cluster, Done, running_cluster
 
-CHART = Path(__file__).resolve().parents[2] / "charts" / "priority-classes"
+CHART = REPOSITORY / "charts" / "priority-classes"
 RELEASE, NAMESPACE = "hyperpod-priority-classes", "kube-system"
 A, B = PriorityClassConfig(name="a", value=1), PriorityClassConfig(name="b", value=2)
 

@@ -10,9 +10,9 @@ import yaml
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
 from scripts.generate_config_reference import render
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
-PAGES = sorted([_REPOSITORY / "README.md", *(_REPOSITORY / "docs").rglob("*.md")])
+PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
 _LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 _COMMAND = re.compile(r"(?:^|`)make ([a-z][a-z-]*)", re.MULTILINE)
 _KEY = re.compile(r"`((?:network|eks|storage|helm|cluster)\.[a-z_.\[\]]+)`")
@@ -22,7 +22,7 @@ _TREE_ENTRY = re.compile(r"^([\w./]+)  +\S", re.MULTILINE)
 @pytest.fixture(scope="session")
 def readme() -> str:
     """Return the text of README.md."""
-    return (_REPOSITORY / "README.md").read_text("utf-8")
+    return (REPOSITORY / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -33,7 +33,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_are_targets_of_make(page: Path) -> None:
-    makefile = (_REPOSITORY / "Makefile").read_text("utf-8")
+    makefile = (REPOSITORY / "Makefile").read_text("utf-8")
     named = set(_COMMAND.findall(page.read_text("utf-8")))
     assert {name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)} == set()
 
@@ -49,13 +49,13 @@ def test_the_tree_names_what_exists(readme: str) -> None:
     tree = readme.split("## Repository")[1].split("```")[1]
     entries = _TREE_ENTRY.findall(tree)
     assert "stacks/" in entries
-    assert [entry for entry in entries if not (_REPOSITORY / entry).exists()] == []
+    assert [entry for entry in entries if not (REPOSITORY / entry).exists()] == []
 
 
 def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
     shown = re.search(r"^config/mine\.yaml: (\S+: '(\S+)' .+)$", readme, re.MULTILINE)
     assert shown is not None
-    document = yaml.safe_load((_REPOSITORY / "config" / "default.yaml").read_text("utf-8"))
+    document = yaml.safe_load((CONFIG_FOLDER / "default.yaml").read_text("utf-8"))
     document["cluster"]["instance_groups"][0]["instance_type"] = shown[2]
     file = tmp_path / "mine.yaml"
     file.write_text(yaml.safe_dump(document), "utf-8")
@@ -66,7 +66,7 @@ def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
 
 
 def test_prices_are_of_the_default_configuration(readme: str) -> None:
-    config = load_config(_REPOSITORY / "config" / "default.yaml")
+    config = load_config(CONFIG_FOLDER / "default.yaml")
     assert config.storage is not None
     lines = [
         *(
@@ -80,7 +80,7 @@ def test_prices_are_of_the_default_configuration(readme: str) -> None:
 
 
 def test_every_shipped_configuration_is_named(readme: str) -> None:
-    files = (_REPOSITORY / "config").glob("*.yaml")
+    files = CONFIG_FOLDER.glob("*.yaml")
     assert [file.name for file in files if f"config/{file.name}" not in readme] == []
 
 

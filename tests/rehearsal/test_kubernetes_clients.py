@@ -2,7 +2,6 @@
 
 import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,14 +12,7 @@ from tests.support.kubernetes_api import (
     daemon_set,
     definition,
     deployment,
-    running_cluster,
 )
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 def applied(cluster: Cluster, item: dict[str, Any]) -> dict[str, Any]:

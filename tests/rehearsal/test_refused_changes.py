@@ -1,7 +1,6 @@
 """Changes of a running deployment that CloudFormation refuses are refused in a rehearsal too."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +10,9 @@ from rehearsal.environment import rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage, choose_chart
+from tests.support.configs import CONFIG_FOLDER
 
-_DEFAULT = Path(__file__).resolve().parents[2] / "config" / "default.yaml"
+_DEFAULT = CONFIG_FOLDER / "default.yaml"
 _KEY = "arn:aws:kms:us-west-2:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
 
@@ -74,7 +74,7 @@ def _network_and_files(stage: Stage) -> list[str]:
     return sorted(ids)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=20)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str) -> None:
     edit, reason = CHANGES[change]

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.configs import REPOSITORY
+
 _PLATFORM_OUTPUTS = {
     "EKSClusterName",
     "EKSClusterArn",
@@ -33,7 +34,7 @@ _PLATFORM_OUTPUTS = {
 def _start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "rehearsal", "run", *arguments],
-        cwd=_REPOSITORY,
+        cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -86,7 +87,7 @@ def test_the_default_configuration_deploys_verifies_and_goes(
     assert {stack["status"] for stack in report["stacks"]} == {"CREATE_COMPLETE"}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=0)
 def test_the_report_has_outputs_cluster_and_release(
     rehearsed: tuple[int, str, dict[str, Any]],
 ) -> None:
@@ -111,7 +112,7 @@ def test_the_report_has_outputs_cluster_and_release(
     assert (release["status"], release["chart"]) == ("deployed", "hyperpod-helm-chart-0.1.0")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=0)
 def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
     _, output, report = rehearsed
     assert len(report["verify"]) > 15

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.configs import REPOSITORY
 
 
 def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
     options = ["--config", str(config), "--work-directory", str(tmp_path / "work")]
     done = subprocess.run(
         [sys.executable, "-m", "rehearsal", "run", *options],
-        cwd=_REPOSITORY,
+        cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.configs import REPOSITORY
+
 _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 _WAITS = """
 from rehearsal.process import raise_on_interrupts, wait_for_interrupt
@@ -41,7 +42,7 @@ def _start(*arguments: str) -> subprocess.Popen[str]:
     """Start Python as a careless caller would: interrupts ignored, and blocked as well."""
     return subprocess.Popen(
         [sys.executable, *arguments],
-        cwd=_REPOSITORY,
+        cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -13,10 +13,10 @@ from rehearsal.progress import Progress
 from rehearsal.stage import Stage, choose_chart
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import left_behind, wait_for_nodes
+from tests.support.configs import CONFIG_FOLDER
 
-_DIRECTORY = Path(__file__).resolve().parents[2] / "config"
-_SHIPPED = sorted(_DIRECTORY.glob("*.yaml"))
-_DEFAULT = load_config(_DIRECTORY / "default.yaml")
+_SHIPPED = sorted(CONFIG_FOLDER.glob("*.yaml"))
+_DEFAULT = load_config(CONFIG_FOLDER / "default.yaml")
 
 
 def _eks_cluster_name(prefix: str) -> str:
@@ -46,11 +46,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RehearsalE
         eks_cluster_name=_eks_cluster_name(_DEFAULT.name),
         log_file=directory / "local-aws.log",
     ) as environment:
-        _stage(_DIRECTORY / "default.yaml", environment, directory).bootstrap()
+        _stage(CONFIG_FOLDER / "default.yaml", environment, directory).bootstrap()
         yield environment
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=25)
 @pytest.mark.parametrize("path", _SHIPPED, ids=lambda path: path.stem)
 def test_a_shipped_configuration_deploys(
     path: Path, environment: RehearsalEnvironment, tmp_path: Path

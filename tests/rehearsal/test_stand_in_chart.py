@@ -1,6 +1,5 @@
 """The stand-in for the chart of the HyperPod dependencies."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -78,10 +77,9 @@ VERIFY = [
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("home")) as running:
-        running.helm("install", *INSTALL)
-        yield running
+def cluster(cluster: Cluster) -> Cluster:
+    cluster.helm("install", *INSTALL)
+    return cluster
 
 
 @pytest.fixture(scope="module")

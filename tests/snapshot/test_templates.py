@@ -12,8 +12,9 @@ from syrupy.types import SnapshotIndex
 
 from hyperpod_cdk import load_config
 from tests.conftest import Assemble
+from tests.support.configs import CONFIG_FOLDER
 
-CONFIGS = sorted((Path(__file__).resolve().parents[2] / "config").glob("*.yaml"))
+CONFIGS = sorted(CONFIG_FOLDER.glob("*.yaml"))
 # An asset's hash changes with its content, and the content has tests of its own.
 ASSET_HASH = re.compile(r"\b[0-9a-f]{64}\b")
 

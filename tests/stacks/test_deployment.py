@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, ConfigError
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.schema.errors import Severity
 from stacks.deployment import add_stacks
@@ -228,7 +228,9 @@ def test_each_warning_of_the_checks_is_shown_once(
 ) -> None:
     group = {"name": "g", "instance_type": "ml.g5.12xlarge", "instance_count": 1}
     slow = {"threads_per_core": 1, "deep_health_checks": ["InstanceStress"]}
-    config = configure({"cluster": {"instance_groups": [{**group, **slow}]}})
+    config = configure(
+        {"cluster": {"instance_groups": [{**group, **slow}]}, "eks": {"version": "1.30"}}
+    )
     expected = {
         f"{finding} [ack: hyperpod-cdk:{finding.rule}]"
         for finding in findings(config)
@@ -244,6 +246,28 @@ def test_each_warning_of_the_checks_is_shown_once(
         for entry in construct.node.metadata
         if entry.type == "aws:cdk:warning" and "hyperpod-cdk:" in str(entry.data)
     ]
-    assert {text.rpartition(":")[2] for text in shown} >= {"threads_per_core]", "system_pods]"}
+    rules = {text.rpartition(":")[2].rstrip("]") for text in shown}
+    assert rules >= {"threads_per_core", "kubernetes_version", "system_pods"}
     assert len(shown) == len(expected)
     assert set(shown) == expected
+
+
+def test_a_configuration_made_in_python_is_refused_as_a_file_is(
+    configure: Configure, chart: Path, tmp_path: Path
+) -> None:
+    group = {"name": "g", "instance_type": "ml.p5.48xlarge", "instance_count": 4}
+    config = configure(
+        {
+            "network": {"hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]},
+            "cluster": {"instance_groups": [{**group, "threads_per_core": 1}]},
+            "eks": {"version": "1.30"},
+        }
+    )
+    app = new_app(tmp_path)
+
+    with pytest.raises(ConfigError) as caught:
+        add_stacks(app, config=config, chart=chart)
+
+    (line,) = caught.value.lines
+    assert line.startswith("ml: network.hyperpod_subnets[0].cidr: '10.1.0.0/24' has 251 free")
+    assert app.node.children == []

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.configs import REPOSITORY
+
 # What the CLI adds to cdk.json's context.
 CLI_CONTEXT: dict[str, Any] = {
     "aws:cdk:enable-path-metadata": True,

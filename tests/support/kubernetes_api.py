@@ -12,6 +12,7 @@ import yaml
 
 from rehearsal.kubernetes import KubernetesApi, Principal, Reads, static_tokens
 from rehearsal.layer_binaries import layer_binaries
+from tests.support.configs import REPOSITORY
 
 ADMIN = "admin-token"
 NOBODY = "nobody-token"
@@ -24,7 +25,7 @@ PRINCIPALS = {
     VIEWER: Principal("viewer", reads=Reads.ALL_BUT_SECRETS),
     AUDITOR: Principal("auditor", reads=Reads.EVERYTHING),
 }
-CHART = Path(__file__).parents[2] / "rehearsal" / "chart" / "hyperpod-helm-chart"
+CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _SECONDS = 60
 
 

@@ -1,7 +1,6 @@
 """cfn-lint inside the test process, with the repository's settings and its rules read once."""
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -9,7 +8,9 @@ from cfnlint.config import ConfigMixIn
 from cfnlint.decode.decode import decode_str
 from cfnlint.runner import Runner, run_template_by_data
 
-_SETTINGS = Path(__file__).resolve().parents[2] / ".cfnlintrc.yaml"
+from tests.support.configs import REPOSITORY
+
+_SETTINGS = REPOSITORY / ".cfnlintrc.yaml"
 
 
 @functools.lru_cache(maxsize=512)

@@ -56,8 +56,8 @@ def deploy(
     """Create a stack, or update the one of that name, and wait for it.
 
     Args:
-        aws: Where.
-        resources: By logical id.
+        aws: The local AWS to deploy to.
+        resources: Resources by logical id.
         outputs: Values by key.
         stack: Name of the stack to update.
         exports: Values by the name under which other stacks import them.

@@ -6,7 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.configs import REPOSITORY
+
 SCRIPTS = REPOSITORY / "lifecycle"
 _STUB = Path(__file__).with_name("node_command.sh")
 _STUBBED = (

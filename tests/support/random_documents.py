@@ -1,7 +1,6 @@
 """Hypothesis strategies for whole configuration files, most of them close to a deployable one."""
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -9,15 +8,12 @@ from hypothesis import strategies as st
 
 from hyperpod_cdk.facts.instance_types import instance_types
 from tests.support.assembly import merged
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD
 from tests.support.schema_values import Place, places, values
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
 _BASES: list[dict[str, Any]] = [
     yaml.safe_load(path.read_text("utf-8"))
-    for path in (
-        *sorted((_REPOSITORY / "config").glob("*.yaml")),
-        _REPOSITORY / "tests" / "support" / "every_field.yaml",
-    )
+    for path in (*sorted(CONFIG_FOLDER.glob("*.yaml")), EVERY_FIELD)
 ]
 _MOST_CHANGED_KEYS = 3
 _ARN = "arn:aws:iam::111122223333:role/Admin"

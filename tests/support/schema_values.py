@@ -4,14 +4,13 @@ import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
-_SCHEMA: dict[str, Any] = json.loads(
-    (Path(__file__).resolve().parents[2] / "config" / "schema.json").read_text("utf-8")
-)
+from tests.support.configs import CONFIG_FOLDER
+
+_SCHEMA: dict[str, Any] = json.loads((CONFIG_FOLDER / "schema.json").read_text("utf-8"))
 _MOST_ITEMS = 3
 _LARGEST = 1_000_000
 

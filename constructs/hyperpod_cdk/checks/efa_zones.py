@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.checks.subnets import subnet_for
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import Finding, warning
 
 

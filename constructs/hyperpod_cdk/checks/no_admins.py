@@ -10,7 +10,8 @@ def no_admins(config: Config) -> Iterator[Finding]:
     """Find a cluster that nobody but the deployment can use.
 
     Who deploys gets no access with it: CloudFormation creates the cluster, and the configuration
-    grants no rights to the creator.
+    grants no rights to the creator. It is no rule of the control plane itself, to which an app of
+    its own may grant access later.
 
     https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html
     """

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from hyperpod_cdk.checks.subnets import Subnet, subnet_for
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import InstanceFacts
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.hyperpod.placement import Subnet, subnet_for
 from hyperpod_cdk.schema.errors import Finding, error
 
 _MOST_GROUPS_LISTED = 3

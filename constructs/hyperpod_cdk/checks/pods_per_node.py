@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.checks.daemon_sets import daemon_sets, room_for_pods
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.config.daemon_sets import daemon_sets, room_for_pods
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.schema.errors import Finding, error, warning
 

@@ -1,26 +1,23 @@
 """All rules, and running them."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
-from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
-from hyperpod_cdk.checks.public_endpoint import public_endpoint
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.training_plans import training_plans
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.rules import Rule, run
 
-Rule = Callable[[Config], Iterator[Finding]]
-
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Rule[Config], ...] = (
     unlisted_types,
     region_offers,
     deep_health_check_component,
@@ -29,20 +26,17 @@ RULES: tuple[Rule, ...] = (
     node_addresses,
     pods_per_node,
     system_pods,
-    kubernetes_version,
-    public_endpoint,
     no_admins,
 )
 
 
-def deployment_findings(config: Config) -> Iterator[Finding]:
-    """Run the rules that read more than the cluster; each finding names its rule."""
-    for rule in RULES:
-        for finding in rule(config):
-            yield replace(finding, rule=rule.__name__)
+def cross_section_findings(config: Config) -> Iterator[Finding]:
+    """Run the rules that read more than one section; each finding names its rule."""
+    return run(RULES, config)
 
 
 def findings(config: Config) -> Iterator[Finding]:
-    """Run every rule, those of the cluster by itself first; each finding names its rule."""
+    """Run every rule, those of one section first; each finding names its rule."""
+    yield from eks_findings(config.eks)
     yield from cluster_findings(config.cluster)
-    yield from deployment_findings(config)
+    yield from cross_section_findings(config)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from hyperpod_cdk.checks.daemon_sets import room_for_pods
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.config.daemon_sets import room_for_pods
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.schema.errors import Finding, Path, error, warning
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.checks.subnets import subnet_for
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.errors import Finding, Path, error, warning
 

@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.config.deployment_rules import deployment_findings
+from hyperpod_cdk.config.location_rules import location_findings
 from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.service_limits import regions
@@ -21,8 +21,8 @@ from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
-from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.arns import arn_findings
 from hyperpod_cdk.schema.availability_zones import (
     NamedZone,
@@ -170,7 +170,7 @@ class Config(Section):
     def _check_cluster(cls, value: ClusterConfig, info: ValidationInfo) -> ClusterConfig:
         network: NetworkConfig | None = info.data.get("network")
         zones = None if network is None else network.hyperpod_zone_ids
-        refuse(deployment_findings(value, zones=zones, region=info.data.get("region")))
+        refuse(location_findings(value, zones=zones, region=info.data.get("region")))
         return value
 
 

@@ -11,8 +11,10 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, skip_checkov
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, skip_checkov
+from hyperpod_cdk.synthesis.findings import report
 
 # Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
 _DAEMON_SET_ADDONS = {
@@ -35,7 +37,7 @@ class EksCluster(Construct):
         cluster_name: EKS name, 1 to 100 characters.
         eks: Version, endpoint, admins, encryption and protection of the control plane.
         vpc: The VPC.
-        subnets: For the control plane's network interfaces, in two AZs at least.
+        subnets: Subnets for the control plane's network interfaces, in two AZs at least.
         security_group: Also carried by nodes, so both sides can talk.
 
     Attributes:
@@ -54,95 +56,30 @@ class EksCluster(Construct):
         security_group: ec2.ISecurityGroup,
     ) -> None:
         super().__init__(scope, construct_id)
-        secrets_key = (
-            kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
-            if eks.secrets_kms_key_arn is not None
-            else None
-        )
-        log_group = logs.LogGroup(
-            self,
-            "Logs",
-            # EKS writes to the group of this name, and would make it with logs that never expire.
-            # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
-            log_group_name=f"/aws/eks/{cluster_name}/cluster",
-            retention=logs.RetentionDays.THREE_MONTHS,
-            # A group that stayed would keep a deployment of the same name from being made again.
-            removal_policy=RemovalPolicy.DESTROY,
-        )
-        skip_checkov(
-            log_group,
-            resource_type="AWS::Logs::LogGroup",
-            reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
-        )
-        cluster = aws_eks_v2.Cluster(
-            self,
-            "Cluster",
-            cluster_name=cluster_name,
-            version=aws_eks_v2.KubernetesVersion.of(eks.version),
-            # By its id alone: the L2 would wait for all that the VPC construct holds, flow log and
-            # endpoint included, where the control plane needs no more than its subnets.
-            vpc=ec2.Vpc.from_vpc_attributes(
-                self,
-                "VpcById",
-                vpc_id=vpc.vpc_id,
-                availability_zones=vpc.availability_zones,
-            ),
-            vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
-            security_group=security_group,
-            endpoint_access=_endpoint_access(eks),
-            # Auto Mode, the default, would add EC2 nodes of its own beside HyperPod's.
-            default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
-            default_capacity=0,
-            bootstrap_self_managed_addons=False,
-            # The creator is CloudFormation's role; people get access by `admins`.
-            bootstrap_cluster_creator_admin_permissions=False,
-            cluster_logging=list(aws_eks_v2.ClusterLoggingTypes),
-            secrets_encryption_key=secrets_key,
-            output_config_command=False,
-        )
-        if secrets_key is None:
-            skip_checkov(
-                cluster,
-                resource_type="AWS::EKS::Cluster",
-                reasons={
-                    "CKV_AWS_58": (
-                        "EKS encrypts all API data with an AWS key; secrets_key adds your own."
-                    )
-                },
-            )
-        cluster.node.add_dependency(log_group)
-        # An SSM parameter that only CDK's own kubectl constructs wait for.
-        cluster.node.try_remove_child("KubectlReadyBarrier")
-        if eks.deletion_protection:
-            # Not a property of the L2.
-            resource = cluster.node.find_child("Resource")
-            assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
-            resource.deletion_protection = True
+        report(self, eks_findings(eks))
         # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
-        self.cluster = cast("aws_eks_v2.ICluster", cluster)
+        self.cluster = cast(
+            "aws_eks_v2.ICluster",
+            self._control_plane(
+                eks,
+                cluster_name=cluster_name,
+                # By its id alone: the L2 would wait for all that the VPC construct holds, flow log
+                # and endpoint included, where the control plane needs no more than its subnets.
+                vpc=ec2.Vpc.from_vpc_attributes(
+                    self,
+                    "VpcById",
+                    vpc_id=vpc.vpc_id,
+                    availability_zones=vpc.availability_zones,
+                ),
+                subnets=subnets,
+                security_group=security_group,
+            ),
+        )
         for construct_name, addon_name in _DAEMON_SET_ADDONS.items():
             aws_eks_v2.Addon(self, construct_name, cluster=self.cluster, addon_name=addon_name)
         for principal in eks.admins:
             self.grant_admin(principal)
-        acknowledge(
-            self.cluster,
-            {
-                managed_policy_finding("AmazonEKSClusterPolicy"): (
-                    "EKS documents this managed policy as the control plane's, and AWS keeps it."
-                ),
-                **(
-                    {
-                        "AwsSolutions-EKS1": (
-                            "The public endpoint is the configured default, open to IAM "
-                            "principals with an access entry; eks.endpoint_access and "
-                            "eks.public_access_cidrs close it."
-                        )
-                    }
-                    if eks.endpoint_access != "private"
-                    else {}
-                ),
-            },
-        )
+        acknowledge(self.cluster, _acknowledgments(eks))
 
     def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
         """Give an IAM principal cluster admin rights through an access entry.
@@ -167,6 +104,78 @@ class EksCluster(Construct):
             ],
         )
 
+    def _control_plane(
+        self,
+        eks: EksConfig,
+        *,
+        cluster_name: str,
+        vpc: ec2.IVpc,
+        subnets: Sequence[ec2.ISubnet],
+        security_group: ec2.ISecurityGroup,
+    ) -> aws_eks_v2.Cluster:
+        cluster = aws_eks_v2.Cluster(
+            self,
+            "Cluster",
+            cluster_name=cluster_name,
+            version=aws_eks_v2.KubernetesVersion.of(eks.version),
+            vpc=vpc,
+            vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
+            security_group=security_group,
+            endpoint_access=_endpoint_access(eks),
+            # Auto Mode, the default, would add EC2 nodes of its own beside HyperPod's.
+            default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
+            default_capacity=0,
+            bootstrap_self_managed_addons=False,
+            # The creator is CloudFormation's role; people get access by `admins`.
+            bootstrap_cluster_creator_admin_permissions=False,
+            cluster_logging=list(aws_eks_v2.ClusterLoggingTypes),
+            secrets_encryption_key=self._secrets_key(eks),
+            output_config_command=False,
+        )
+        cluster.node.add_dependency(self._log_group(cluster_name))
+        # An SSM parameter that only CDK's own kubectl constructs wait for.
+        cluster.node.try_remove_child("KubectlReadyBarrier")
+        if eks.deletion_protection:
+            # Not a property of the L2.
+            resource = cluster.node.find_child("Resource")
+            assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
+            resource.deletion_protection = True
+        if eks.secrets_kms_key_arn is None:
+            skip_checkov(
+                cluster,
+                resource_type="AWS::EKS::Cluster",
+                reasons={
+                    "CKV_AWS_58": (
+                        "EKS encrypts all API data with an AWS key; secrets_kms_key_arn adds your "
+                        "own."
+                    )
+                },
+            )
+        return cluster
+
+    def _log_group(self, cluster_name: str) -> logs.LogGroup:
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            # EKS writes to the group of this name, and would make it with logs that never expire.
+            # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+            log_group_name=f"/aws/eks/{cluster_name}/cluster",
+            retention=logs.RetentionDays.THREE_MONTHS,
+            # A group that stayed would keep a deployment of the same name from being made again.
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        skip_checkov(
+            log_group,
+            resource_type="AWS::Logs::LogGroup",
+            reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
+        )
+        return log_group
+
+    def _secrets_key(self, eks: EksConfig) -> kms.IKey | None:
+        if eks.secrets_kms_key_arn is None:
+            return None
+        return kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
+
 
 def _endpoint_access(eks: EksConfig) -> aws_eks_v2.EndpointAccess:
     access = {
@@ -177,3 +186,17 @@ def _endpoint_access(eks: EksConfig) -> aws_eks_v2.EndpointAccess:
     if eks.endpoint_access == "private" or eks.is_reachable_from_anywhere:
         return access
     return access.only_from(*eks.public_access_cidrs)
+
+
+def _acknowledgments(eks: EksConfig) -> dict[str, str]:
+    reasons = {
+        managed_policy_nag_id("AmazonEKSClusterPolicy"): (
+            "EKS documents this managed policy as the control plane's, and AWS keeps it."
+        )
+    }
+    if eks.endpoint_access != "private":
+        reasons["AwsSolutions-EKS1"] = (
+            "The public endpoint is the configured default, open to IAM principals with an access "
+            "entry; eks.endpoint_access and eks.public_access_cidrs close it."
+        )
+    return reasons

@@ -51,7 +51,7 @@ def component_findings(
         values: Values for the chart, merged last.
         consent: Whether to go without what resiliency needs.
 
-    Returns:
+    Yields:
         Findings whose paths start at `helm`.
     """
     ignored = list(_ignored_values(values))

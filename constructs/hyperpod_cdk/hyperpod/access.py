@@ -8,7 +8,7 @@ from constructs import Construct
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
-from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
 
@@ -94,8 +94,8 @@ def hyperpod_access(
     ]
 
 
-def access_findings(scope: Construct, cluster: ClusterConfig) -> dict[str, str]:
-    """Return why each wildcard of `hyperpod_access` is accepted, by cdk-nag's finding."""
+def access_acknowledgments(scope: Construct, cluster: ClusterConfig) -> dict[str, str]:
+    """Return why each wildcard of `hyperpod_access` is accepted, by its cdk-nag id."""
     reasons = {
         any_hyperpod_cluster(scope): (
             "A HyperPod cluster's ARN ends in an id that the service draws at creation."
@@ -113,7 +113,7 @@ def access_findings(scope: Construct, cluster: ClusterConfig) -> dict[str, str]:
         reasons["*"] = (
             "Listing task governance, images and snapshots: AWS takes no resource for it."
         )
-    return {wildcard_finding(scope, resource): reason for resource, reason in reasons.items()}
+    return {wildcard_nag_id(scope, resource): reason for resource, reason in reasons.items()}
 
 
 def _pass_cluster_role(cluster: ClusterConfig) -> list[iam.PolicyStatement]:

@@ -8,7 +8,7 @@ from constructs import Construct
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
 from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 
 
 class AutoScalingRole(Construct):
@@ -53,7 +53,7 @@ class AutoScalingRole(Construct):
         acknowledge(
             self,
             {
-                wildcard_finding(self, clusters): (
+                wildcard_nag_id(self, clusters): (
                     "A HyperPod cluster's ARN ends in an id that the service draws at creation, "
                     "and the cluster needs this role before it has one."
                 )

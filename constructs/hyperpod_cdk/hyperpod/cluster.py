@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import Annotations, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.hyperpod.access import access_findings, hyperpod_access
+from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
@@ -17,9 +17,9 @@ from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.network import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.schema.errors import ConfigError, Severity
 from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.synthesis.acknowledge import acknowledge
+from hyperpod_cdk.synthesis.findings import report
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy, refuse_large_request
 
 
@@ -37,7 +37,7 @@ class HyperPodCluster(Construct):
         execution_role: Role of the nodes of groups that name none.
         subnets: Private subnets. Groups that name no zone are in the first one, which cannot change
             after the cluster is created; a group in another zone can be added later.
-        security_group: Of the nodes.
+        security_group: The security group of the nodes.
         lifecycle_scripts: Scripts that nodes run when they are created, for groups that name none.
             Default: the AMI's own setup alone.
         cluster_role: Role that HyperPod assumes to scale the cluster, when the cluster's `role_arn`
@@ -73,7 +73,7 @@ class HyperPodCluster(Construct):
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
-        self._check(cluster)
+        report(self, cluster_findings(cluster))
         if cluster.role_arn is None and cluster_role is not None:
             cluster = cluster.model_copy(update={"role_arn": cluster_role.role_arn})
         if cluster.auto_scaling is not None and cluster.role_arn is None:
@@ -115,7 +115,7 @@ class HyperPodCluster(Construct):
         refuse_large_policy(
             access, to_do="let instance groups share subnets, security groups and roles"
         )
-        acknowledge(access, access_findings(self, cluster))
+        acknowledge(access, access_acknowledgments(self, cluster))
         resource = provisioner.custom_resource(
             self,
             "Resource",
@@ -130,14 +130,6 @@ class HyperPodCluster(Construct):
         self.cluster_name = resource.get_att_string("ClusterName")
         self.cluster_arn = resource.get_att_string("ClusterArn")
         self.shortage = resource.get_att_string("Shortage")
-
-    def _check(self, cluster: ClusterConfig) -> None:
-        found = list(cluster_findings(cluster))
-        errors = [finding for finding in found if finding.severity is Severity.ERROR]
-        if errors:
-            raise ConfigError(f"{self.node.path}: {finding}" for finding in errors)
-        for finding in found:
-            Annotations.of(self).add_warning_v2(f"hyperpod-cdk:{finding.rule}", str(finding))
 
 
 def _lifecycle(scripts: LifecycleScripts | None) -> LifecycleConfig | None:

@@ -1,18 +1,21 @@
 """The IAM role of HyperPod nodes."""
 
+from collections.abc import Sequence
+
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
-from hyperpod_cdk.hyperpod.node_needs import need_findings, need_statements
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments, need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.network import NodeSubnets
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, wildcard_nag_id
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy
 
 _MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
@@ -53,25 +56,55 @@ class ExecutionRole(Construct):
         lifecycle_scripts: LifecycleScripts,
     ) -> None:
         super().__init__(scope, construct_id)
-        stack = Stack.of(self)
-        bucket = lifecycle_scripts.bucket
         groups = [group for group in cluster.all_groups if group.execution_role_arn is None]
+        self.role = iam.Role(
+            self,
+            "Role",
+            description="HyperPod cluster nodes",
+            assumed_by=iam.ServicePrincipal(
+                "sagemaker.amazonaws.com",
+                conditions=SOURCE_ACCOUNT_IF_SENT,
+            ),
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
+        )
+        # One policy resource, so that a cluster can wait for it.
+        self.policy = iam.Policy(
+            self,
+            "Policy",
+            roles=[self.role],
+            statements=[
+                *self._network_statements(
+                    groups, vpc=vpc, subnets=subnets, security_group=security_group
+                ),
+                _pull_images(),
+                *orchestrator.node_statements(),
+                *_read_scripts(lifecycle_scripts),
+                *need_statements(self, groups),
+            ],
+        )
+        refuse_large_policy(
+            self.policy,
+            to_do="let instance groups share subnets, security groups, keys and script locations, "
+            "or give some an execution_role_arn of your own",
+        )
+        acknowledge(self, {**self._acknowledgments(), **need_acknowledgments(self, groups)})
+
+    def _network_statements(
+        self,
+        groups: Sequence[NodeGroupConfig],
+        *,
+        vpc: ec2.IVpc,
+        subnets: NodeSubnets,
+        security_group: ec2.ISecurityGroup,
+    ) -> list[iam.PolicyStatement]:
         overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
-
-        def ec2_arn(resource: str, name: str) -> str:
-            return stack.format_arn(service="ec2", resource=resource, resource_name=name)
-
-        clusters = any_hyperpod_cluster(self)
-        interfaces, instances = ec2_arn("network-interface", "*"), ec2_arn("instance", "*")
-        any_repository = f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"
         subnet_ids = [*subnets.ids, *(name for vpc in overrides for name in vpc.subnet_ids)]
         group_ids = [
             security_group.security_group_id,
             *(name for vpc in overrides for name in vpc.security_group_ids),
         ]
-        own_subnets = [ec2_arn("subnet", name) for name in dict.fromkeys(subnet_ids)]
-        own_groups = [ec2_arn("security-group", name) for name in dict.fromkeys(group_ids)]
-        statements = [
+        interfaces = self._ec2_arn("network-interface", "*")
+        return [
             iam.PolicyStatement(
                 sid="ManageNetworkInterfaces",
                 actions=[
@@ -84,9 +117,14 @@ class ExecutionRole(Construct):
                     "ec2:ModifyNetworkInterfaceAttribute",
                     "ec2:UnassignPrivateIpAddresses",
                 ],
-                resources=[interfaces, instances, *own_groups, *own_subnets],
+                resources=[
+                    interfaces,
+                    self._ec2_arn("instance", "*"),
+                    *(self._ec2_arn("security-group", name) for name in dict.fromkeys(group_ids)),
+                    *(self._ec2_arn("subnet", name) for name in dict.fromkeys(subnet_ids)),
+                ],
                 # Instances have no VPC in their conditions.
-                conditions={"ArnEqualsIfExists": {"ec2:Vpc": ec2_arn("vpc", vpc.vpc_id)}},
+                conditions={"ArnEqualsIfExists": {"ec2:Vpc": self._ec2_arn("vpc", vpc.vpc_id)}},
             ),
             iam.PolicyStatement(
                 sid="DetachNetworkInterfaces",
@@ -99,7 +137,7 @@ class ExecutionRole(Construct):
                 # The VPC CNI asks HyperPod for further network interfaces of a node.
                 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
                 actions=["sagemaker:AttachClusterNodeNetworkInterface"],
-                resources=[clusters],
+                resources=[any_hyperpod_cluster(self)],
             ),
             iam.PolicyStatement(
                 sid="TagNetworkInterfaces", actions=["ec2:CreateTags"], resources=[interfaces]
@@ -121,66 +159,61 @@ class ExecutionRole(Construct):
                 ],
                 resources=["*"],
             ),
-            iam.PolicyStatement(
-                sid="PullImages",
-                actions=[
-                    "ecr:BatchCheckLayerAvailability",
-                    "ecr:BatchGetImage",
-                    "ecr:GetDownloadUrlForLayer",
-                ],
-                resources=[any_repository],
-            ),
-            *orchestrator.node_statements(),
-            iam.PolicyStatement(
-                sid="ListScripts", actions=["s3:ListBucket"], resources=[bucket.bucket_arn]
-            ),
-            iam.PolicyStatement(
-                sid="ReadScripts",
-                actions=["s3:GetObject"],
-                resources=[bucket.arn_for_objects(key) for key in lifecycle_scripts.keys],
-            ),
-            *need_statements(self, groups),
         ]
-        self.role = iam.Role(
-            self,
-            "Role",
-            description="HyperPod cluster nodes",
-            assumed_by=iam.ServicePrincipal(
-                "sagemaker.amazonaws.com",
-                conditions=SOURCE_ACCOUNT_IF_SENT,
+
+    def _acknowledgments(self) -> dict[str, str]:
+        return {
+            managed_policy_nag_id(_MANAGED_POLICY): (
+                "HyperPod documents this managed policy as the nodes', and AWS keeps it."
             ),
-            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
-        )
-        # One policy resource, so that a cluster can wait for it.
-        self.policy = iam.Policy(self, "Policy", roles=[self.role], statements=statements)
-        refuse_large_policy(
-            self.policy,
-            to_do="let instance groups share subnets, security groups, keys and script locations, "
-            "or give some an execution_role_arn of your own",
-        )
-        acknowledge(
-            self,
-            {
-                managed_policy_finding(_MANAGED_POLICY): (
-                    "HyperPod documents this managed policy as the nodes', and AWS keeps it."
-                ),
-                wildcard_finding(self, interfaces): (
-                    "The CNI makes and changes network interfaces whose ids are not known ahead."
-                ),
-                wildcard_finding(self, instances): (
-                    "Network interfaces are attached to nodes whose ids are not known ahead."
-                ),
-                wildcard_finding(self, "*"): (
-                    "Detaching names instances in an account of the service; the others only "
-                    "read, or log in to ECR, and AWS takes no resource for them."
-                ),
-                wildcard_finding(self, clusters): (
-                    "A HyperPod cluster's ARN ends in an id that the service draws at creation; "
-                    "the cluster needs this role before it has one."
-                ),
-                wildcard_finding(self, any_repository): (
-                    "Images come from repositories of several AWS accounts and regions; pull only."
-                ),
-                **need_findings(self, groups),
-            },
-        )
+            wildcard_nag_id(self, self._ec2_arn("network-interface", "*")): (
+                "The CNI makes and changes network interfaces whose ids are not known ahead."
+            ),
+            wildcard_nag_id(self, self._ec2_arn("instance", "*")): (
+                "Network interfaces are attached to nodes whose ids are not known ahead."
+            ),
+            wildcard_nag_id(self, "*"): (
+                "Detaching names instances in an account of the service; the others only "
+                "read, or log in to ECR, and AWS takes no resource for them."
+            ),
+            wildcard_nag_id(self, any_hyperpod_cluster(self)): (
+                "A HyperPod cluster's ARN ends in an id that the service draws at creation; "
+                "the cluster needs this role before it has one."
+            ),
+            wildcard_nag_id(self, _any_repository()): (
+                "Images come from repositories of several AWS accounts and regions; pull only."
+            ),
+        }
+
+    def _ec2_arn(self, resource: str, name: str) -> str:
+        return Stack.of(self).format_arn(service="ec2", resource=resource, resource_name=name)
+
+
+def _any_repository() -> str:
+    return f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"
+
+
+def _pull_images() -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid="PullImages",
+        actions=[
+            "ecr:BatchCheckLayerAvailability",
+            "ecr:BatchGetImage",
+            "ecr:GetDownloadUrlForLayer",
+        ],
+        resources=[_any_repository()],
+    )
+
+
+def _read_scripts(scripts: LifecycleScripts) -> list[iam.PolicyStatement]:
+    bucket = scripts.bucket
+    return [
+        iam.PolicyStatement(
+            sid="ListScripts", actions=["s3:ListBucket"], resources=[bucket.bucket_arn]
+        ),
+        iam.PolicyStatement(
+            sid="ReadScripts",
+            actions=["s3:GetObject"],
+            resources=[bucket.arn_for_objects(key) for key in scripts.keys],
+        ),
+    ]

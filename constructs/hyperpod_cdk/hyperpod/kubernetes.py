@@ -1,7 +1,7 @@
 """Kubernetes labels and taints of an instance group's nodes."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
@@ -28,9 +28,11 @@ def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
             yield finding.under(key)
 
 
-Labels = Annotated[
-    dict[str, str], AfterValidator(_check), Field(json_schema_extra={"maxProperties": 50})
-]
+def _limit_schema(schema: dict[str, Any]) -> None:
+    schema["maxProperties"] = shape("sagemaker.ClusterKubernetesLabels").maximum
+
+
+Labels = Annotated[dict[str, str], AfterValidator(_check), Field(json_schema_extra=_limit_schema)]
 """Kubernetes labels, keys with an optional DNS prefix."""
 
 

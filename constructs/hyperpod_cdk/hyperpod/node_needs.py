@@ -9,7 +9,7 @@ from constructs import Construct
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
-from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
 
 
 def need_statements(
@@ -18,9 +18,10 @@ def need_statements(
     """Yield the rights for what the groups name, but for subnets and security groups."""
     uris = _lifecycle_s3_uris(groups)
     if uris:
-        buckets = (_bucket_arn(uri) for uri in uris)
         yield iam.PolicyStatement(
-            sid="ListOtherScripts", actions=["s3:ListBucket"], resources=_once(buckets)
+            sid="ListOtherScripts",
+            actions=["s3:ListBucket"],
+            resources=list(dict.fromkeys(map(_bucket_arn, uris))),
         )
         yield iam.PolicyStatement(
             sid="ReadOtherScripts",
@@ -33,30 +34,29 @@ def need_statements(
         yield iam.PolicyStatement(
             sid="ReadRollbackAlarms", actions=["cloudwatch:DescribeAlarms"], resources=["*"]
         )
-    yield from volume_key_statements(
-        scope, _once(key for group in groups for key in group.volume_key_ids)
-    )
+    keys = dict.fromkeys(key for group in groups for key in group.volume_key_ids)
+    yield from volume_key_statements(scope, list(keys))
 
 
-def need_findings(scope: Construct, groups: Sequence[NodeGroupConfig]) -> dict[str, str]:
-    """Return why each wildcard of `need_statements` but `*` is accepted, by cdk-nag's finding."""
+def need_acknowledgments(scope: Construct, groups: Sequence[NodeGroupConfig]) -> dict[str, str]:
+    """Return why each wildcard of `need_statements` but `*` is accepted, by its cdk-nag id."""
     reason = (
         "Scripts of the configured prefix, whose names are not in the configuration; read only."
     )
     return {
-        wildcard_finding(scope, resource): reason
+        wildcard_nag_id(scope, resource): reason
         for resource in _script_arns(_lifecycle_s3_uris(groups))
     }
 
 
 def _lifecycle_s3_uris(groups: Sequence[NodeGroupConfig]) -> list[str]:
-    return _once(
+    return [
         group.lifecycle.source_s3_uri
         for group in groups
         if isinstance(group, InstanceGroupConfig)
         and group.lifecycle is not None
         and group.lifecycle.source_s3_uri is not None
-    )
+    ]
 
 
 def _bucket_arn(s3_uri: str) -> str:
@@ -68,7 +68,8 @@ def _bucket_arn(s3_uri: str) -> str:
 
 
 def _script_arns(s3_uris: Iterable[str]) -> list[str]:
-    return _once(f"arn:{Aws.PARTITION}:s3:::{_location(uri).rstrip('/')}/*" for uri in s3_uris)
+    arns = (f"arn:{Aws.PARTITION}:s3:::{_location(uri).rstrip('/')}/*" for uri in s3_uris)
+    return list(dict.fromkeys(arns))
 
 
 def _location(s3_uri: str) -> str:
@@ -81,7 +82,3 @@ def _location(s3_uri: str) -> str:
 def _is_opaque(s3_uri: str) -> bool:
     """Tell whether the URI is a CDK token as a whole, which only CloudFormation takes apart."""
     return not s3_uri.startswith("s3://")
-
-
-def _once(values: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(values))

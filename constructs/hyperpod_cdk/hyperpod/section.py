@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, ValidationInfo, field_validator
 
 from hyperpod_cdk.facts.service_limits import shape
-from hyperpod_cdk.hyperpod import group_lists as rules
+from hyperpod_cdk.hyperpod.group_list_rules import checked_groups
 from hyperpod_cdk.hyperpod.instance_group import DEFAULT_IMAGE, InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig
 from hyperpod_cdk.hyperpod.restricted_instance_group import (
@@ -182,7 +182,7 @@ class ClusterConfig(WaitingConfig):
     def _check_instance_groups(
         cls, value: object, handler: Callable[[object], tuple[InstanceGroupConfig, ...]]
     ) -> tuple[InstanceGroupConfig, ...]:
-        return rules.checked_groups(
+        return checked_groups(
             value,
             handler=handler,
             model=InstanceGroupConfig,
@@ -200,7 +200,7 @@ class ClusterConfig(WaitingConfig):
     ) -> tuple[RestrictedInstanceGroupConfig, ...]:
         if not value:
             return handler(value)
-        return rules.checked_groups(
+        return checked_groups(
             value,
             handler=handler,
             model=RestrictedInstanceGroupConfig,

@@ -70,13 +70,6 @@ class Network(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, network: NetworkConfig) -> None:
         super().__init__(scope, construct_id)
-        zones = _zones(network)
-        homes = [
-            next(i for i, zone in enumerate(zones) if zone.availability_zone_id == zone_id)
-            if zone_id is not None
-            else position % len(zones)
-            for position, zone_id in enumerate(network.hyperpod_zone_ids)
-        ]
         self.vpc = ec2.Vpc(
             self,
             "Vpc",
@@ -86,52 +79,9 @@ class Network(Construct):
             # rights on security groups.
             restrict_default_security_group=False,
         )
-        self.vpc.add_flow_log(
-            "FlowLog",
-            destination=ec2.FlowLogDestination.to_cloud_watch_logs(
-                logs.LogGroup(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
-            ),
-        )
-        skip_checkov(
-            self,
-            resource_type="AWS::Logs::LogGroup",
-            reasons={"CKV_AWS_158": "Flow records hold addresses; CloudWatch Logs encrypts them."},
-        )
-        internet_gateway = ec2.CfnInternetGateway(self, "InternetGateway")
-        attachment = ec2.CfnVPCGatewayAttachment(
-            self,
-            "InternetGatewayAttachment",
-            vpc_id=self.vpc.vpc_id,
-            internet_gateway_id=internet_gateway.ref,
-        )
-        publics = [
-            PublicSubnet(
-                self,
-                f"Public{i + 1}",
-                vpc=self.vpc,
-                cidr=public_cidr,
-                zone=zone,
-                internet_gateway=internet_gateway,
-                attachment=attachment,
-            )
-            for i, (public_cidr, zone) in enumerate(
-                zip(network.public_subnet_cidrs, zones, strict=True)
-            )
-        ]
-        hyperpod = [
-            PrivateSubnet(
-                self,
-                f"HyperPod{i + 1}",
-                vpc=self.vpc,
-                cidr=subnet.cidr,
-                zone=zones[home],
-                public=publics[home],
-                secondary_cidr=not is_inside(subnet.cidr, outer=network.vpc_cidr),
-                # Load balancers of pods belong beside the pods; the EKS subnets are too small.
-                tags={"kubernetes.io/role/internal-elb": "1"},
-            )
-            for i, (subnet, home) in enumerate(zip(network.hyperpod_subnets, homes, strict=True))
-        ]
+        self._add_flow_log()
+        publics = self._public_subnets(network)
+        hyperpod = self._hyperpod_subnets(network, publics=publics)
         eks = [
             PrivateSubnet(
                 self,
@@ -159,6 +109,65 @@ class Network(Construct):
             service=ec2.GatewayVpcEndpointAwsService.S3,
             subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.node_subnets.subnets])],
         )
+
+    def _add_flow_log(self) -> None:
+        self.vpc.add_flow_log(
+            "FlowLog",
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(
+                logs.LogGroup(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
+            ),
+        )
+        skip_checkov(
+            self,
+            resource_type="AWS::Logs::LogGroup",
+            reasons={"CKV_AWS_158": "Flow records hold addresses; CloudWatch Logs encrypts them."},
+        )
+
+    def _public_subnets(self, network: NetworkConfig) -> list[PublicSubnet]:
+        internet_gateway = ec2.CfnInternetGateway(self, "InternetGateway")
+        attachment = ec2.CfnVPCGatewayAttachment(
+            self,
+            "InternetGatewayAttachment",
+            vpc_id=self.vpc.vpc_id,
+            internet_gateway_id=internet_gateway.ref,
+        )
+        return [
+            PublicSubnet(
+                self,
+                f"Public{i + 1}",
+                vpc=self.vpc,
+                cidr=cidr,
+                zone=zone,
+                internet_gateway=internet_gateway,
+                attachment=attachment,
+            )
+            for i, (cidr, zone) in enumerate(
+                zip(network.public_subnet_cidrs, _zones(network), strict=True)
+            )
+        ]
+
+    def _hyperpod_subnets(
+        self, network: NetworkConfig, *, publics: Sequence[PublicSubnet]
+    ) -> list[PrivateSubnet]:
+        by_zone_id = {public.zone.availability_zone_id: public for public in publics}
+        homes = [
+            publics[position % len(publics)] if zone_id is None else by_zone_id[zone_id]
+            for position, zone_id in enumerate(network.hyperpod_zone_ids)
+        ]
+        return [
+            PrivateSubnet(
+                self,
+                f"HyperPod{i + 1}",
+                vpc=self.vpc,
+                cidr=subnet.cidr,
+                zone=home.zone,
+                public=home,
+                secondary_cidr=not is_inside(subnet.cidr, outer=network.vpc_cidr),
+                # Load balancers of pods belong beside the pods; the EKS subnets are too small.
+                tags={"kubernetes.io/role/internal-elb": "1"},
+            )
+            for i, (subnet, home) in enumerate(zip(network.hyperpod_subnets, homes, strict=True))
+        ]
 
 
 def _zones(network: NetworkConfig) -> list[SubnetZone]:

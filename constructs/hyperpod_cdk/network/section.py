@@ -2,7 +2,7 @@
 
 from pydantic import ValidationInfo, field_validator
 
-from hyperpod_cdk.network import rules
+from hyperpod_cdk.network import subnet_rules
 from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import refuse
@@ -59,18 +59,18 @@ class NetworkConfig(Section):
     @field_validator("public_subnet_cidrs", "eks_subnet_cidrs")
     @classmethod
     def _check_zonal_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
-        refuse(rules.zonal_subnet_findings(value, earlier=info.data))
+        refuse(subnet_rules.zonal_subnet_findings(value, earlier=info.data))
         return value
 
     @field_validator("availability_zone_ids")
     @classmethod
     def _check_zones(cls, value: Cidrs | None, info: ValidationInfo) -> Cidrs | None:
-        refuse(rules.zone_findings(value, earlier=info.data))
+        refuse(subnet_rules.zone_findings(value, earlier=info.data))
         return value
 
     @field_validator("hyperpod_subnets")
     @classmethod
     def _check_hyperpod_subnets(cls, value: Subnets, info: ValidationInfo) -> Subnets:
         subnets = [(subnet.cidr, subnet.availability_zone_id) for subnet in value]
-        refuse(rules.hyperpod_subnet_findings(subnets, earlier=info.data))
+        refuse(subnet_rules.hyperpod_subnet_findings(subnets, earlier=info.data))
         return value

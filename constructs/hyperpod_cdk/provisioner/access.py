@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 
 
 class ProvisionerAccess(Construct):
@@ -73,7 +73,7 @@ class ProvisionerAccess(Construct):
         acknowledge(
             policy,
             {
-                wildcard_finding(self, access_entries): (
+                wildcard_nag_id(self, access_entries): (
                     "An access entry's ARN ends in an id that EKS draws; only this cluster's "
                     "entries match."
                 )

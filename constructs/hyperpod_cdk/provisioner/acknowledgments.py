@@ -6,9 +6,9 @@ from constructs import IConstruct
 
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
-    managed_policy_finding,
+    managed_policy_nag_id,
     skip_checkov,
-    wildcard_finding,
+    wildcard_nag_id,
 )
 
 _FRAMEWORK_FUNCTIONS = ("framework-onEvent", "framework-isComplete", "framework-onTimeout")
@@ -31,16 +31,16 @@ def acknowledge_provider(
     acknowledge(
         provider,
         {
-            managed_policy_finding("service-role/AWSLambdaBasicExecutionRole"): (
+            managed_policy_nag_id("service-role/AWSLambdaBasicExecutionRole"): (
                 "CDK's provider framework gives its functions this policy; it only writes logs."
             ),
             **{
-                wildcard_finding(provider, f"{arn}:*"): (
+                wildcard_nag_id(provider, f"{arn}:*"): (
                     "CDK's provider framework invokes the functions' versions, named by a wildcard."
                 )
                 for arn in invoked
             },
-            wildcard_finding(provider, "*"): (
+            wildcard_nag_id(provider, "*"): (
                 "Log delivery of the provider framework's waiter: AWS takes no resource for it."
             ),
             "AwsSolutions-SF2": (

@@ -20,7 +20,7 @@ from hyperpod_cdk.provisioner.acknowledgments import (
     skip_provisioner_checks,
 )
 from hyperpod_cdk.provisioner.code import provisioner_code
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id
 
 # CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
@@ -192,7 +192,7 @@ def _allow_network_interfaces(role: iam.Role) -> None:
     acknowledge(
         role,
         {
-            managed_policy_finding(policy): (
+            managed_policy_nag_id(policy): (
                 "Lambda documents this managed policy for functions in a VPC, and AWS keeps it."
             )
         },

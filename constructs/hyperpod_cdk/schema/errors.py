@@ -90,6 +90,21 @@ def refuse(findings: Iterable[Finding]) -> None:
         raise RefusedError(found)
 
 
+def refuse_errors(findings: Iterable[Finding], *, place: str) -> None:
+    """Raise the errors among findings; warnings pass.
+
+    Args:
+        findings: Errors and warnings, with paths from the top of the configuration.
+        place: What has the configuration; begins each line.
+
+    Raises:
+        ConfigError: There is at least one error.
+    """
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if errors:
+        raise ConfigError(f"{place}: {finding}" for finding in errors)
+
+
 def key_path(path: Path) -> str:
     """Write a path the way a reader of the file finds it: `cluster.instance_groups[0].name`."""
     text = ""

@@ -5,6 +5,7 @@ yet: patterns and lengths let it pass, enumerations do not.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -26,8 +27,24 @@ _TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
 Value = TypeVar("Value", str, int)
 
 
+class _AfterType(ABC):
+    """An annotation whose check runs once the value is of the right type."""
+
+    __slots__ = ()
+
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the value after its type."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    @abstractmethod
+    def _check(self, value: Any) -> Any:  # noqa: ANN401 - each subclass has its own types
+        """Return the value, or raise what is wrong with it."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ApiLimits:
+class ApiLimits(_AfterType):
     """Limits a text or a whole number to a shape of the AWS service models.
 
     Attributes:
@@ -37,12 +54,6 @@ class ApiLimits:
 
     shape_name: str
     noun: str
-
-    def __get_pydantic_core_schema__(
-        self, source: type, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Check the limits after the type."""
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -69,7 +80,7 @@ class ApiLimits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OneOf:
+class OneOf(_AfterType):
     """Limits a text or a whole number to listed values that no service model holds.
 
     Attributes:
@@ -79,12 +90,6 @@ class OneOf:
 
     values: tuple[str, ...] | tuple[int, ...]
     noun: str
-
-    def __get_pydantic_core_schema__(
-        self, source: type, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Check the value after the type."""
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -99,7 +104,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Matching:
+class Matching(_AfterType):
     """Limits a text to a pattern that no service model holds.
 
     Attributes:
@@ -112,12 +117,6 @@ class Matching:
     pattern: str
     rule: str
     longest: int | None = None
-
-    def __get_pydantic_core_schema__(
-        self, source: type, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Check the text after the type."""
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -136,7 +135,7 @@ class Matching:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ListLimits:
+class ListLimits(_AfterType):
     """Limits a list to the length of a shape of the AWS service models, each entry once.
 
     Attributes:
@@ -148,12 +147,6 @@ class ListLimits:
     shape_name: str
     noun: str
     may_be_empty: bool = True
-
-    def __get_pydantic_core_schema__(
-        self, source: type, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Check the list after its entries."""
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler

@@ -35,7 +35,7 @@ def skip_checkov(scope: IConstruct, *, resource_type: str, reasons: Mapping[str,
                 resource.add_metadata("checkov", {"skip": skipped})
 
 
-def wildcard_finding(scope: Construct, resource: str) -> str:
+def wildcard_nag_id(scope: Construct, resource: str) -> str:
     """Return the id of cdk-nag's finding on a policy resource with a wildcard.
 
     Args:
@@ -45,7 +45,7 @@ def wildcard_finding(scope: Construct, resource: str) -> str:
     return f"AwsSolutions-IAM5[Resource::{_flattened(Stack.of(scope).resolve(resource))}]"
 
 
-def managed_policy_finding(policy: str) -> str:
+def managed_policy_nag_id(policy: str) -> str:
     """Return the id of cdk-nag's finding on an AWS managed policy."""
     return f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{policy}]"
 

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from provisioner.framework.errors import ProvisioningError
 
-UNPACKED_LIMIT_BYTES = 200 * 1024 * 1024
+ZIP_LIMIT_BYTES = 200 * 1024 * 1024
 """Leaves room in Lambda's default /tmp of 512 MB."""
 
 
@@ -36,9 +36,9 @@ def open_zip(content: bytes, *, origin: str) -> zipfile.ZipFile:
                 next_step="Make the archive from one folder with relative paths.",
             )
     size = sum(member.file_size for member in archive.infolist())
-    if size > UNPACKED_LIMIT_BYTES:
+    if size > ZIP_LIMIT_BYTES:
         raise ProvisioningError(
-            f"{origin} unpacks to {size} bytes, at most {UNPACKED_LIMIT_BYTES} are allowed",
+            f"{origin} unpacks to {size} bytes, at most {ZIP_LIMIT_BYTES} are allowed",
             next_step="Leave out what is not needed.",
         )
     return archive

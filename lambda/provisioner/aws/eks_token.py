@@ -33,7 +33,7 @@ class Signer(Protocol):
 class TokenSigner:
     """Makes tokens with the credentials of the function.
 
-    Args:
+    Attributes:
         signer: Signs for STS.
         endpoint: The region's STS endpoint, or its override.
         region: The AWS Region to sign for.

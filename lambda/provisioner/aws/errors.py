@@ -42,6 +42,12 @@ _ACCESS_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "Unauthoriz
 _ROLE_UNUSABLE = re.compile(
     r"(?is)assume.{0,80}role|role.{0,200}(assum|trust|not exist|propagat|not valid|invalid)"
 )
+# UpdateCluster says that deep health checks are in progress; with which code is not documented:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
+_BUSY = re.compile(
+    r"(?i)in[ -]?progress|wait (until|for)|try again (later|when|once|after)"
+    r"|\b(is|are) (currently |still |being )*(updat|creat|delet|roll|scal|system *updat)\w*"
+)
 
 ACCESS_DENIED_PATIENCE_SECONDS = 45.0
 ROLE_PATIENCE_SECONDS = 120.0
@@ -61,7 +67,9 @@ def is_not_found(error: Exception) -> bool:
 
 
 def is_conflict(error: Exception) -> bool:
-    """Say whether the resource is busy with something else."""
+    """Say whether the resource is busy with something else, by the code or else by the words."""
+    if code(error) == "ValidationException":
+        return _BUSY.search(str(error)) is not None
     return code(error) in {"ConflictException", "OperationAborted"}
 
 

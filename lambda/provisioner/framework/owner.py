@@ -29,7 +29,7 @@ def digest(*parts: str) -> str:
 class Owner:
     """One custom resource in one stack.
 
-    Args:
+    Attributes:
         stack_id: The stack's ARN.
         logical_id: The resource's logical id in that stack.
     """

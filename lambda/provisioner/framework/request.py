@@ -19,7 +19,7 @@ CLAIM = "Claim"
 class Request:
     """One request, as both `on_event` and `is_complete` see it.
 
-    Args:
+    Attributes:
         type: What CloudFormation wants.
         resource_type: Such as `Custom::HelmRelease`.
         request_id: The same for every attempt at this request, different for each request.
@@ -27,9 +27,9 @@ class Request:
         physical_id: The id answered before; None on Create.
         properties: What is wanted; every primitive is a string.
         old_properties: What was wanted before; None unless this is an Update.
-        failure: In `is_complete`: what `on_event` found out and carried over.
-        deferred: In `is_complete`: the change could not be made yet, the resource was busy.
-        claim: In `is_complete`: the claim on the resource with which `on_event` answered.
+        failure: What `on_event` found out and carried over to `is_complete`.
+        deferred: Whether `on_event` could not make the change because the resource was busy.
+        claim: The claim on the resource with which `on_event` answered.
     """
 
     type: RequestType
@@ -64,7 +64,7 @@ class Request:
 class Accepted:
     """The answer of `on_event`.
 
-    Args:
+    Attributes:
         physical_id: Deterministic; another one than before means replacement.
         failure: A failure after something was changed; `is_complete` raises it.
         deferred: The resource was busy; `is_complete` makes the change later.
@@ -92,7 +92,7 @@ class Accepted:
 class Progress:
     """The answer of `is_complete`.
 
-    Args:
+    Attributes:
         complete: Whether CloudFormation may go on.
         data: The resource's attributes, all of them; only when complete.
     """

@@ -18,7 +18,7 @@ LONGEST_DELAY_SECONDS = 15.0
 class Clock:
     """Time and sleep, in seconds; tests pass their own.
 
-    Args:
+    Attributes:
         now: Seconds since the epoch. Default: the system's clock.
         sleep: Waits for so many seconds. Default: `time.sleep`.
         remaining: Seconds until Lambda stops the function.

@@ -14,7 +14,7 @@ from provisioner.aws.s3 import read_object
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.retry import Clock
 
-UNPACKED_LIMIT_BYTES = 100 * 1024 * 1024
+CHART_LIMIT_BYTES = 100 * 1024 * 1024
 """Helm's own limit for one chart; here it includes packaged subcharts.
 
 https://pkg.go.dev/helm.sh/helm/v4/pkg/chart/loader/archive
@@ -32,7 +32,7 @@ class _TooLargeError(Exception):
 class _Room:
     """What may still be unpacked.
 
-    Args:
+    Attributes:
         size: Bytes.
         files: Files and folders.
     """
@@ -77,7 +77,7 @@ def mentions(chart: Path, names: Collection[str]) -> bool:
     if not wanted:
         return False
     files = [path for path in chart.rglob("*") if path.is_file()] if chart.is_dir() else [chart]
-    room = _Room(size=UNPACKED_LIMIT_BYTES, files=FILES_LIMIT)
+    room = _Room(size=CHART_LIMIT_BYTES, files=FILES_LIMIT)
     try:
         return any(
             name in content
@@ -91,7 +91,7 @@ def mentions(chart: Path, names: Collection[str]) -> bool:
 
 def _refuse_too_large(content: bytes, origin: str) -> None:
     """Refuse a packaged chart that unpacks to too much; helm reports one that is unreadable."""
-    room = _Room(size=UNPACKED_LIMIT_BYTES, files=FILES_LIMIT)
+    room = _Room(size=CHART_LIMIT_BYTES, files=FILES_LIMIT)
     try:
         for _ in _unpacked(origin, content, room):
             pass
@@ -113,14 +113,14 @@ def _unpacked(name: str, content: bytes, room: _Room) -> Iterator[bytes]:
         unpacked = stream.read(room.size + 1)
     room.size -= len(unpacked)
     if room.size < 0:
-        raise _TooLargeError(f"{UNPACKED_LIMIT_BYTES:,} bytes")
+        raise _TooLargeError(f"{CHART_LIMIT_BYTES:,} bytes")
     with tarfile.open(fileobj=io.BytesIO(unpacked), mode="r:") as archive:
         for member in archive:
             room.files -= 1
             if room.files < 0:
                 raise _TooLargeError(f"{FILES_LIMIT:,} files")
             if member.size > len(unpacked):  # a sparse file, whose holes take no room here
-                raise _TooLargeError(f"{UNPACKED_LIMIT_BYTES:,} bytes")
+                raise _TooLargeError(f"{CHART_LIMIT_BYTES:,} bytes")
             file = archive.extractfile(member)
             if file is not None:
                 yield from _unpacked(member.name, file.read(), room)

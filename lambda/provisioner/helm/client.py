@@ -44,7 +44,7 @@ _APPLY = ("--server-side=true", "--force-conflicts")
 class ReleaseClient:
     """The commands for one release.
 
-    Args:
+    Attributes:
         properties: What is asked for.
         wanted: The same, comparable with what helm stores.
         clock: Time and sleep.

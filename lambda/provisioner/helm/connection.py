@@ -25,7 +25,7 @@ Connect = Callable[[HelmReleaseProperties, Wanted, Clock], AbstractContextManage
 class EksConnection:
     """Connects to EKS; charts come from S3.
 
-    Args:
+    Attributes:
         eks: Knows where the Kubernetes API is.
         token_signer: Makes the tokens for it.
         s3: Holds the charts.

@@ -35,10 +35,11 @@ class TerminatingError(ProvisioningError):
 class DefinitionPlan(NamedTuple):
     """What is to be done about the definitions in `crds/`.
 
-    Args:
-        missing: To be created; in an install helm does it.
-        changed: To be changed.
-        kept: Left as they are, because a version would be lost that objects may be stored in.
+    Attributes:
+        missing: The definitions to create; in an install helm does it.
+        changed: The definitions to change.
+        kept: The definitions that stay as they are, because a version would be lost that objects
+            may be stored in.
     """
 
     missing: list[Object]

@@ -20,7 +20,7 @@ _TRUTHS = {"true": True, "false": False}
 class HelmReleaseProperties:
     """The properties that the CDK app sets.
 
-    Args:
+    Attributes:
         cluster_name: The EKS cluster.
         release: The release's name.
         namespace: The release's namespace.

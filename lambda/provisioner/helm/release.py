@@ -4,8 +4,9 @@
 |----------------|--------------------------------------------------|--------------------------|
 | Create, Update | the steps that `state.decide` returns            | helm says deployed;      |
 |                |                                                  | Update: workloads ready  |
-| Delete         | uninstall what is ours, unless users' objects    | helm no longer stores it |
-|                | would be deleted; absent or cluster gone: success|                          |
+| Delete         | uninstall what is ours, unless users' objects    | helm no longer stores it,|
+|                | would be deleted; absent or cluster gone: success| nor will a run that may  |
+|                |                                                  | not have begun it yet    |
 
 A failure of helm is carried to `is_complete`: raised on Create, it would keep the Delete from
 coming. What a killed run left, or what waits for a deletion, `is_complete` continues.
@@ -22,7 +23,14 @@ from provisioner.helm.client import ReleaseClient
 from provisioner.helm.connection import Connect
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.readiness import readiness
-from provisioner.helm.state import PENDING, Wanted, is_at_work, is_deployed_as, refuse_foreign
+from provisioner.helm.state import (
+    LONGEST_INVOCATION_SECONDS,
+    PENDING,
+    Wanted,
+    is_at_work,
+    is_deployed_as,
+    refuse_foreign,
+)
 from provisioner.helm.steps import Outcome, converge, delete, unfinished
 from provisioner.kubernetes.cluster import ClusterNotFoundError
 
@@ -49,9 +57,19 @@ class HelmRelease:
             if request.type != "Delete":
                 raise
             log.info("the cluster is gone, and the release with it", release=physical_id)
+        claim = None
         if request.type == "Delete":
+            if outcome.absent and request.physical_id not in {None, physical_id}:
+                # CloudFormation made up the id: it gave up the Create before that was answered,
+                # and its function may still be on the way to helm. Nobody stops it.
+                outcome, claim = outcome._replace(deferred=True), str(clock.now())
             physical_id = request.physical_id or physical_id
-        return Accepted(physical_id=physical_id, failure=outcome.failure, deferred=outcome.deferred)
+        return Accepted(
+            physical_id=physical_id,
+            failure=outcome.failure,
+            deferred=outcome.deferred,
+            claim=claim,
+        )
 
     def is_complete(self, request: Request, clock: Clock) -> Progress:
         """Ask helm for the release's state and raise why it failed."""
@@ -126,10 +144,11 @@ def _continue(client: ReleaseClient, request: Request) -> Progress:
 def _deletion_progress(client: ReleaseClient, request: Request) -> Progress:
     release = client.read()
     if release is None or not request.owner.owns_labels(release.labels):
-        return DONE
+        begun_by = float(request.claim or 0.0) + LONGEST_INVOCATION_SECONDS
+        return NOT_YET if client.clock.now() < begun_by else DONE
     if request.deferred:
-        delete(client)
-        return NOT_YET
+        gone = not delete(client).deferred and client.read() is None
+        return DONE if gone else NOT_YET
     raise ProvisioningError(
         f"The Helm release {client.properties.physical_id} is still {release.last.status}",
         detail=release.last.description,

@@ -19,6 +19,7 @@ To delete:
 
 | release                                         | next step                                   |
 |-------------------------------------------------|---------------------------------------------|
+| absent, its Create may not have begun it yet    | wait, up to Lambda's longest invocation     |
 | absent, not ours                                | nothing                                     |
 | pending, any other run began it                 | wait, up to Lambda's longest invocation     |
 | any other state                                 | uninstall                                   |
@@ -70,7 +71,7 @@ class Revision(NamedTuple):
 class Release:
     """A release as helm stores it.
 
-    Args:
+    Attributes:
         name: The release's name.
         namespace: Where helm stores it.
         labels: The labels given to its last revision.
@@ -111,7 +112,7 @@ class Release:
 class Wanted:
     """What a request wants of a release.
 
-    Args:
+    Attributes:
         owner: The custom resource.
         request_id: The request's id.
         content: A digest of chart and values.

@@ -23,14 +23,16 @@ _MOST_STEPS = 6
 class Outcome(NamedTuple):
     """How far the steps came.
 
-    Args:
+    Attributes:
         failure: Why the release is not as wanted; None when it is, or another run works on it.
         deferred: The same steps are to be taken later: something is still being deleted, or
             another run works on the release.
+        absent: There was no release to delete.
     """
 
     failure: str | None = None
     deferred: bool = False
+    absent: bool = False
 
 
 def converge(client: ReleaseClient) -> Outcome:
@@ -81,7 +83,7 @@ def delete(client: ReleaseClient) -> Outcome:
         return Outcome(deferred=True)
     if release is None or decision.action is Action.NOTHING:
         log.info("no release of this resource", release=client.properties.physical_id)
-        return Outcome()
+        return Outcome(absent=release is None)
     try:
         _uninstall(client, release)
     except CommandFailedError as error:

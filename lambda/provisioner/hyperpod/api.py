@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 
 from provisioner.aws.api import SageMakerApi
@@ -10,6 +11,7 @@ from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
 from provisioner.framework.retry import Clock
 from provisioner.hyperpod.changes import user_tags
 from provisioner.hyperpod.groups import ClusterInput, Described
+from provisioner.hyperpod.statuses import ClusterStatus
 
 T = TypeVar("T")
 
@@ -18,7 +20,7 @@ T = TypeVar("T")
 class HyperPodApi:
     """One cluster, by name. Each method raises the error with which SageMaker refuses its call.
 
-    Args:
+    Attributes:
         sagemaker: Makes the calls.
         name: The cluster's name.
         clock: Time and sleep for retries.
@@ -34,16 +36,38 @@ class HyperPodApi:
         """Return DescribeCluster's answer and the tags; both empty if there is no such cluster."""
         try:
             described = self._call(lambda: self.sagemaker.describe_cluster(ClusterName=self.name))
-            return described, self._tags(described["ClusterArn"])
         except AWS_ERRORS as error:
             if is_not_found(error):
                 return {}, {}
             raise
+        try:
+            return described, self._tags(described["ClusterArn"])
+        except AWS_ERRORS as error:
+            if not is_not_found(error):
+                raise
+            # Not visible there yet, unless it went between the two calls.
+            gone = described["ClusterStatus"] == ClusterStatus.DELETING
+            return {} if gone else described, {}
 
-    def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> None:
-        """Create the cluster, waiting for a role that IAM has not spread yet."""
+    def create(
+        self, cluster: ClusterInput, marks: Mapping[str, str], *, before_retry: Callable[[], None]
+    ) -> None:
+        """Create the cluster, waiting for a role that IAM has not spread yet.
+
+        Args:
+            cluster: The CreateCluster input.
+            marks: Tags beside the user's.
+            before_retry: Raises if the cluster is not wanted any more.
+        """
         tags = _as_list({**user_tags(cluster), **marks})
-        self._call(partial(self.sagemaker.create_cluster, **{**cluster, "Tags": tags}))
+        attempts = count()
+
+        def attempt() -> None:
+            if next(attempts):
+                before_retry()
+            self.sagemaker.create_cluster(**{**cluster, "Tags": tags})
+
+        self._call(attempt)
 
     def update(self, changed: Mapping[str, object]) -> None:
         """Change the cluster."""
@@ -62,13 +86,28 @@ class HyperPodApi:
             if not is_not_found(error):
                 raise
 
-    def tag(self, arn: str, add: Mapping[str, str], remove: Sequence[str] = ()) -> None:
-        """Write or overwrite tags, and remove others."""
+    def tag(
+        self,
+        arn: str,
+        add: Mapping[str, str],
+        remove: Sequence[str] = (),
+        *,
+        patient: bool = False,
+    ) -> None:
+        """Write or overwrite tags, and remove others.
+
+        Args:
+            arn: The cluster's ARN.
+            add: Tags to write.
+            remove: Keys of tags to remove.
+            patient: Whether to retry even if other calls are not retried.
+        """
         if add:
-            self._call(lambda: self.sagemaker.add_tags(ResourceArn=arn, Tags=_as_list(add)))
+            call = partial(self.sagemaker.add_tags, ResourceArn=arn, Tags=_as_list(add))
+            self._call(call, patient=patient)
         if remove:
             call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
-            self._call(call)
+            self._call(call, patient=patient)
 
     def _tags(self, arn: str) -> dict[str, str]:
         tags: dict[str, str] = {}
@@ -80,8 +119,8 @@ class HyperPodApi:
                 return tags
             request["NextToken"] = page["NextToken"]
 
-    def _call(self, call: Callable[[], T]) -> T:
-        return aws_retried(call, clock=self.clock) if self.patient else call()
+    def _call(self, call: Callable[[], T], *, patient: bool = False) -> T:
+        return aws_retried(call, clock=self.clock) if self.patient or patient else call()
 
 
 def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ _WORDS = re.IGNORECASE | re.DOTALL
 class Cause:
     """One kind of failure.
 
-    Args:
+    Attributes:
         name: A few words, for a message.
         signs: What AWS says when it is this one.
         next_step: What to do, as sentences; may name `{log_group}` and `{log_stream}`.

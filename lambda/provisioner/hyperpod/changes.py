@@ -7,7 +7,8 @@ change after creation.
 | what                       | an update compares                | a rollback takes back           |
 |----------------------------|-----------------------------------|---------------------------------|
 | groups                     | wanted and described              | what the failed request changed |
-| groups to delete           | all that are not wanted           | those that the failed one added |
+| groups to delete           | those of the former template, and | those that the failed one added |
+|                            | what a rollback had no time for   |                                 |
 | a group's number of nodes  | if it was asked to change; else   | if the cluster has the failed   |
 |                            | the described number is sent      | number; else the described one  |
 | other fields               | wanted and described              | what the failed request changed |
@@ -42,7 +43,8 @@ from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate, softwar
 from provisioner.hyperpod.statuses import GroupStatus
 
 _TAGS = "Tags"
-_TO_DELETE = "InstanceGroupsToDelete"
+TO_DELETE = "InstanceGroupsToDelete"
+"""The member of UpdateCluster's input that names the groups to delete."""
 _APART = frozenset({_TAGS, "ClusterName", *GROUP_LISTS})
 _UPDATABLE = frozenset(
     {
@@ -74,7 +76,7 @@ Groups = Mapping[str, Group]
 class Refusal:
     """A change that HyperPod cannot make.
 
-    Args:
+    Attributes:
         what: The field, such as `VpcConfig`.
         group: The instance group it is in, or None for the cluster's own.
         instead: What the user should do, as a sentence.
@@ -89,7 +91,7 @@ class Refusal:
 class Changes:
     """What is left to do.
 
-    Args:
+    Attributes:
         update: UpdateCluster's input without the cluster's name; empty for no call.
         tags_to_add: Tags to write or overwrite.
         tags_to_remove: Keys of tags to delete.
@@ -109,16 +111,18 @@ class Changes:
 class Aim:
     """What a request asks for, beside what the request before it asked for.
 
-    Args:
+    Attributes:
         wanted: The CreateCluster input that is wanted.
         former: The one that was wanted before; None when nothing is known of it.
         rolls_back: Whether `former` is a request that failed, and some of it may have been made.
+        clears_groups: Whether groups that no template names are a failed request's.
         latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
     """
 
     wanted: ClusterInput
     former: ClusterInput | None
     rolls_back: bool = False
+    clears_groups: bool = False
     latest_software: bool = False
 
 
@@ -141,7 +145,7 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
     to_add, to_remove = _tag_changes(aim, tags)
     refusals = (*_refusals(aim, described, asked), *_group_refusals(aim, described, former))
     return Changes(
-        update=_update(aim, present, former, dict(_fields(aim, described, asked))),
+        update=_update(aim, described, former, dict(_fields(aim, described, asked))),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
         software=software,
@@ -157,7 +161,7 @@ def user_tags(cluster: ClusterInput) -> dict[str, str]:
 def counts_differ(update: Mapping[str, Any], described: Described) -> bool:
     """Say whether the cluster lacks the groups or the numbers of nodes that an update gives it."""
     present = _present(described)
-    return any(name in present for name in update.get(_TO_DELETE, ())) or any(
+    return any(name in present for name in update.get(TO_DELETE, ())) or any(
         present.get(name, {}).get("TargetCount") != group[COUNT]
         for name, group in groups_of(update).items()
     )
@@ -172,8 +176,9 @@ def _present(described: Described) -> Groups:
 
 
 def _update(
-    aim: Aim, present: Groups, former: Groups, fields: Mapping[str, object]
+    aim: Aim, described: Described, former: Groups, fields: Mapping[str, object]
 ) -> dict[str, Any]:
+    present = _present(described)
     lists = {
         key: [_with_count(group, aim, present, former) for group in aim.wanted[key]]
         for key in GROUP_LISTS
@@ -181,7 +186,7 @@ def _update(
     }
     wanted = groups_of(lists)
     unwanted = [name for name in present if name not in wanted]
-    gone = [name for name in unwanted if name in former or not aim.rolls_back]
+    gone = [name for name in unwanted if name in former or aim.clears_groups]
     changed = any(
         not is_as_described(group, present.get(name))
         for name, group in wanted.items()
@@ -189,10 +194,11 @@ def _update(
     )
     if not (fields or gone or changed):
         return {}
-    for name in unwanted:
-        if name not in gone:  # in no template: left out, it might be removed
-            lists.setdefault(GROUP_LISTS[0], []).append(as_requested(present[name]))
-    return {**fields, **lists, **({_TO_DELETE: gone} if gone else {})}
+    for key in GROUP_LISTS:
+        for name, group in _present({key: described.get(key)}).items():
+            if name in unwanted and name not in gone:  # left out, it might be removed
+                lists.setdefault(key, []).append(as_requested(group))
+    return {**fields, **lists, **({TO_DELETE: gone} if gone else {})}
 
 
 def _is_asked_for(group: Group, former: Group | None, aim: Aim) -> bool:

@@ -17,8 +17,10 @@ from provisioner.framework.owner import TAG_PREFIX, digest
 REQUEST_TAG = f"{TAG_PREFIX}request"
 """The claim."""
 CREATION_TAG = f"{TAG_PREFIX}creation"
-"""What became of the creation: SUCCEEDED or CREATE_FAILED; there is none while nobody knows."""
+"""What became of the creation, one of the following; there is none while nobody knows."""
 SUCCEEDED, CREATE_FAILED = "succeeded", "failed"
+ADOPTED = "adopted"
+"""The cluster worked before the stack took it over, so that stack's rollback does not delete it."""
 
 CREATE_KEY, UPDATE_KEY, DELETE_KEY = "create", "update", "delete"
 """How these calls are noted in a claim; those about AMIs have keys of their own."""
@@ -30,13 +32,14 @@ _DIGITS = 16
 _FORMER_DIGITS = 12
 _MOST_FORMER = 8
 _FIRST_AFTER = 0.001
+_YES = "y"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One request's claim on a cluster.
 
-    Args:
+    Attributes:
         request: Stands for the request's id.
         started_at: When the request began, in seconds since the epoch; claims are ordered by it.
         takes_back: Stands for the properties that the request takes back; empty if it is no
@@ -44,6 +47,10 @@ class Claim:
         last_call: The key of the last call that was made for the request.
         called_at: When that was, in seconds since the epoch.
         former: The requests that had the cluster before, newest first.
+        asks: Stands for the properties that the request wants.
+        undoes_calls: Whether the request that is taken back called HyperPod, as far as is known.
+        leaves_groups: Whether a rollback had no time to remove the groups of the request that it
+            takes back; it is handed on until an update removes them.
     """
 
     request: str
@@ -52,21 +59,28 @@ class Claim:
     last_call: str = ""
     called_at: float = 0.0
     former: tuple[str, ...] = ()
+    asks: str = ""
+    undoes_calls: bool = True
+    leaves_groups: bool = False
 
     @classmethod
-    def of(cls, request_id: str, *, started_at: float, takes_back: str = "") -> "Claim":
+    def of(
+        cls, request_id: str, *, started_at: float, asks: str = "", takes_back: str = ""
+    ) -> "Claim":
         """Return the claim of a request that begins now."""
         return cls(
             request=digest(request_id)[:_DIGITS],
             started_at=round(started_at, 3),
             takes_back=takes_back,
+            asks=asks,
         )
 
     @classmethod
     def parse(cls, text: str) -> "Claim | None":
         """Return the claim in a tag's value, or None if there is none."""
         try:
-            request, started_at, takes_back, last_call, called_at, former = text.split(":")
+            request, started_at, takes_back, last_call, called_at, former, *rest = text.split(":")
+            asks, undoes_calls, leaves_groups = rest
             return cls(
                 request=request,
                 started_at=float(started_at),
@@ -74,6 +88,9 @@ class Claim:
                 last_call=last_call,
                 called_at=float(called_at),
                 former=tuple(former.split(".")) if former else (),
+                asks=asks,
+                undoes_calls=undoes_calls == _YES,
+                leaves_groups=leaves_groups == _YES,
             )
         except ValueError:
             return None
@@ -81,7 +98,8 @@ class Claim:
     def __str__(self) -> str:
         return (
             f"{self.request}:{self.started_at:.3f}:{self.takes_back}:{self.last_call}:"
-            f"{self.called_at:.3f}:{'.'.join(self.former)}"
+            f"{self.called_at:.3f}:{'.'.join(self.former)}:{self.asks}:"
+            f"{_YES * self.undoes_calls}:{_YES * self.leaves_groups}"
         )
 
     @property
@@ -105,7 +123,18 @@ class Claim:
             self,
             started_at=max(self.started_at, round(visible.started_at + _FIRST_AFTER, 3)),
             former=(visible.request[:_FORMER_DIGITS], *visible.former)[:_MOST_FORMER],
+            undoes_calls=self._undoes_calls_of(visible),
+            leaves_groups=visible.leaves_groups and not visible.last_call,
         )
+
+    def _undoes_calls_of(self, visible: "Claim") -> bool:
+        if visible.takes_back == self.takes_back:  # an earlier rollback of the same request
+            return visible.undoes_calls
+        return bool(visible.last_call) or not self.follows(visible)
+
+    def follows(self, visible: "Claim") -> bool:
+        """Say whether the visible claim is that of the request that this one takes back."""
+        return self.takes_back in {visible.asks, visible.takes_back}
 
     def is_former_in(self, visible: "Claim") -> bool:
         """Say whether the visible claim was written over this one."""

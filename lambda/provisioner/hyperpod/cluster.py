@@ -56,7 +56,8 @@ class HyperPodCluster:
                 Wait(why="the cluster failed") if isinstance(step, Fail) else step, found
             )
         visible = visible_claim(found.tags)
-        claim = visible if visible and visible.request == made.claim.request else made.claim
+        seen = visible if visible and visible.request == made.claim.request else made.claim
+        claim = executor.written or seen
         physical_id = executor.wanted.cluster_name
         if request.type == "Delete":
             physical_id = request.physical_id or physical_id

@@ -18,7 +18,7 @@ _MINUTE = 60.0
 class ClusterRequest:
     """One request.
 
-    Args:
+    Attributes:
         type: What CloudFormation wants.
         owner: The stack and logical id that ask.
         claim: The request's claim; it says when the request began and whether it rolls back.
@@ -55,14 +55,16 @@ class ClusterRequest:
         name = request.properties.get("ClusterName")
         renames = former is not None and former.get("ClusterName") != name
         takes_back = properties_key(former or {}) if rolls_back else ""
+        asks = properties_key(request.properties)
+        begun = Claim.of(request.request_id, started_at=now, asks=asks, takes_back=takes_back)
         return cls(
             type=request.type,
             owner=request.owner,
-            claim=claim or Claim.of(request.request_id, started_at=now, takes_back=takes_back),
+            claim=claim or begun,
             former=former,
             renames=renames,
             makes_a_cluster=renames or request.type == "Create",
-            properties=properties_key(request.properties),
+            properties=asks,
             waits=waits,
         )
 
@@ -75,8 +77,12 @@ class ClusterRequest:
         """Say whether the request has to be answered now, done or not."""
         return now >= self.claim.started_at + MOST_WAIT_MINUTES * _MINUTE
 
-    def aim(self, wanted: HyperPodClusterProperties) -> Aim:
+    def aim(self, wanted: HyperPodClusterProperties, *, clears_groups: bool = False) -> Aim:
         """Return what is asked for.
+
+        Args:
+            wanted: The properties.
+            clears_groups: Whether groups that no template names are a failed request's.
 
         Raises:
             ProvisioningError: The former properties cannot be read.
@@ -87,6 +93,7 @@ class ClusterRequest:
             wanted=wanted.cluster_input,
             former=None if self.makes_a_cluster else self._former_input(wanted),
             rolls_back=self.claim.rolls_back,
+            clears_groups=clears_groups,
             latest_software=self.type == "Update" and another_text and not self.claim.rolls_back,
         )
 

@@ -73,7 +73,8 @@ def has_image(details: Group, update: SoftwareUpdate, version: str | None) -> bo
 
 def as_requested(details: Group) -> dict[str, Any]:
     """Return the request that leaves a group as it is."""
-    return _requested(details, like=dict.fromkeys(key for key, value in details.items() if value))
+    asked = [COUNT, *(key for key, value in details.items() if value)]
+    return _requested(details, like=dict.fromkeys(asked))
 
 
 def _requested(details: Group, *, like: Group) -> dict[str, Any]:

@@ -1,56 +1,21 @@
 """What is done next about a HyperPod cluster: pure, from what is found and what is wanted.
 
-Create and Update, on their way to what the template says:
+What decides is the cluster as DescribeCluster shows it, the claim in its tags, the request, and
+what CloudFormation does with the stack. An Update that takes back one that failed changes only what
+came true (see `changes`), and is never failed for the cluster's state. A poll of `is_complete`
+changes something only while the stack still does what the request is for.
 
-| found                                   | next                                                   |
-|-----------------------------------------|--------------------------------------------------------|
-| no cluster                              | Create; refused while the stack is deleted, rolled back|
-| another stack's, or nobody's            | refused, naming the owner                              |
-| a later claim                           | nothing: the request is stale                          |
-| Deleting                                | waited for; a failure of the request that is making it |
-| Failed, never worked, or to be created  | claimed, Delete, then Create                           |
-| Failed, made by this request            | a failure                                              |
-| Failed, worked once                     | UpdateCluster if that changes anything, else a failure |
-| what HyperPod never changes             | refused; a failed creation: Delete, then Create        |
-| no claim yet                            | claimed                                                |
-| InService, a call left                  | UpdateCluster, then each UpdateClusterSoftware         |
-| any, tags left                          | AddTags, DeleteTags                                    |
-| Creating, Updating, SystemUpdating,     | waited for; late: see below                            |
-| RollingBack, a call left                |                                                        |
-| RollingBack, no call left               | a failure, if this request made the call               |
-| no call left                            | done as far as `wait_for` says; else waited for; late: |
-|                                         | as `on_shortage` says                                  |
-
-An Update that takes back one that failed changes only what came true (see `changes`), and is never
-failed for the cluster's state:
-
-| found                                   | next                                                   |
-|-----------------------------------------|--------------------------------------------------------|
-| no cluster, another stack's, Failed,    | done as it is                                          |
-| another name, 55 minutes over           |                                                        |
-| Failed, worked once                     | UpdateCluster once, then done as it is                 |
-| Deleting                                | waited for                                             |
-| InService or busy                       | as above, and done as it is when late                  |
-
-Delete:
-
-| found                                   | next                                                   |
-|-----------------------------------------|--------------------------------------------------------|
-| no cluster, another stack's             | done                                                   |
-| nobody's                                | refused: it lost its tags                              |
-| Deleting                                | waited for                                             |
-| Failed creation, `on_create_failure` is | refused, so that the stack keeps it                    |
-| keep, stack rolls back                  |                                                        |
-| Failed after DeleteCluster              | a failure                                              |
-| any other                               | claimed, Delete                                        |
-
-A poll of `is_complete` changes something only while the stack still does what the request is for.
+The table of what is found and which step follows is `tests/provisioner/hyperpod/test_decision.py`.
 """
 
+from dataclasses import replace
+
+from provisioner.aws.errors import ROLE_PATIENCE_SECONDS
 from provisioner.aws.stack import StackPhase
 from provisioner.framework.owner import is_marked
-from provisioner.hyperpod.changes import Changes, changes, counts_differ
+from provisioner.hyperpod.changes import TO_DELETE, Changes, changes, counts_differ
 from provisioner.hyperpod.claim import (
+    ADOPTED,
     CREATE_FAILED,
     CREATION_TAG,
     DELETE_KEY,
@@ -64,6 +29,7 @@ from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.failures import (
     belongs_to_another,
     differs,
+    failed_in_use,
     kept,
     lost_its_tags,
     not_created,
@@ -103,6 +69,7 @@ _SOFTWARE_FAILED = frozenset(
         SoftwareUpdateStatus.ROLLBACK_COMPLETE,
     }
 )
+_LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 _NOT_VISIBLE = Wait(why="its tags are not visible yet")
 
 
@@ -143,7 +110,7 @@ def _without_cluster(
     return Create()
 
 
-def _with_cluster(  # noqa: PLR0911 - each return is a row of the table
+def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
     visible, rolls_back = visible_claim(found.tags), request.claim.rolls_back
@@ -156,10 +123,12 @@ def _with_cluster(  # noqa: PLR0911 - each return is a row of the table
     if _is_stale(visible, request):
         return Refuse(error=stale(wanted.cluster_name))
     claim = visible if visible and visible.request == request.claim.request else None
-    if claim is None and _may_be_unseen(request, found):
+    if claim is None and (
+        _may_be_unseen(request, found) or _hides_a_call(visible, found, wanted, request)
+    ):
         return _NOT_VISIBLE
     if rolls_back and request.is_at_its_end(found.now):
-        return Done(missing=missing(found.described, wanted.wait_for))
+        return _end_of_the_way_back(found, wanted, request, claim)
     if found.status == ClusterStatus.DELETING:
         return _while_deleting(found, wanted, request, claim)
     if rolls_back:
@@ -180,6 +149,24 @@ def _is_stale(visible: Claim | None, request: ClusterRequest) -> bool:
 
 def _may_be_unseen(request: ClusterRequest, found: Found) -> bool:
     return request.waits and found.now < request.claim.started_at + READ_LAG_SECONDS
+
+
+def _hides_a_call(
+    visible: Claim | None,
+    found: Found,
+    wanted: HyperPodClusterProperties,
+    request: ClusterRequest,
+) -> bool:
+    """Say whether the cluster may not show yet what the request before this one did."""
+    if visible is None or request.makes_a_cluster:
+        return False
+    if request.claim.rolls_back and not request.claim.follows(visible):
+        # The claim of what is taken back: it says whether there is anything to take back.
+        return found.now < request.claim.started_at + READ_LAG_SECONDS
+    asked = request.aim(wanted).former or {}
+    works = found.status == ClusterStatus.IN_SERVICE
+    called = visible.last_call == UPDATE_KEY and _is_fresh(visible, found)
+    return called and works and counts_differ(asked, found.described)
 
 
 def _claim(found: Found, request: ClusterRequest, **marks: str) -> Tag:
@@ -206,10 +193,22 @@ def _way_back(
     if request.renames or (failed and (request.waits or found.never_worked)):
         return Done(missing=missing(found.described, wanted.wait_for))
     todo = changes(request.aim(wanted), found.described, found.tags)
+    if not claim.undoes_calls:
+        todo = replace(todo, update={}, software=())
     return _next(found, wanted, request, claim, todo)
 
 
-def _way_on(  # noqa: PLR0911 - each return is a row of the table
+def _end_of_the_way_back(
+    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
+) -> Step:
+    if claim and claim.undoes_calls and not (claim.last_call or claim.leaves_groups):
+        todo = changes(request.aim(wanted), found.described, found.tags)
+        if todo.update.get(TO_DELETE):
+            return Tag(add=replace(claim, leaves_groups=True).tag)
+    return Done(missing=missing(found.described, wanted.wait_for))
+
+
+def _way_on(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
 ) -> Step:
     if claim and claim.made_the_cluster:  # made by this request, as it is wanted
@@ -217,18 +216,30 @@ def _way_on(  # noqa: PLR0911 - each return is a row of the table
     makes = request.makes_a_cluster
     status = found.described["ClusterStatus"]
     failed, works = status == ClusterStatus.FAILED, status == ClusterStatus.IN_SERVICE
-    todo = changes(request.aim(wanted), found.described, found.tags)
-    replace = failed and (makes or found.never_worked)
-    if todo.refusals and not replace and (works or not makes):
+    if claim is None and not makes:  # also what is refused, so that its rollback knows of no call
+        return _claim(found, request, **({CREATION_TAG: SUCCEEDED} if works else {}))
+    # Groups that neither this template nor the former one names are somebody else's, and stay.
+    left = (claim is not None and claim.leaves_groups) or (makes and not found.worked)
+    aim = request.aim(wanted, clears_groups=left)
+    todo = changes(aim, found.described, found.tags)
+    replaced = failed and found.never_worked
+    if todo.refusals and not replaced and (works or not makes):
         if not makes:
             return Refuse(error=refused_change(wanted.cluster_name, todo.refusals))
         if found.creation != CREATE_FAILED:
             return Refuse(error=differs(wanted.cluster_name, todo.refusals))
-        replace = True
+        replaced = True
+    if makes and failed and not replaced:
+        return Refuse(error=failed_in_use(wanted.cluster_name, nodes=found.nodes))
     if claim is None:
-        worked = {CREATION_TAG: SUCCEEDED} if works and not makes else {}
-        return _claim(found, request, **worked)
-    if replace:
+        if not found.worked:
+            return _claim(found, request)
+        if works:
+            return _claim(found, request, **{CREATION_TAG: ADOPTED})
+        if request.is_late(found.now, wanted):
+            return _busy(found, wanted, request)
+        return Wait(why="the cluster of an earlier stack is busy")  # it stays that stack's
+    if replaced:
         return Delete()
     if failed and request.waits:
         return Wait(why="the cluster still shows Failed") if _is_fresh(claim, found) else Fail()
@@ -265,7 +276,7 @@ def _call(todo: Changes, last_call: str) -> UpdateCluster | UpdateSoftware | Non
     return next((call for call in updates if call.key in left and call.update.groups), None)
 
 
-def _progress(  # noqa: PLR0911 - each return is a row of the table
+def _progress(  # noqa: PLR0911 - each return is a case of the table
     found: Found,
     wanted: HyperPodClusterProperties,
     request: ClusterRequest,
@@ -273,16 +284,18 @@ def _progress(  # noqa: PLR0911 - each return is a row of the table
     todo: Changes,
 ) -> Step:
     on = not claim.rolls_back
-    of_creation = claim.made_the_cluster or request.makes_a_cluster
+    of_creation = claim.made_the_cluster or (request.makes_a_cluster and not found.worked)
     status = found.described["ClusterStatus"]
     works = status == ClusterStatus.IN_SERVICE
-    if on and status in _TURNED_BACK and (of_creation or claim.last_call):
+    if on and status in _TURNED_BACK and (request.makes_a_cluster or claim.last_call):
         return Fail(of_creation=of_creation)
     if wanted.wait_for == ACCEPTED:
         return Done(worked=on and works)
     taken_back = _taken_back(found, todo) if on and works and claim.last_call else None
     if taken_back:
         return Wait(why=taken_back) if _is_fresh(claim, found) else Fail(what=taken_back)
+    if on and works and todo.update and claim.last_call and _is_fresh(claim, found):
+        return Wait(why="its update is not visible yet")
     lacking = missing(found.described, wanted.wait_for)
     if not lacking:
         return Done(worked=on)
@@ -325,11 +338,45 @@ def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterReque
     return Fail(what=what, next_step=next_step, explain=False)
 
 
-def _deletion(  # noqa: PLR0911 - each return is a row of the table
+def _nothing_to_delete(found: Found, request: ClusterRequest) -> Step:
+    # CloudFormation does not stop the function whose Create it gave up; that may retry for a while.
+    claim = request.claim
+    seen = claim.former or claim.last_call
+    if seen or not request.waits or found.now >= claim.started_at + _LATEST_CREATION_SECONDS:
+        return Done()
+    if found.stack is None:
+        return AskStack()
+    rolls_back = found.stack is StackPhase.ROLLING_BACK
+    return Wait(why="its creation may still be under way") if rolls_back else Done()
+
+
+def _left_to_the_user(
+    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
+) -> Step | None:
+    """Return the step about a cluster that outlives the rollback of its stack's creation."""
+    keeps = wanted.on_create_failure == KEEP
+    failed = found.creation == CREATE_FAILED or found.status == ClusterStatus.FAILED
+    works = found.status == ClusterStatus.IN_SERVICE
+    # A creation that was too late is InService; the mark of it may not be visible yet.
+    may_be_marked = keeps and works and not found.creation
+    if not ((keeps and failed) or may_be_marked or found.creation == ADOPTED):
+        return None
+    if found.stack is None:
+        return AskStack()
+    if found.stack is not StackPhase.ROLLING_BACK:
+        return None
+    if found.creation == ADOPTED:
+        return Done()
+    if failed:
+        return Refuse(error=kept(wanted.cluster_name, nodes=found.nodes))
+    return _NOT_VISIBLE if found.now < request.claim.started_at + READ_LAG_SECONDS else None
+
+
+def _deletion(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
     if not found.described:
-        return Done()
+        return _nothing_to_delete(found, request)
     name, visible = wanted.cluster_name, visible_claim(found.tags)
     if request.waits and request.is_late(found.now, wanted):
         return Fail(
@@ -345,13 +392,11 @@ def _deletion(  # noqa: PLR0911 - each return is a row of the table
         return _NOT_VISIBLE if found.is_new else Refuse(error=lost_its_tags(name))
     if _is_stale(visible, request):
         return Refuse(error=stale(name))
-    failed = found.creation == CREATE_FAILED or found.status == ClusterStatus.FAILED
-    if failed and wanted.on_create_failure == KEEP and not request.waits:
-        if found.stack is None:
-            return AskStack()
-        if found.stack is StackPhase.ROLLING_BACK:
-            return Refuse(error=kept(name, nodes=found.nodes))
     claim = visible if visible and visible.request == request.claim.request else None
+    if not (claim and claim.last_call == DELETE_KEY):
+        left = _left_to_the_user(found, wanted, request)
+        if left:
+            return left
     if claim is None:
         return _NOT_VISIBLE if _may_be_unseen(request, found) else _claim(found, request)
     last = claim if claim.last_call else request.claim

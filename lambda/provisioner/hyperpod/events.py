@@ -26,7 +26,7 @@ class HyperPodEvents:
     Events explain a failure that is reported in any case, so trouble in getting them must not
     take its place.
 
-    Args:
+    Attributes:
         sagemaker: Makes the calls.
         cluster_name: The cluster.
     """

@@ -1,13 +1,14 @@
 """Takes one step about a HyperPod cluster: makes its call, or says what CloudFormation is told."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from provisioner.aws.api import CloudFormationApi
 from provisioner.aws.errors import AWS_ERRORS, is_conflict, is_in_use, is_transient, patience
-from provisioner.aws.stack import stack_phase
+from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.owner import TAG_PREFIX
 from provisioner.framework.request import DONE, NOT_YET, Progress
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.claim import (
@@ -17,15 +18,23 @@ from provisioner.hyperpod.claim import (
     DELETE_KEY,
     SUCCEEDED,
     UPDATE_KEY,
+    Claim,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.events import HyperPodEvents
-from provisioner.hyperpod.failures import failure, governed, refused_by_service, worth_telling
+from provisioner.hyperpod.failures import (
+    failure,
+    governed,
+    not_created,
+    refused_by_service,
+    worth_telling,
+)
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.governance import governance_of
+from provisioner.hyperpod.groups import groups_of
 from provisioner.hyperpod.properties import HyperPodClusterProperties
-from provisioner.hyperpod.statuses import SETTLED
+from provisioner.hyperpod.statuses import SETTLED, SoftwareUpdateStatus
 from provisioner.hyperpod.steps import (
     AskStack,
     Create,
@@ -44,18 +53,28 @@ NOTHING_SHORT = "none"
 _LONGEST_SHORTAGE = 800
 # A poll that came without a claim begins now, and would wait for ever.
 _LEAST_WAIT_SECONDS = 1.0
+# A Delete that is late fails before it is tried, so the last try before tells what hinders it.
+_LAST_TRY_SECONDS = 60.0
+# botocore, AddTags: "each resource can have up to 50"; those of AWS itself do not count.
+_MOST_TAGS = 50
+_FORMER_MARK = f"{TAG_PREFIX}create-failed"
+"""The mark of a failed creation in former versions."""
+_UNDER_WAY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.IN_PROGRESS})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Executor:
     """Takes steps for one request.
 
-    Args:
+    Attributes:
         api: The cluster.
         events: The cluster's events.
         cloudformation: Tells what the stack is doing.
         wanted: What the properties ask for.
         request: CloudFormation's request.
+
+    Attributes:
+        written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
     """
 
     api: HyperPodApi
@@ -63,6 +82,7 @@ class Executor:
     cloudformation: CloudFormationApi
     wanted: HyperPodClusterProperties
     request: ClusterRequest
+    written: Claim | None = field(default=None, init=False)
 
     def take(  # noqa: PLR0911 - each return is a step
         self, step: Step, found: Found
@@ -75,8 +95,7 @@ class Executor:
         """
         match step:
             case AskStack():
-                stack_id, clock = self.request.owner.stack_id, self.api.clock
-                return replace(found, stack=stack_phase(self.cloudformation, stack_id, clock=clock))
+                return self._ask(found)
             case Tag(add=add, remove=remove):
                 return self._tag(found, add, remove)
             case Create():
@@ -84,7 +103,10 @@ class Executor:
             case UpdateCluster(input=changed):
                 return self._update(found, UPDATE_KEY, lambda: self.api.update(changed))
             case UpdateSoftware(key=key, update=update):
-                return self._update(found, key, lambda: self.api.update_software(update.input))
+                names = [name for name, _ in update.groups]
+                return self._update(
+                    found, key, lambda: self.api.update_software(update.input), patched=names
+                )
             case Delete():
                 return self._delete(found)
             case Wait(why=why):
@@ -97,35 +119,134 @@ class Executor:
             case Fail():
                 raise self._failure(step, found)
 
-    def _tag(self, found: Found, add: Mapping[str, str], remove: Sequence[str]) -> Found:
-        self.api.tag(found.described["ClusterArn"], add, remove)
-        left = {key: value for key, value in found.tags.items() if key not in remove}
+    def _ask(self, found: Found) -> Found:
+        try:
+            stack_id, clock = self.request.owner.stack_id, self.api.clock
+            return replace(found, stack=stack_phase(self.cloudformation, stack_id, clock=clock))
+        except AWS_ERRORS as error:
+            if self.request.type != "Delete" or found.described:
+                raise
+            # The answer would only tell how long to wait for nothing.
+            log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
+            return replace(found, stack=StackPhase.SETTLED)
+
+    def _tag(
+        self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
+    ) -> Progress | Found:
+        try:
+            return self._write(found, add, remove)
+        except AWS_ERRORS as error:
+            if not is_conflict(error):
+                raise
+            if self._gives_up(found):
+                raise self._refused("tag", error, found) from error
+            log.info("the cluster is busy", cluster=self.api.name, status=found.status)
+            return NOT_YET
+
+    def _write(
+        self,
+        found: Found,
+        add: Mapping[str, str],
+        remove: Sequence[str] = (),
+        *,
+        patient: bool = False,
+    ) -> Found:
+        """Write tags; the creation's mark only if there is room: no request fails for it.
+
+        Raises:
+            ClientError: SageMaker refused.
+        """
+        arn, left = found.described["ClusterArn"], dict(found.tags)
+        if CREATION_TAG in add and left.pop(_FORMER_MARK, None) is not None:
+            self.api.tag(arn, {}, [_FORMER_MARK], patient=patient)
+        if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
+            add = {key: value for key, value in add.items() if key != CREATION_TAG}
+        self.api.tag(arn, add, remove, patient=patient)
+        self.written = visible_claim(add) or self.written
+        left = {key: value for key, value in left.items() if key not in remove}
         return replace(found, tags={**left, **add})
+
+    def _gives_up(self, found: Found) -> bool:
+        """Say whether a refusal now is the last word; a rollback goes on to its end."""
+        deletes = self.request.type == "Delete"
+        now = found.now + (_LAST_TRY_SECONDS if deletes else 0.0)
+        return self.request.is_late(now, self.wanted) and not self.request.claim.rolls_back
 
     def _create(self, found: Found) -> Progress:
         log.info("creating", cluster=self.api.name)
         claim = self.request.claim.after_call(CREATE_KEY, now=found.now)
         marks = {**self.request.owner.tags, **claim.tag}
         try:
-            self.api.create(self.wanted.cluster_input, marks)
+            self.api.create(self.wanted.cluster_input, marks, before_retry=self._refuse_if_turned)
         except AWS_ERRORS as error:
             # It is there after all: made by another attempt, or not visible before.
-            if not is_in_use(error):
+            if not is_in_use(error) or self._gives_up(found):
                 raise self._refused("create", error, found) from error
+            return NOT_YET
+        self.written = claim
         return NOT_YET
 
-    def _update(self, found: Found, key: str, call: Callable[[], None]) -> Progress:
+    def _refuse_if_turned(self) -> None:
+        """Refuse to go on with a creation whose Delete may have come and found nothing.
+
+        Raises:
+            ProvisioningError: The stack is deleted or rolled back.
+        """
+        stack_id = self.request.owner.stack_id
+        # Asked once: the patience that runs is for CreateCluster.
+        at_once = replace(self.api.clock, remaining=lambda: 0.0)
+        try:
+            phase = stack_phase(self.cloudformation, stack_id, clock=at_once)
+        except AWS_ERRORS as error:
+            log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
+            return
+        if phase in {StackPhase.ROLLING_BACK, StackPhase.DELETING}:
+            raise not_created(self.api.name)
+
+    def _update(
+        self, found: Found, key: str, call: Callable[[], None], *, patched: Sequence[str] = ()
+    ) -> Progress:
+        """Note a call and make it.
+
+        A patch wipes root volumes, so it must not be made twice for want of a note: it is noted
+        first, while the cluster accepts tags. A run that is killed in between leaves it out.
+
+        Args:
+            found: What there is.
+            key: Stands for the call in the claim.
+            call: Makes it.
+            patched: The groups that show whether it was made although its answer was lost.
+        """
+        before = visible_claim(found.tags) or self.request.claim
+        noted = self._tag(found, before.after_call(key, now=found.now).tag)
+        if isinstance(noted, Progress):
+            return noted
         log.info("updating", cluster=self.api.name, call=key)
         try:
             call()
         except AWS_ERRORS as error:
-            late = self.request.is_late(found.now, self.wanted)
-            if not is_conflict(error) or (late and not self.request.claim.rolls_back):
+            if self._is_under_way(patched):
+                log.info("made before", cluster=self.api.name, cause=str(error))
+                return NOT_YET
+            back = self.request.claim.rolls_back
+            if not self._mark(found, before.tag) and not back:
+                # The next poll would take it for made.
+                raise refused_by_service(self.api.name, "update", error) from error
+            if not is_conflict(error) or self._gives_up(found):
                 raise self._refused("update", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
-            return NOT_YET
-        self._note(found, key)
         return NOT_YET
+
+    def _is_under_way(self, groups: Sequence[str]) -> bool:
+        """Say whether a group is being patched now."""
+        if not groups:
+            return False
+        try:
+            shown = groups_of(self.api.describe()[0])
+        except AWS_ERRORS as error:
+            log.warning("not known", cluster=self.api.name, cause=str(error))
+            return False
+        return any(shown.get(name, {}).get("SoftwareUpdateStatus") in _UNDER_WAY for name in groups)
 
     def _delete(self, found: Found) -> Progress:
         log.info("deleting", cluster=self.api.name)
@@ -138,24 +259,30 @@ class Executor:
                 objects = governance_of(self.api, found.described["ClusterArn"])
                 if objects:
                     raise governed(self.api.name, objects) from error
-            if not is_conflict(error):
+            last = found.status in SETTLED and self._gives_up(found)
+            if last or not is_conflict(error):
                 raise self._refused("delete", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
             return NOT_YET
         if self.request.type == "Delete":
-            self._note(found, DELETE_KEY)
+            self._note_deletion(found)
         return NOT_YET
 
-    def _note(self, found: Found, key: str) -> None:
-        """Note a call in the claim; without the note it is made again, which changes nothing."""
+    def _note_deletion(self, found: Found) -> None:
+        """Note it in the claim; without the note it is made again, which changes nothing."""
         claim = visible_claim(found.tags) or self.request.claim
-        self._mark(found, claim.after_call(key, now=found.now).tag)
+        self.written = claim.after_call(DELETE_KEY, now=found.now)
+        self._mark(found, self.written.tag)
 
-    def _mark(self, found: Found, tags: Mapping[str, str]) -> None:
+    def _mark(self, found: Found, tags: Mapping[str, str]) -> bool:
+        """Write tags for which nothing is failed, and say whether they are written."""
         try:
-            self.api.tag(found.described["ClusterArn"], tags)
+            # A poll retries nothing else: it comes back. What ends with this one cannot.
+            self._write(found, tags, patient=True)
         except AWS_ERRORS as error:
             log.warning("not noted", cluster=self.api.name, cause=str(error))
+            return False
+        return True
 
     def _refused(self, verb: str, error: Exception, found: Found) -> Exception:
         """Return the error that a poll survives, or the failure."""
@@ -180,7 +307,7 @@ class Executor:
         if not described:
             log.warning("gone; the rollback leaves it so", cluster=self.api.name)
             return self._success(arn="none", status="Deleted")
-        if step.worked and found.creation != SUCCEEDED:
+        if step.worked and not self._is_noted(found):
             self._mark(found, {CREATION_TAG: SUCCEEDED})
         shortage = NOTHING_SHORT
         if step.missing:
@@ -189,6 +316,10 @@ class Executor:
             shortage = "; ".join([*step.missing, *causes])[:_LONGEST_SHORTAGE]
             log.warning("answered as it is", cluster=self.api.name, missing=shortage)
         return self._success(arn=described["ClusterArn"], status=found.status, shortage=shortage)
+
+    def _is_noted(self, found: Found) -> bool:
+        """Say whether the cluster says that it worked; an adopted one says so until an Update."""
+        return found.creation == SUCCEEDED or (self.request.type == "Create" and found.worked)
 
     def _success(self, *, arn: str, status: str, shortage: str = NOTHING_SHORT) -> Progress:
         data = {

@@ -23,7 +23,7 @@ _DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."
 class ReportedFailure:
     """One failure that AWS reports, by group, instance and cause.
 
-    Args:
+    Attributes:
         text: AWS's words.
         group: The instance group; None for the cluster itself.
         instance: The instance; None for the whole group.
@@ -177,6 +177,19 @@ def kept(cluster_name: str, *, nodes: int) -> ProvisioningError:
             "Find the cause, then deploy again, which replaces it, or delete the stack. If the "
             "stack does not list it any more: aws sagemaker delete-cluster --cluster-name "
             f"{cluster_name}"
+        ),
+    )
+
+
+def failed_in_use(cluster_name: str, *, nodes: int) -> ProvisioningError:
+    """Return the failure for a cluster of an earlier stack that failed after it worked."""
+    billed = f" with {nodes} nodes, which are billed" if nodes else ""
+    return ProvisioningError(
+        f"A HyperPod cluster {cluster_name} of an earlier stack of this name is Failed{billed}; it "
+        "is not replaced, because it may hold work",
+        next_step=(
+            "If it is not needed: aws sagemaker delete-cluster --cluster-name "
+            f"{cluster_name}; then deploy again. Or choose another cluster name."
         ),
     )
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from provisioner.aws.stack import StackPhase
-from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, READ_LAG_SECONDS, SUCCEEDED
+from provisioner.hyperpod.claim import (
+    ADOPTED,
+    CREATE_FAILED,
+    CREATION_TAG,
+    READ_LAG_SECONDS,
+    SUCCEEDED,
+)
 from provisioner.hyperpod.groups import Described, groups_of
 from provisioner.hyperpod.statuses import ClusterStatus
 
@@ -14,7 +20,7 @@ from provisioner.hyperpod.statuses import ClusterStatus
 class Found:
     """One look at the cluster.
 
-    Args:
+    Attributes:
         now: When, in seconds since the epoch.
         described: DescribeCluster's answer; empty when there is no such cluster.
         tags: The cluster's tags, as far as they are visible yet.
@@ -47,8 +53,13 @@ class Found:
 
     @property
     def creation(self) -> str:
-        """The creation's tag: SUCCEEDED or CREATE_FAILED; empty if there is none."""
+        """The creation's tag: SUCCEEDED, CREATE_FAILED or ADOPTED; empty if there is none."""
         return self.tags.get(CREATION_TAG, "")
+
+    @property
+    def worked(self) -> bool:
+        """Whether the cluster is known to have been InService."""
+        return self.creation in {SUCCEEDED, ADOPTED}
 
     @property
     def never_worked(self) -> bool:
@@ -59,4 +70,6 @@ class Found:
         if self.creation == CREATE_FAILED:
             return True
         failed = self.status == ClusterStatus.FAILED
-        return failed and self.creation != SUCCEEDED and self.nodes == 0
+        # Without its groups, a description does not say how many nodes run.
+        listed = bool(groups_of(self.described))
+        return failed and not self.worked and listed and self.nodes == 0

@@ -21,7 +21,7 @@ _MOST_LISTED = 4
 class HyperPodClusterProperties:
     """What the CDK app asks for.
 
-    Args:
+    Attributes:
         cluster_name: The HyperPod cluster's name, which is also the resource's id.
         cluster_input: The whole CreateCluster input.
         wait_for: When a create or an update is done: `accepted`, as soon as HyperPod took it on;

@@ -24,7 +24,7 @@ _KEY_DIGITS = 12
 class SoftwareUpdate:
     """One call of UpdateClusterSoftware.
 
-    Args:
+    Attributes:
         groups: The groups' names, each with its AMI release; None for the latest one.
         image_id: A custom AMI, or `default`; None where the groups have HyperPod's already.
         deployment: DeploymentConfig; empty for all nodes of a group at once.

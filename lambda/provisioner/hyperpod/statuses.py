@@ -1,6 +1,6 @@
-"""The statuses that HyperPod reports, as botocore's model of SageMaker lists them.
+"""The statuses of HyperPod that decide something, spelled as in botocore's model of SageMaker.
 
-A status that HyperPod gains later compares unequal to all of these; the cluster counts as busy.
+A cluster in any other status counts as busy.
 """
 
 from enum import StrEnum
@@ -9,17 +9,14 @@ from enum import StrEnum
 class ClusterStatus(StrEnum):
     """DescribeCluster's ClusterStatus."""
 
-    CREATING = "Creating"
     DELETING = "Deleting"
     FAILED = "Failed"
     IN_SERVICE = "InService"
     ROLLING_BACK = "RollingBack"
-    SYSTEM_UPDATING = "SystemUpdating"
-    UPDATING = "Updating"
 
 
 class GroupStatus(StrEnum):
-    """The Status of an instance group, as far as it decides anything."""
+    """The Status of an instance group."""
 
     DELETING = "Deleting"
     FAILED = "Failed"
@@ -30,7 +27,6 @@ class SoftwareUpdateStatus(StrEnum):
 
     PENDING = "Pending"
     IN_PROGRESS = "InProgress"
-    SUCCEEDED = "Succeeded"
     FAILED = "Failed"
     ROLLBACK_IN_PROGRESS = "RollbackInProgress"
     ROLLBACK_COMPLETE = "RollbackComplete"

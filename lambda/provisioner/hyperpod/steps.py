@@ -16,7 +16,7 @@ class AskStack:
 class Tag:
     """Write and remove tags, the claim among them; the next step follows at once.
 
-    Args:
+    Attributes:
         add: Tags to write.
         remove: Keys of tags to remove.
     """
@@ -34,7 +34,7 @@ class Create:
 class UpdateCluster:
     """Change the cluster.
 
-    Args:
+    Attributes:
         input: UpdateCluster's input without the cluster's name.
     """
 
@@ -45,7 +45,7 @@ class UpdateCluster:
 class UpdateSoftware:
     """Give groups another AMI.
 
-    Args:
+    Attributes:
         key: Stands for the call in the claim.
         update: The call.
     """
@@ -63,7 +63,7 @@ class Delete:
 class Wait:
     """Look again later.
 
-    Args:
+    Attributes:
         why: What is waited for, for the log.
     """
 
@@ -74,7 +74,7 @@ class Wait:
 class Done:
     """Answer with success.
 
-    Args:
+    Attributes:
         missing: What the cluster lacks, if it is answered as it is.
         worked: Whether the cluster is InService, which is noted on it.
     """
@@ -87,7 +87,7 @@ class Done:
 class Fail:
     """Answer with the failure of the cluster, with what HyperPod says of its cause.
 
-    Args:
+    Attributes:
         what: What happened to the cluster, after its name; None for its status.
         next_step: What to do; None for what suits the cause.
         of_creation: Whether the creation failed, which is noted on the cluster.
@@ -104,7 +104,7 @@ class Fail:
 class Refuse:
     """Answer with an error that is known already; nothing is changed.
 
-    Args:
+    Attributes:
         error: The error.
     """
 

@@ -44,7 +44,7 @@ class ClusterNotFoundError(ProvisioningError):
 class Containers:
     """The namespaces and definitions of a cluster.
 
-    Args:
+    Attributes:
         names: Their names, by kind.
         terminating: Kind and name of those that are being deleted.
     """
@@ -57,7 +57,7 @@ class Containers:
 class Cluster:
     """The Kubernetes API of one EKS cluster.
 
-    Args:
+    Attributes:
         server: Endpoint and certificate authority, as a kubeconfig has them.
         token: Makes a token.
     """

@@ -20,7 +20,7 @@ _STOP_AFTER_TIMEOUT_SECONDS = 5
 class Kubectl:
     """kubectl for one cluster.
 
-    Args:
+    Attributes:
         run: Runs it.
         home: A folder for the files that it reads.
         timeout_seconds: How long a command may take now.

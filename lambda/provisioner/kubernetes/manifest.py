@@ -37,7 +37,7 @@ class ReleaseId(NamedTuple):
 class Manifest(NamedTuple):
     """A rendered chart, split as helm treats it.
 
-    Args:
+    Attributes:
         crds: What came from `crds/`: helm writes it in the first install only.
         templates: What came from `templates/`: helm writes it in each upgrade.
     """

@@ -36,7 +36,7 @@ class Run(Protocol):
 class ClusterProcess:
     """A binary of the kubectl layer, bound to one cluster and one fresh folder.
 
-    Args:
+    Attributes:
         binary: The executable, helm 4 or kubectl.
         home: An empty folder for everything that it writes; the caller removes it.
         kubeconfig: Writes a kubeconfig with a fresh token and returns its path.

@@ -46,7 +46,7 @@ _OTHER_CONTENT_TYPE = "application/octet-stream"
 class LifecycleScriptsProperties:
     """The properties that the CDK app sets.
 
-    Args:
+    Attributes:
         source_bucket: Bucket of the zipped scripts.
         source_key: Key of the zipped scripts.
         destination_bucket: Bucket that nodes read them from.

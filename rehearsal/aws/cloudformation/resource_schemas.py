@@ -97,7 +97,7 @@ class ResourceSchema:
         Args:
             old: Properties of the resource.
             new: Properties that it is to have; a change that replaces nothing has no problem.
-            physical_id: For the message; left out: the identifier.
+            physical_id: The physical id for the message. Default: the identifier.
         """
         if not self.replacing(old, new):
             return None

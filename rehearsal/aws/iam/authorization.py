@@ -35,7 +35,7 @@ def require_caller(
     """Check that the request's caller may do something; always so without AUTH.
 
     Args:
-        headers: Of the request.
+        headers: The headers of the request.
         action: IAM action, `service:Operation`.
         resource: ARN, or `*` for an action without one.
         context: Condition keys of the service.

@@ -44,14 +44,14 @@ class Timings:
     """Durations in seconds. Defaults are far below AWS's, so that a rehearsal is quick.
 
     Attributes:
-        create: From CreateCluster until the cluster-level resources are ready.
-        update: From UpdateCluster until the nodes begin to change; also the length of a rollback.
-        delete: From DeleteCluster until the cluster is gone.
+        create: Time from CreateCluster until the cluster-level resources are ready.
+        update: Time from UpdateCluster until the nodes begin to change; also a rollback's length.
+        delete: Time from DeleteCluster until the cluster is gone.
         software_update: Length of UpdateClusterSoftware.
-        node_launch: From the request for a node until it has an instance id.
+        node_launch: Time from the request for a node until it has an instance id.
         lifecycle_script: Run time of the lifecycle script on a node.
         deep_health_check: Length of the deep health checks on a node.
-        node_stop: From ShuttingDown until a node is gone.
+        node_stop: Time from ShuttingDown until a node is gone.
         node_reboot: Length of a reboot.
         node_retry: Pause before the first retry of a failed node; it doubles with each failure.
         node_retry_limit: Longest pause between two retries.

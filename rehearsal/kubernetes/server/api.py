@@ -157,14 +157,7 @@ class KubernetesApi:
         capacity: Mapping[str, str] | None = None,
         taints: Sequence[Mapping[str, str]] = (),
     ) -> None:
-        """Let a node join, or change the one of that name; workloads are rescheduled.
-
-        Args:
-            name: Name of the node.
-            instance_type: Value of the label `node.kubernetes.io/instance-type`.
-            labels: Further labels.
-            capacity: What it offers, such as `{"cpu": "48", "nvidia.com/gpu": "4"}`.
-            taints: Its taints, such as `{"key": "gpu", "effect": "NoSchedule"}`.
+        """Let a node join, or change it, as `ControlPlane` says; workloads are rescheduled.
 
         Raises:
             ApiError: A name, label or quantity is malformed.
@@ -177,7 +170,7 @@ class KubernetesApi:
             self._operations.set_status(target, status)
 
     def remove_node(self, name: str) -> None:
-        """Let a node leave; harmless when it is gone."""
+        """See `ControlPlane`."""
         try:
             self.delete("v1", "Node", name)
         except ApiError as error:
@@ -185,11 +178,11 @@ class KubernetesApi:
                 raise
 
     def inject(self, fault: Fault) -> None:
-        """Let requests go wrong; several faults may be in force, the oldest hits first."""
+        """See `ControlPlane`."""
         self._faults.add(fault)
 
     def clear_faults(self) -> None:
-        """End every injected fault."""
+        """See `ControlPlane`."""
         self._faults.clear()
 
     def _resource(self, api_version: str, kind: str) -> Resource:

@@ -54,7 +54,7 @@ def may(principal: Principal, *, verb: str, resource: str) -> bool:
     """Whether a principal may act on a resource.
 
     Args:
-        principal: Who.
+        principal: The caller.
         verb: Kubernetes verb, such as `list`.
         resource: Plural name of the resource.
     """

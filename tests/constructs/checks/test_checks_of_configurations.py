@@ -11,9 +11,9 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
-from hyperpod_cdk.checks.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
-from hyperpod_cdk.checks.subnets import subnet_for
-from stacks.deployment import add_warnings
+from hyperpod_cdk.config.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
+from hyperpod_cdk.hyperpod.placement import subnet_for
+from hyperpod_cdk.synthesis.findings import report
 from tests.conftest import Configure
 
 ADMINS = ["arn:aws:iam::111122223333:role/Admin"]
@@ -70,7 +70,7 @@ def test_default_configuration_leaves_out_who_may_use_the_cluster(default_config
 def test_warnings_are_annotations_of_the_stack(configure: Configure) -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
 
-    add_warnings(stack, config=configure({"eks": {"version": "1.30", "admins": ADMINS}}))
+    report(stack, findings(configure({"eks": {"version": "1.30", "admins": ADMINS}})))
 
     (entry,) = Annotations.from_stack(stack).find_warning("*", Match.any_value())
     text = str(entry.entry.data)
@@ -82,7 +82,7 @@ def test_warning_can_be_acknowledged(configure: Configure) -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
     cdk.Annotations.of(stack).acknowledge_warning("hyperpod-cdk:kubernetes_version")
 
-    add_warnings(stack, config=configure({"eks": {"version": "1.30", "admins": ADMINS}}))
+    report(stack, findings(configure({"eks": {"version": "1.30", "admins": ADMINS}})))
 
     assert Annotations.from_stack(stack).find_warning("*", Match.any_value()) == []
 

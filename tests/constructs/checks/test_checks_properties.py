@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.checks.node_addresses import node_addresses
-from hyperpod_cdk.checks.subnets import subnet_for
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types, is_accelerated
+from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import key_path
 from tests.support.checks.cases import (
     BY_NAME,

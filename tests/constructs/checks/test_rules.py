@@ -1,31 +1,55 @@
-"""Every rule on a whole configuration by its table, and the tables by the rules."""
+"""Every rule by its table, and the tables by the rules."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
-from hyperpod_cdk import Config
 from hyperpod_cdk.checks import RULES, findings
-from hyperpod_cdk.checks.rules import Rule
-from hyperpod_cdk.hyperpod.checks import CLUSTER_RULES
-from tests.support.checks import placement_cases, pod_cases, software_cases
+from hyperpod_cdk.eks.checks import EKS_RULES, eks_findings
+from hyperpod_cdk.hyperpod.checks import CLUSTER_RULES, cluster_findings
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.rules import Rule
+from tests.support.checks import (
+    cluster_cases,
+    eks_cases,
+    group_cases,
+    placement_cases,
+    pod_cases,
+    software_cases,
+)
 from tests.support.checks.cases import Case, check, check_table
 
-CASES: list[Case[Config]] = [*placement_cases.CASES, *pod_cases.CASES, *software_cases.CASES]
-NAMES = {rule.__name__ for rule in (*CLUSTER_RULES, *RULES)}
+OF_CLUSTER: list[Case[Any]] = [*cluster_cases.CASES, *group_cases.CASES]
+OF_CONFIG: list[Case[Any]] = [*placement_cases.CASES, *pod_cases.CASES, *software_cases.CASES]
+CASES = [*eks_cases.CASES, *OF_CLUSTER, *OF_CONFIG]
+ALL_RULES: list[Rule[Any]] = [*EKS_RULES, *CLUSTER_RULES, *RULES]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_rule(case: Case[Config]) -> None:
+def test_rule(case: Case[Any]) -> None:
     check(case)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_rule_has_passing_and_failing_cases_and_a_source(rule: Rule) -> None:
+@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.__name__)
+def test_rule_has_passing_and_failing_cases_and_a_source(rule: Rule[Any]) -> None:
     check_table(rule, cases=CASES)
 
 
-def test_findings_name_their_rule() -> None:
-    for case in CASES:
-        found = list(findings(case.subject))
+@pytest.mark.parametrize(
+    ("find", "cases"),
+    [
+        pytest.param(eks_findings, eks_cases.CASES, id="eks"),
+        pytest.param(cluster_findings, OF_CLUSTER, id="cluster"),
+        pytest.param(findings, OF_CONFIG, id="config"),
+    ],
+)
+def test_findings_name_their_rule(
+    find: Callable[[Any], Iterator[Finding]], cases: list[Case[Any]]
+) -> None:
+    names = {rule.__name__ for rule in ALL_RULES}
+    for case in cases:
+        found = list(find(case.subject))
         of_the_rule = [finding for finding in found if finding.rule == case.rule.__name__]
         assert len(of_the_rule) == len(case.expected)
-        assert {finding.rule for finding in found} <= NAMES
+        assert {finding.rule for finding in found} <= names

@@ -69,6 +69,18 @@ def test_its_logs_expire_and_end_with_it(
     assert group in seen.dependencies(seen.id(CLUSTER))
 
 
+def test_what_the_rules_of_a_control_plane_warn_of_is_an_annotation(
+    stack: cdk.Stack, surroundings: dict[str, Any]
+) -> None:
+    eks = EksConfig(version="1.30", public_access_cidrs=("203.0.113.0/24",))
+    made = EksCluster(stack, "Eks", **surroundings, eks=eks)
+
+    (message,) = [str(each.data) for each in made.node.metadata if each.type == "aws:cdk:warning"]
+
+    assert message.startswith("eks.version: '1.30' is outside 1.33 to 1.35")
+    assert message.endswith("[ack: hyperpod-cdk:kubernetes_version]")
+
+
 def test_it_has_no_nodes_of_its_own(
     stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:

@@ -7,8 +7,8 @@ import pytest
 from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk import ClusterConfig
-from hyperpod_cdk.hyperpod.access import access_findings, hyperpod_access
-from hyperpod_cdk.synthesis.acknowledge import wildcard_finding
+from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
+from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView, listed
 
@@ -136,7 +136,7 @@ def test_every_wildcard_is_acknowledged_and_nothing_else(
     sids = [statement["Sid"] for _, statement in found.statements()]
 
     assert {arn for sid in sids for arn in resources(found, sid) if "*" in arn} == wild
-    assert access_findings(stack, named).keys() == {
-        wildcard_finding(stack, resource.replace("<AWS::AccountId>", cdk.Aws.ACCOUNT_ID))
+    assert access_acknowledgments(stack, named).keys() == {
+        wildcard_nag_id(stack, resource.replace("<AWS::AccountId>", cdk.Aws.ACCOUNT_ID))
         for resource in wild
     }

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_s3 as s3
 
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_finding, wildcard_finding
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, wildcard_nag_id
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ def test_a_wildcard_finding_names_the_resource_as_cdk_nag_does(
     stack: cdk.Stack, resource: Callable[[cdk.Stack], str], finding: str
 ) -> None:
     # The logical ids stand here because the finding's id is made of them.
-    assert wildcard_finding(stack, resource(stack)) == f"AwsSolutions-IAM5[Resource::{finding}]"
+    assert wildcard_nag_id(stack, resource(stack)) == f"AwsSolutions-IAM5[Resource::{finding}]"
 
 
 def test_a_managed_policy_finding_holds_in_every_partition() -> None:
-    assert managed_policy_finding("service-role/Some") == (
+    assert managed_policy_nag_id("service-role/Some") == (
         "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/Some]"
     )
 

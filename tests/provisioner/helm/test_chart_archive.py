@@ -56,7 +56,7 @@ def test_packaged_chart_is_stored_as_it_is(tmp_path: Path) -> None:
 def test_packaged_chart_that_unpacks_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes], limit: str
 ) -> None:
-    monkeypatch.setattr(chart, "UNPACKED_LIMIT_BYTES", 20_000)
+    monkeypatch.setattr(chart, "CHART_LIMIT_BYTES", 20_000)
     monkeypatch.setattr(chart, "FILES_LIMIT", 10)
     with pytest.raises(ProvisioningError, match=rf"s3://b/k\.tgz unpacks to more than {limit}"):
         _fetched(tmp_path, tgz(files))
@@ -86,6 +86,6 @@ def _fetched(folder: Path, content: bytes) -> Path:
 
 
 def test_too_big_an_archive_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "UNPACKED_LIMIT_BYTES", 10)
+    monkeypatch.setattr(archive, "ZIP_LIMIT_BYTES", 10)
     with pytest.raises(ProvisioningError, match="11 bytes, at most 10"):
         open_zip(zipped({"a": b"x" * 11}), origin="s3://b/k")

@@ -9,7 +9,7 @@ from provisioner.framework.errors import ProvisioningError
 from tests.support.provisioner.helm_charts import definition
 from tests.support.provisioner.helm_cloud import DENIED, Cloud, properties
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=5)
 
 DEFINITIONS = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 NOTEBOOKS = "notebooks.example.com"

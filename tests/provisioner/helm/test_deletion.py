@@ -10,7 +10,7 @@ from rehearsal.kubernetes import Fault
 from tests.support.provisioner.helm_charts import definition
 from tests.support.provisioner.helm_cloud import DENIED, Cloud, namespace, properties
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=4)
 
 CONSENT = {"DeleteUserObjects": "true"}
 POD_SPEC = {"containers": [{"name": "main", "image": "example/main:1"}]}

@@ -10,7 +10,7 @@ from provisioner.helm import readiness as helm_readiness
 from tests.support.provisioner.helm_charts import CHART
 from tests.support.provisioner.helm_cloud import Cloud, properties
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=4)
 
 WAITING = {"WaitForReadyMinutes": "10"}
 

@@ -8,8 +8,7 @@ import pytest
 from provisioner import handler
 from provisioner.framework import retry
 from provisioner.framework.errors import ProvisioningError
-from provisioner.helm import state as helm_release_state
-from provisioner.helm import steps as helm_release_steps
+from provisioner.helm import state, steps
 from rehearsal.kubernetes import Fault, KubernetesApi, Principal, unreachable
 from tests.support.provisioner.cloudformation import STACK_ID
 from tests.support.provisioner.helm_accidents import (
@@ -22,13 +21,13 @@ from tests.support.provisioner.helm_accidents import (
 )
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud, mounted_layer, properties
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=4)
 
 
 @pytest.fixture
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let attempts follow each other at once."""
-    monkeypatch.setattr(helm_release_steps, "TRANSIENT_DELAY_SECONDS", 0.1)
+    monkeypatch.setattr(steps, "TRANSIENT_DELAY_SECONDS", 0.1)
     monkeypatch.setattr(retry, "FIRST_DELAY_SECONDS", 0.1)
 
 
@@ -52,7 +51,7 @@ def test_install_left_behind_is_completed_by_the_next_request(
 
 def test_install_left_behind_can_be_deleted(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     _kill(cloud, monkeypatch, "Create", properties())
-    monkeypatch.setattr(helm_release_state, "LONGEST_INVOCATION_SECONDS", 0)
+    monkeypatch.setattr(state, "LONGEST_INVOCATION_SECONDS", 0)
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
     assert cloud.api.objects("v1", "Secret", "training") == []
 
@@ -67,7 +66,6 @@ def test_delete_beside_a_running_install_waits_for_its_end(cloud: Cloud) -> None
     assert cloud.poll(accepted) == {"IsComplete": False}
     assert cloud.status() == "pending-install"  # the other run goes on
     install.join()
-    assert cloud.poll(accepted) == {"IsComplete": False}
     assert cloud.poll(accepted) == {"IsComplete": True}
     assert cloud.operator() is None
     assert cloud.api.objects("v1", "Secret", "training") == []
@@ -80,7 +78,7 @@ def test_install_left_behind_by_a_former_stack_of_the_same_name(
     another = STACK_ID.replace("6f1c2b5e", "00000000")
     with pytest.raises(ProvisioningError, match="belongs to the resource Resource of the stack ml"):
         cloud.send("Create", properties(), stack_id=another)
-    monkeypatch.setattr(helm_release_state, "LONGEST_INVOCATION_SECONDS", 0)
+    monkeypatch.setattr(state, "LONGEST_INVOCATION_SECONDS", 0)
     assert cloud.send("Create", properties(), stack_id=another)["Data"]["Status"] == "deployed"
 
 
@@ -146,7 +144,7 @@ def test_same_request_again_waits_for_the_first_and_then_takes_over(
     assert "Failure" not in again
     assert cloud.poll(again) == {"IsComplete": False}
     assert cloud.status() == "pending-install"  # the first may be alive
-    monkeypatch.setattr(helm_release_state, "LONGEST_INVOCATION_SECONDS", 0)
+    monkeypatch.setattr(state, "LONGEST_INVOCATION_SECONDS", 0)
     assert cloud.poll(again) == {"IsComplete": False}
     assert cloud.poll(again)["Data"]["Status"] == "deployed"
     assert cloud.operator() == "1.0.0 x1"

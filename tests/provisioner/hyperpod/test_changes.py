@@ -195,8 +195,29 @@ def test_a_rollback_takes_back_only_what_came_true() -> None:
     assert changes(aim, described(now), {}) == Changes(update=update)
 
 
-def test_an_update_removes_every_group_that_is_not_wanted() -> None:
-    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A))
+def test_an_update_leaves_a_group_that_no_template_named() -> None:
+    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A, B))
+    now = cluster(A, B, group("operators", 8), group("empty", 0))
+    made = changes(aim, described(now), {})
+    assert made == sent(
+        group("a", 2), group("operators", 8), group("empty", 0), InstanceGroupsToDelete=["b"]
+    )
+
+
+def test_a_restricted_group_stays_in_its_list() -> None:
+    now = {
+        **described(cluster(A)),
+        "RestrictedInstanceGroups": [{"InstanceGroupName": "operators", "TargetCount": 8}],
+    }
+    made = changes(Aim(wanted=cluster(group("a", 2)), former=cluster(A)), now, {})
+    assert made.update == {
+        "InstanceGroups": [group("a", 2)],
+        "RestrictedInstanceGroups": [group("operators", 8)],
+    }
+
+
+def test_an_update_removes_the_groups_that_a_rollback_left() -> None:
+    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A), clears_groups=True)
     made = changes(aim, described(cluster(A, group("left-behind"))), {})
     assert made == sent(group("a", 2), InstanceGroupsToDelete=["left-behind"])
 
@@ -262,7 +283,8 @@ def test_count_that_is_asked_to_change_is_sent() -> None:
 
 def test_a_cluster_that_is_taken_over_is_compared_whole() -> None:
     now = cluster(group("a", 4), B, AutoScaling={"Mode": "Enable"}, NodeRecovery="None")
-    made = changes(Aim(wanted=cluster(A), former=None), described(now), {"team": "x", "aws:x": "y"})
+    aim = Aim(wanted=cluster(A), former=None, clears_groups=True)
+    made = changes(aim, described(now), {"team": "x", "aws:x": "y"})
     assert made == Changes(
         update={
             "AutoScaling": {"Mode": "Disable"},

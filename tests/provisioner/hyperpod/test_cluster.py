@@ -5,10 +5,11 @@ import pytest
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.hyperpod.claim import CREATION_TAG, REQUEST_TAG, SUCCEEDED
-from rehearsal.hyperpod import Caller, Faults, Unknowns
+from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
+    LEFT_OUT_GROUPS,
     ONE,
     TIMINGS,
     HyperPodStack,
@@ -20,16 +21,7 @@ from tests.support.provisioner.hyperpod_stack import (
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
-
-@pytest.fixture(params=["kept", "removed"], ids="left-out groups are {}".format)
-def unknowns(request: pytest.FixtureRequest) -> Unknowns:
-    """What AWS does with the groups that UpdateCluster does not name is not documented."""
-    return Unknowns(left_out_groups=request.param)
-
-
-@pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    return hyperpod_stack(sagemaker, time)
+pytestmark = LEFT_OUT_GROUPS
 
 
 def test_create_waits_and_answers_every_attribute(

@@ -21,11 +21,6 @@ from tests.support.provisioner.hyperpod_stack import (
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
 
-@pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    return hyperpod_stack(sagemaker, time)
-
-
 def test_delete_waits_until_the_cluster_is_gone(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:

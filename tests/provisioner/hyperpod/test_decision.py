@@ -2,18 +2,29 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from provisioner.aws.stack import StackPhase
 from provisioner.framework.owner import Owner
 from provisioner.framework.request import RequestType
-from provisioner.hyperpod import steps
 from provisioner.hyperpod.claim import CREATION_TAG, Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.properties import HyperPodClusterProperties
+from provisioner.hyperpod.steps import (
+    AskStack,
+    Create,
+    Delete,
+    Done,
+    Fail,
+    Refuse,
+    Tag,
+    UpdateCluster,
+    Wait,
+)
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID
 from tests.support.provisioner.hyperpod_stack import CLASSIC, group, properties
 
@@ -24,8 +35,11 @@ BEFORE = Claim.of("before", started_at=NOW - 9_000, takes_back="")
 OWN = Claim.of("own", started_at=NOW - 10 * MINUTE).over(BEFORE)
 BACK = Claim.of("own", started_at=NOW - 10 * MINUTE, takes_back="failed").over(BEFORE)
 LATER = Claim.of("later", started_at=NOW - MINUTE)
+LATE = Claim.of("own", started_at=NOW - 60 * MINUTE).over(BEFORE)
+LATE_BACK = Claim.of("own", started_at=NOW - 60 * MINUTE, takes_back="failed").over(BEFORE)
 WANTED = properties(group("workers", 2), NodeProvisioningMode=None)
 SUCCEEDED = {CREATION_TAG: "succeeded"}
+TAKEN_OVER = {CREATION_TAG: "adopted"}
 MADE = OWN.after_call("create", now=NOW - 9 * MINUTE)
 UPDATED = OWN.after_call("update", now=NOW - 9 * MINUTE)
 
@@ -69,81 +83,176 @@ def found(
 
 
 NOTHING = Found(now=NOW, described={}, stack=StackPhase.DEPLOYING)
+ELSEWHERE: dict[str, Any] = {
+    "VpcConfig": {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-2"]}
+}
+IN_ANOTHER_SUBNET = replace(
+    found("InService"), described={**found("InService").described, **ELSEWHERE}
+)
 
 TURNED = StackPhase.ROLLING_BACK
+DELETING, SETTLED = StackPhase.DELETING, StackPhase.SETTLED
+
+# A poll of `is_complete`, unless the request begins.
+CREATE = request("Create")
+UPDATE = request("Update")
+DELETE = request("Delete")
+CREATE_BEGINS = request("Create", waits=False)
+UPDATE_BEGINS = request("Update", waits=False)
+DELETE_BEGINS = request("Delete", waits=False)
+MOVES = replace(UPDATE, former=properties(group("workers"), NodeProvisioningMode=None, **ELSEWHERE))
+LATE_UPDATE = request("Update", claim=LATE)
+ROLLBACK = request("Update", claim=BACK)
+
+STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
+    "a creation begins without a cluster": (CREATE_BEGINS, NOTHING, Create),
+    "a creation's cluster is not there": (CREATE, NOTHING, Create),
+    "an update's cluster is gone": (UPDATE, NOTHING, Create),
+    "it is gone, and nobody asked about the stack": (
+        UPDATE,
+        replace(NOTHING, stack=None),
+        AskStack,
+    ),
+    "it is gone while the stack rolls back": (UPDATE, replace(NOTHING, stack=TURNED), Refuse),
+    "it is gone while the stack is deleted": (UPDATE, replace(NOTHING, stack=DELETING), Refuse),
+    "it is gone after the stack has settled": (UPDATE, replace(NOTHING, stack=SETTLED), Wait),
+    "another stack's cluster": (UPDATE, found("InService", stack_id=OTHER_STACK_ID), Refuse),
+    "nobody's cluster": (UPDATE, replace(found("InService"), tags={}), Refuse),
+    "a later request's, which knows nothing of this one": (
+        UPDATE,
+        found("InService", LATER),
+        Refuse,
+    ),
+    "a later request's": (UPDATE, found("InService", LATER.over(OWN)), Refuse),
+    "a retry after a later request": (UPDATE_BEGINS, found("InService", LATER.over(OWN)), Refuse),
+    "an update begins after a request that began later": (
+        UPDATE_BEGINS,
+        found("InService", LATER),
+        Tag,
+    ),
+    "not claimed yet": (UPDATE, found("InService", BEFORE), Tag),
+    "not claimed yet, as far as is visible so soon": (
+        replace(UPDATE, claim=replace(OWN, started_at=NOW - MINUTE)),
+        found("InService", BEFORE),
+        Wait,
+    ),
+    "not claimed yet, and the stack rolls back": (
+        UPDATE,
+        found("InService", BEFORE, stack=TURNED),
+        Wait,
+    ),
+    "an update begins": (UPDATE_BEGINS, found("InService"), UpdateCluster),
+    "a call is left": (UPDATE, found("InService"), UpdateCluster),
+    "a call is left, and nobody asked about the stack": (
+        UPDATE,
+        found("InService", stack=None),
+        AskStack,
+    ),
+    "a call is left, and the stack rolls back": (UPDATE, found("InService", stack=TURNED), Wait),
+    "a call is left, and the stack has settled": (UPDATE, found("InService", stack=SETTLED), Wait),
+    "a call is left, and the cluster is busy": (UPDATE, found("Updating"), Wait),
+    "a call is left, and the cluster is busy for too long": (
+        LATE_UPDATE,
+        found("Updating", LATE),
+        Fail,
+    ),
+    "a call is left, and the cluster rolls back": (UPDATE, found("RollingBack"), Wait),
+    "HyperPod never makes the change": (MOVES, IN_ANOTHER_SUBNET, Refuse),
+    "updated, and busy with it": (UPDATE, found("Updating", UPDATED), Wait),
+    "updated, and rolls back": (UPDATE, found("RollingBack", UPDATED), Fail),
+    "updated, and taken back": (UPDATE, found("InService", UPDATED), Fail),
+    "updated so lately that it may not show": (
+        UPDATE,
+        found("InService", OWN.after_call("update", now=NOW)),
+        Wait,
+    ),
+    "updated, and the tags differ": (
+        UPDATE,
+        found("InService", UPDATED, count=2, tags={"team": "x"}),
+        Tag,
+    ),
+    "updated": (UPDATE, found("InService", UPDATED, count=2), Done),
+    "a creation adopts a former stack's cluster": (CREATE, found("InService"), UpdateCluster),
+    "created, and not ready yet": (CREATE, found("Creating", MADE), Wait),
+    "created": (CREATE, found("InService", MADE), Done),
+    "created, and failed": (CREATE, found("Failed", MADE), Fail),
+    "created, and deleted meanwhile": (CREATE, found("Deleting", MADE), Fail),
+    "never worked": (UPDATE, found("Failed"), Delete),
+    "never worked, not claimed yet": (UPDATE, found("Failed", BEFORE), Tag),
+    "worked once, and an update begins": (
+        UPDATE_BEGINS,
+        found("Failed", tags=SUCCEEDED),
+        UpdateCluster,
+    ),
+    "worked once, and failed": (UPDATE, found("Failed", tags=SUCCEEDED), Fail),
+    "worked once, failed, and is to be created": (CREATE, found("Failed", tags=SUCCEEDED), Refuse),
+    "works, and is to be created": (CREATE, found("InService", BEFORE, tags=SUCCEEDED), Tag),
+    "is busy, and is to be created": (CREATE, found("Updating", BEFORE, tags=SUCCEEDED), Wait),
+    "is being deleted": (UPDATE, found("Deleting"), Wait),
+    "rollback: no cluster": (ROLLBACK, NOTHING, Done),
+    "rollback: another stack's cluster": (ROLLBACK, found("Failed", stack_id=OTHER_STACK_ID), Done),
+    "rollback: of another name": (
+        replace(ROLLBACK, renames=True),
+        found("InService", BACK, stack=TURNED),
+        Done,
+    ),
+    "rollback: failed": (ROLLBACK, found("Failed", BACK, stack=TURNED), Done),
+    "rollback: begins, worked once, failed": (
+        replace(ROLLBACK, waits=False),
+        found("Failed", BACK, tags=SUCCEEDED),
+        UpdateCluster,
+    ),
+    "rollback: not claimed yet": (ROLLBACK, found("InService", BEFORE, stack=TURNED), Tag),
+    "rollback: a call is left": (ROLLBACK, found("InService", BACK, stack=TURNED), UpdateCluster),
+    "rollback: the stack deploys again": (ROLLBACK, found("InService", BACK), Wait),
+    "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK, stack=TURNED), Wait),
+    "rollback: out of time": (
+        replace(ROLLBACK, claim=LATE_BACK),
+        found("Updating", LATE_BACK, stack=TURNED),
+        Done,
+    ),
+    "delete: no cluster": (DELETE, NOTHING, Done),
+    "delete: another stack's cluster": (DELETE, found("InService", stack_id=OTHER_STACK_ID), Done),
+    "delete: nobody's cluster": (DELETE, replace(found("InService"), tags={}), Refuse),
+    "delete: a later request's": (DELETE, found("InService", LATER), Refuse),
+    "delete: not claimed yet": (DELETE_BEGINS, found("InService", BEFORE), Tag),
+    "delete: whatever its status": (DELETE, found("Updating"), Delete),
+    "delete: is being deleted": (DELETE, found("Deleting"), Wait),
+    "delete: a failed creation is kept": (DELETE_BEGINS, found("Failed", stack=TURNED), Refuse),
+    "delete: a failed creation, and nobody asked about the stack": (
+        DELETE_BEGINS,
+        found("Failed", stack=None),
+        AskStack,
+    ),
+    "delete: a failed creation, with the stack": (
+        DELETE_BEGINS,
+        found("Failed", stack=DELETING),
+        Delete,
+    ),
+    "delete: worked before the stack was there": (
+        DELETE_BEGINS,
+        found("InService", tags=TAKEN_OVER),
+        Delete,
+    ),
+    "delete: worked before the stack was there, which rolls back": (
+        DELETE,
+        found("InService", tags=TAKEN_OVER, stack=TURNED),
+        Done,
+    ),
+    "delete: created too late, as far as is visible so soon": (
+        replace(DELETE, claim=replace(OWN, started_at=NOW - MINUTE)),
+        found("InService", stack=TURNED),
+        Wait,
+    ),
+    "delete: failed after the call": (
+        DELETE,
+        found("Failed", OWN.after_call("delete", now=NOW - 9 * MINUTE)),
+        Fail,
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("asks", "there", "step"),
-    [
-        (request("Create", waits=False), NOTHING, steps.Create),
-        (request("Create"), NOTHING, steps.Create),
-        (request("Update"), NOTHING, steps.Create),
-        (request("Update"), replace(NOTHING, stack=None), steps.AskStack),
-        (request("Update"), replace(NOTHING, stack=TURNED), steps.Refuse),
-        (request("Update"), replace(NOTHING, stack=StackPhase.DELETING), steps.Refuse),
-        (request("Update"), replace(NOTHING, stack=StackPhase.SETTLED), steps.Wait),
-        (request("Update", claim=BACK), NOTHING, steps.Done),
-        (request("Update"), found("InService", stack_id=OTHER_STACK_ID), steps.Refuse),
-        (request("Update", claim=BACK), found("Failed", stack_id=OTHER_STACK_ID), steps.Done),
-        (request("Update"), found("InService", LATER), steps.Refuse),
-        (request("Update"), found("InService", LATER.over(OWN)), steps.Refuse),
-        (request("Update", waits=False), found("InService", LATER.over(OWN)), steps.Refuse),
-        (request("Update", waits=False), found("InService", LATER), steps.Tag),
-        (request("Update"), found("InService", BEFORE), steps.Tag),
-        (
-            request("Update", claim=replace(OWN, started_at=NOW - MINUTE)),
-            found("InService", BEFORE),
-            steps.Wait,
-        ),
-        (request("Update"), found("InService", BEFORE, stack=TURNED), steps.Wait),
-        (request("Update", waits=False), found("InService"), steps.UpdateCluster),
-        (request("Update"), found("InService"), steps.UpdateCluster),
-        (request("Update"), found("InService", stack=None), steps.AskStack),
-        (request("Update"), found("InService", stack=TURNED), steps.Wait),
-        (request("Update"), found("InService", stack=StackPhase.SETTLED), steps.Wait),
-        (request("Update"), found("Updating"), steps.Wait),
-        (request("Update"), found("Updating", UPDATED), steps.Wait),
-        (request("Update"), found("RollingBack"), steps.Wait),
-        (request("Update"), found("RollingBack", UPDATED), steps.Fail),
-        (request("Update"), found("InService", UPDATED), steps.Fail),
-        (request("Update"), found("InService", UPDATED, count=2), steps.Done),
-        (request("Update"), found("InService", OWN.after_call("update", now=NOW)), steps.Wait),
-        (request("Update"), found("Failed"), steps.Delete),
-        (request("Update"), found("Failed", BEFORE), steps.Tag),
-        (request("Update"), found("Failed", tags=SUCCEEDED), steps.Fail),
-        (request("Update", waits=False), found("Failed", tags=SUCCEEDED), steps.UpdateCluster),
-        (request("Create"), found("Failed", tags=SUCCEEDED), steps.Delete),
-        (request("Create"), found("Failed", MADE), steps.Fail),
-        (request("Create"), found("Creating", MADE), steps.Wait),
-        (request("Create"), found("Deleting", MADE), steps.Fail),
-        (request("Update"), found("Deleting"), steps.Wait),
-        (request("Create"), found("InService", MADE), steps.Done),
-        (request("Create"), found("InService"), steps.UpdateCluster),
-        (request("Update", claim=BACK), found("Failed", BACK, stack=TURNED), steps.Done),
-        (request("Update", claim=BACK), found("InService", BEFORE, stack=TURNED), steps.Tag),
-        (
-            request("Update", claim=BACK),
-            found("InService", BACK, stack=TURNED),
-            steps.UpdateCluster,
-        ),
-        (request("Update", claim=BACK), found("InService", BACK), steps.Wait),
-        (request("Delete"), NOTHING, steps.Done),
-        (request("Delete"), found("Deleting"), steps.Wait),
-        (request("Delete"), found("InService", stack_id=OTHER_STACK_ID), steps.Done),
-        (request("Delete"), found("InService", LATER), steps.Refuse),
-        (request("Delete", waits=False), found("InService", BEFORE), steps.Tag),
-        (request("Delete"), found("Updating"), steps.Delete),
-        (request("Delete", waits=False), found("Failed", stack=TURNED), steps.Refuse),
-        (request("Delete", waits=False), found("Failed", stack=None), steps.AskStack),
-        (request("Delete", waits=False), found("Failed", stack=StackPhase.DELETING), steps.Delete),
-        (
-            request("Delete"),
-            found("Failed", OWN.after_call("delete", now=NOW - 9 * MINUTE)),
-            steps.Fail,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("asks", "there", "step"), STEPS.values(), ids=STEPS)
 def test_decide(asks: ClusterRequest, there: Found, step: type) -> None:
     wanted = HyperPodClusterProperties.parse(WANTED)
     if asks.claim.rolls_back:  # the way back is from three nodes, which did not come true

@@ -14,17 +14,11 @@ from tests.support.provisioner.hyperpod_stack import (
     HyperPodStack,
     describe,
     group,
-    hyperpod_stack,
     properties,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
 TWO = properties(group("workers", 2), group("others", 1))
-
-
-@pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    return hyperpod_stack(sagemaker, time)
 
 
 def delete_outside(sagemaker: LocalSageMaker, time: Time) -> None:

@@ -27,11 +27,6 @@ LATE = {**ONE, "WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
 DELETE = {"OnCreateFailure": "delete"}
 
 
-@pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    return hyperpod_stack(sagemaker, time)
-
-
 def fail(stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]) -> None:
     sagemaker.service.faults = SHORT
     with pytest.raises(ProvisioningError, match="sufficient capacity"):

@@ -4,14 +4,8 @@ import pytest
 
 from provisioner.framework.errors import ProvisioningError
 from rehearsal.hyperpod import Caller
-from tests.support.provisioner.cloudformation import Time
-from tests.support.provisioner.hyperpod_stack import ONE, HyperPodStack, describe, hyperpod_stack
+from tests.support.provisioner.hyperpod_stack import ONE, HyperPodStack, describe
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
-
-
-@pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    return hyperpod_stack(sagemaker, time)
 
 
 def govern(sagemaker: LocalSageMaker) -> None:

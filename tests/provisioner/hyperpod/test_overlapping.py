@@ -26,10 +26,9 @@ HALF_AN_HOUR = 60
 
 
 @pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    made = hyperpod_stack(sagemaker, time)
-    made.create(ONE)
-    return made
+def stack(stack: HyperPodStack) -> HyperPodStack:
+    stack.create(ONE)
+    return stack
 
 
 def keep_busy(sagemaker: LocalSageMaker) -> None:

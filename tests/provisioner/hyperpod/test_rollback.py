@@ -6,16 +6,16 @@ import pytest
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
-from rehearsal.hyperpod import Caller, Faults, Unknowns
+from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
+    LEFT_OUT_GROUPS,
     ONE,
     TIMINGS,
     HyperPodStack,
     describe,
     group,
-    hyperpod_stack,
     properties,
     tags_of_cluster,
 )
@@ -26,17 +26,7 @@ SHORT = Faults(capacity_shortage=frozenset({"workers"}))
 LATE = {"WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
 RENAMED = properties(group("workers"), name="another")
 MOVED = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
-
-
-@pytest.fixture(params=["kept", "removed"], ids="left-out groups are {}".format)
-def unknowns(request: pytest.FixtureRequest) -> Unknowns:
-    """What AWS does with the groups that UpdateCluster does not name is not documented."""
-    return Unknowns(left_out_groups=request.param)
-
-
-@pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    return hyperpod_stack(sagemaker, time)
+pytestmark = LEFT_OUT_GROUPS
 
 
 def scale_outside(sagemaker: LocalSageMaker, time: Time, *, by: int) -> None:

@@ -6,14 +6,14 @@ import pytest
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Request
-from rehearsal.hyperpod import Caller, Faults, Unknowns
+from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
+    LEFT_OUT_GROUPS,
     ONE,
     HyperPodStack,
     describe,
     group,
-    hyperpod_stack,
     properties,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
@@ -21,20 +21,14 @@ from tests.support.provisioner.local_sagemaker import LocalSageMaker
 AMI = "ami-0123456789abcdef0"
 SOFTWARE = "UpdateClusterSoftware"
 TWO = properties(group("workers"), group("others"))
-
-
-@pytest.fixture(params=["kept", "removed"], ids="left-out groups are {}".format)
-def unknowns(request: pytest.FixtureRequest) -> Unknowns:
-    """What AWS does with the groups that UpdateCluster does not name is not documented."""
-    return Unknowns(left_out_groups=request.param)
+pytestmark = LEFT_OUT_GROUPS
 
 
 @pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    made = hyperpod_stack(sagemaker, time)
-    made.create(TWO)
+def stack(stack: HyperPodStack, sagemaker: LocalSageMaker) -> HyperPodStack:
+    stack.create(TWO)
     sagemaker.calls.clear()
-    return made
+    return stack
 
 
 def images(sagemaker: LocalSageMaker) -> dict[str, str]:

@@ -12,7 +12,6 @@ from tests.support.provisioner.hyperpod_stack import (
     HyperPodStack,
     describe,
     group,
-    hyperpod_stack,
     properties,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
@@ -20,11 +19,6 @@ from tests.support.provisioner.local_sagemaker import LocalSageMaker
 SHORT = Faults(capacity_shortage=frozenset({"workers"}))
 NODES = {"WaitFor": "nodes", "WaitMinutes": "20"}
 MINUTE = 60
-
-
-@pytest.fixture
-def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
-    return hyperpod_stack(sagemaker, time)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from provisioner.framework.owner import OWNER_LABEL, STACK_LABEL, Owner
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
-from provisioner.kubernetes import process as cluster_process
 from provisioner.kubernetes.failures import CommandFailedError, last_lines
 from provisioner.kubernetes.process import ClusterProcess, Run, layer_binary
 from rehearsal.layer_binaries import layer_binaries
@@ -52,7 +51,7 @@ def test_helm_writes_only_below_its_home(process: ClusterProcess) -> None:
 def test_helm_that_takes_too_long_may_record_its_failure(
     process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_process, "STOP_GRACE_SECONDS", 5.0)
+    monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", 5.0)
     _script(
         process,
         "trap 'touch recorded; echo Error: cancelled >&2; exit 1' TERM",
@@ -66,7 +65,7 @@ def test_helm_that_takes_too_long_may_record_its_failure(
 def test_helm_that_ignores_the_signal_is_killed(
     process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_process, "STOP_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", 0.2)
     _script(process, "trap '' TERM", "exec 1>&- 2>&-", "while :; do :; done")
     with pytest.raises(CommandFailedError, match="was stopped"):
         process.run(["upgrade"], timeout_seconds=1)

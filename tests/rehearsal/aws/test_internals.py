@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal.aws.internals import REQUIRED_NAMES
-from rehearsal.aws.local_aws import REPOSITORY
+from tests.support.configs import REPOSITORY
 
 SOURCES = sorted((REPOSITORY / "rehearsal" / "aws").rglob("*.py"))
 

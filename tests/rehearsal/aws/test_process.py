@@ -16,11 +16,11 @@ from rehearsal.aws import local_aws
 from rehearsal.aws.internals import MINISTACK_VERSION
 from rehearsal.aws.local_aws import (
     INTERPRETER,
-    REPOSITORY,
     LocalAws,
     LocalAwsError,
     LocalAwsSettings,
 )
+from tests.support.configs import REPOSITORY
 from tests.support.local_aws import client, deploy, role
 
 CODE = "import time\n\ndef handler(event, context):\n    return {'tmp': __file__}\n"

@@ -95,7 +95,7 @@ def schema(name: str) -> ResourceSchema:
 def test_data_file_is_fresh() -> None:
     stale = (
         f"{generate_resource_schemas.TARGET.name} is not what the installed cfn-lint gives: run "
-        "`python scripts/generate_resource_schemas.py`"
+        "`python -m scripts.generate_resource_schemas`"
     )
     assert generate_resource_schemas.TARGET == resource_schemas.DATA_FILE
     assert generate_resource_schemas.TARGET.read_text() == generate_resource_schemas.render(), stale

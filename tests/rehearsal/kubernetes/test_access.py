@@ -17,20 +17,13 @@ from tests.support.kubernetes_api import (
     VIEWER,
     Cluster,
     config_map,
-    running_cluster,
 )
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("home")) as running:
-        yield running
-
-
 @pytest.fixture
-def cluster(running: Cluster) -> Iterator[Cluster]:
-    yield running
-    running.api.clear_faults()
+def cluster(cluster: Cluster) -> Iterator[Cluster]:
+    yield cluster
+    cluster.api.clear_faults()
 
 
 @pytest.mark.parametrize("authorization", [None, "Bearer stranger", f"Basic {ADMIN}", "Bearer"])

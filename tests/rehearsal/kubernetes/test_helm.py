@@ -1,11 +1,9 @@
 """The real helm against the rehearsal's Kubernetes API."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from rehearsal.kubernetes import Fault
@@ -14,14 +12,7 @@ from tests.support.kubernetes_api import (
     Cluster,
     config_map,
     deployment,
-    running_cluster,
 )
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 def chart(folder: Path, *objects: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """The real kubectl against the rehearsal's Kubernetes API."""
 
 import json
-from collections.abc import Iterator
 from threading import Timer
 
 import pytest
@@ -11,14 +10,7 @@ from tests.support.kubernetes_api import (
     config_map,
     daemon_set,
     deployment,
-    running_cluster,
 )
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 def test_a_new_cluster_has_its_namespaces_and_priority_classes(cluster: Cluster) -> None:

@@ -1,6 +1,5 @@
 """What the API refuses, and in which words."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from tests.support.kubernetes_api import (
     definition,
     deployment,
     gadget,
-    running_cluster,
 )
 
 
@@ -23,12 +21,6 @@ def api() -> KubernetesApi:
     api = KubernetesApi(authenticate=static_tokens({}))
     api.create(definition())
     return api
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 def labelled(**labels: str) -> dict[str, Any]:

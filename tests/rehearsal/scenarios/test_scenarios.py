@@ -1,7 +1,6 @@
 """Each scenario's expectations, one after the other on one local AWS and one platform."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,20 +11,9 @@ from rehearsal.progress import Progress
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage, choose_chart
 from rehearsal.verification.inspection import left_behind
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
-_REPOSITORY = Path(__file__).resolve().parents[3]
-_DEFAULT = _REPOSITORY / "config" / "default.yaml"
-# These begin with a deployment that works, so they take over the one that is there. All others are
-# about a first creation, and the HyperPod stack must not exist when they begin.
-_ON_A_DEPLOYMENT = {
-    "stuck-release",
-    "scale-up",
-    "scale-down-and-remove-group",
-    "immutable-change",
-    "node-replaced",
-    "deleted-outside",
-    "delete-while-updating",
-}
+_DEFAULT = CONFIG_FOLDER / "default.yaml"
 # tests/rehearsal/test_rehearsal.py plays this one from the command line, with the same checks.
 _PLAYED = [name for name in SCENARIOS if name != "quota-exceeded"]
 
@@ -57,11 +45,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 @pytest.mark.slow(seconds=15)
-@pytest.mark.parametrize("name", sorted(_PLAYED, key=lambda name: name in _ON_A_DEPLOYMENT))
+@pytest.mark.parametrize("name", sorted(_PLAYED, key=lambda name: SCENARIOS[name].on_a_deployment))
 def test_what_must_come_of_a_scenario_does(name: str, stage: Stage) -> None:
-    if name not in _ON_A_DEPLOYMENT and stage.status("hyperpod") is not None:
-        assert stage.destroy("hyperpod") is None
     scenario = SCENARIOS[name]
+    if not scenario.on_a_deployment and stage.status("hyperpod") is not None:
+        assert stage.destroy("hyperpod") is None
 
     checks = [*scenario.play(stage), *scenario.recover(stage)]
 
@@ -70,5 +58,5 @@ def test_what_must_come_of_a_scenario_does(name: str, stage: Stage) -> None:
 
 
 def test_the_documentation_lists_every_scenario() -> None:
-    page = (_REPOSITORY / "docs" / "rehearsal.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "rehearsal.md").read_text(encoding="utf-8")
     assert [name for name in SCENARIOS if f"| `{name}` |" not in page] == []

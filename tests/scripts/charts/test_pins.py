@@ -8,8 +8,9 @@ import yaml
 
 from scripts.charts.errors import ChartError
 from scripts.charts.pins import load_pins
+from tests.support.configs import REPOSITORY
 
-PINS = Path(__file__).resolve().parents[3] / "charts" / "pins.yaml"
+PINS = REPOSITORY / "charts" / "pins.yaml"
 
 
 def test_the_pins_of_the_repository() -> None:

@@ -1,12 +1,13 @@
 """Rows of the tables of checks: a configuration, and what a rule finds in it."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from hyperpod_cdk import ClusterConfig, Config
-from hyperpod_cdk.schema.errors import Finding, Severity, key_path
+from hyperpod_cdk import ClusterConfig, Config, EksConfig
+from hyperpod_cdk.schema.errors import Severity, key_path
+from hyperpod_cdk.schema.rules import Rule
 from tests.support.configs import configured
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -22,14 +23,14 @@ ZONE, OTHER_ZONE = "usw2-az1", "usw2-az2"
 Expected = tuple[Severity, str, str]
 """Severity, key path, part of the message."""
 
-Subject = TypeVar("Subject", Config, ClusterConfig)
+Subject = TypeVar("Subject", Config, ClusterConfig, EksConfig)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case(Generic[Subject]):
     """One row of a rule's table; nothing expected makes it a passing one."""
 
-    rule: Callable[[Subject], Iterator[Finding]]
+    rule: Rule[Subject]
     title: str
     subject: Subject
     expected: tuple[Expected, ...] = ()
@@ -39,7 +40,7 @@ class Case(Generic[Subject]):
 
 
 def one(
-    rule: Callable[[Subject], Iterator[Finding]],
+    rule: Rule[Subject],
     title: str,
     subject: Subject,
     *expected: Expected,
@@ -116,9 +117,7 @@ def check(case: Case[Subject]) -> None:
         assert finding.message.isprintable()
 
 
-def check_table(
-    rule: Callable[[Subject], Iterator[Finding]], *, cases: Sequence[Case[Subject]]
-) -> None:
+def check_table(rule: Rule[Subject], *, cases: Sequence[Case[Subject]]) -> None:
     """Assert that a rule has a case that passes and one that fails, and names its source."""
     expected = [bool(case.expected) for case in cases if case.rule is rule]
 

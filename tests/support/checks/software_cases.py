@@ -1,9 +1,7 @@
-"""Rules on Kubernetes, its components and what they run on."""
+"""Rules on the components of Kubernetes, what they run on and who may use it."""
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
-from hyperpod_cdk.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.checks.no_admins import no_admins
-from hyperpod_cdk.checks.public_endpoint import public_endpoint
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.checks.cases import (
     CHECKS,
@@ -34,23 +32,6 @@ _NO_DEEP_HEALTH_CHECK = {
     },
     "i_know_this_breaks_resiliency": True,
 }
-_ANYWHERE = "0.0.0.0/0"
-
-KUBERNETES_VERSIONS = [
-    *(
-        one(kubernetes_version, version, config(eks={"version": version}))
-        for version in ("1.33", "1.34", "1.35")
-    ),
-    *(
-        one(
-            kubernetes_version,
-            version,
-            config(eks={"version": version}),
-            (WARNING, "eks.version", "is outside 1.33 to 1.35"),
-        )
-        for version in ("1.30", "1.32")
-    ),
-]
 
 UNLISTED_TYPES = [
     one(unlisted_types, "listed", config(group(GPU), group(TRAINIUM, index=1), group(index=2))),
@@ -99,30 +80,6 @@ DEEP_HEALTH_CHECK_COMPONENT = [
     ),
 ]
 
-_EVERYWHERE = "lets every address reach the Kubernetes API"
-
-PUBLIC_ENDPOINTS = [
-    one(public_endpoint, "addresses written out", config(eks={"public_access_cidrs": [_ANYWHERE]})),
-    one(
-        public_endpoint,
-        "narrow",
-        config(eks={"public_access_cidrs": ["203.0.113.0/24"]}),
-    ),
-    one(public_endpoint, "private", config(eks={"endpoint_access": "private"})),
-    one(
-        public_endpoint,
-        "open by default",
-        config(),
-        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
-    ),
-    one(
-        public_endpoint,
-        "public alone, open by default",
-        config(eks={"endpoint_access": "public"}),
-        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
-    ),
-]
-
 ADMINS = [
     one(no_admins, "a role", config(eks={"admins": ["arn:aws:iam::111122223333:role/Admin"]})),
     one(no_admins, "nobody", config(), (WARNING, "eks.admins", "lets nobody into the Kubernetes")),
@@ -134,10 +91,4 @@ ADMINS = [
     ),
 ]
 
-CASES = [
-    *KUBERNETES_VERSIONS,
-    *UNLISTED_TYPES,
-    *DEEP_HEALTH_CHECK_COMPONENT,
-    *PUBLIC_ENDPOINTS,
-    *ADMINS,
-]
+CASES = [*UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT, *ADMINS]

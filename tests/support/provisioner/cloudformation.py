@@ -8,6 +8,7 @@ from typing import Any
 from provisioner.framework.request import Accepted, Progress, Request, Resource
 from provisioner.framework.retry import Clock
 
+FUNCTION_ARN = "arn:aws:lambda:x"
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
 OTHER_STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/other/0d0d0d0d-bb22"
 RESPONSE_URL = "https://cloudformation-custom-resource.s3.amazonaws.com/x?X-Amz-Signature=c0ffee"
@@ -33,11 +34,11 @@ def event(
         "LogicalResourceId": "Resource",
         "ResponseURL": RESPONSE_URL,
         "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
-        "ResourceProperties": {"ServiceToken": "arn:aws:lambda:x", **properties},
+        "ResourceProperties": {"ServiceToken": FUNCTION_ARN, **properties},
         **extra,
     }
     if old is not None:
-        made["OldResourceProperties"] = {"ServiceToken": "arn:aws:lambda:x", **old}
+        made["OldResourceProperties"] = {"ServiceToken": FUNCTION_ARN, **old}
     if physical_id is not None:
         made["PhysicalResourceId"] = physical_id
     return made

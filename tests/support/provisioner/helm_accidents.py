@@ -32,7 +32,7 @@ def kill_lambda(
 
     Args:
         cloud: The cloud; its faults are cleared afterwards.
-        monkeypatch: Of the test.
+        monkeypatch: The test's monkeypatch.
         work: The request.
         when: What the status has in it at that time, such as `pending`.
     """

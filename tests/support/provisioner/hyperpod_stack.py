@@ -5,15 +5,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from provisioner.framework.request import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
-from rehearsal.hyperpod import Caller, Timings
+from rehearsal.hyperpod import Caller, Timings, Unknowns
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_stack import FakeCloudFormation
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
 ROLE = "arn:aws:iam::111122223333:role/execution"
 TIMINGS = Timings(create=100, update=60, delete=60)
+LEFT_OUT_GROUPS = pytest.mark.parametrize(
+    "unknowns",
+    [Unknowns(left_out_groups="kept"), Unknowns(left_out_groups="removed")],
+    ids=["left-out groups are kept", "left-out groups are removed"],
+)
+"""What AWS does with the groups that UpdateCluster does not name is not documented."""
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:

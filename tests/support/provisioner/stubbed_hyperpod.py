@@ -6,8 +6,8 @@ from typing import Any
 
 from botocore.stub import Stubber
 
-from provisioner.hyperpod.claim import Claim
-from tests.support.provisioner.cloudformation import STACK_ID, Time
+from provisioner.hyperpod.claim import Claim, properties_key
+from tests.support.provisioner.cloudformation import FUNCTION_ARN, STACK_ID, Time
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12"
 OWNER_TAGS = [
@@ -16,19 +16,6 @@ OWNER_TAGS = [
 ]
 
 
-def claim(number: int, *, last_call: str = "", over: Claim | None = None) -> Claim:
-    """Return the claim of the stack's request of that number; the first one waits once."""
-    now = Time().now + 30 * (number - 1)
-    made = Claim.of(f"{STACK_ID}/{number}", started_at=now).over(over)
-    return made.after_call(last_call, now=now) if last_call else made
-
-
-def claimed(made: Claim) -> list[dict[str, str]]:
-    """Return the provisioner's tags with a claim."""
-    return [*OWNER_TAGS, {"Key": "hyperpod-cdk:request", "Value": str(made)}]
-
-
-CREATED = claim(1, last_call="create")
 WORKED = {"Key": "hyperpod-cdk:creation", "Value": "succeeded"}
 FAILED = {"Key": "hyperpod-cdk:creation", "Value": "failed"}
 GROUP = {
@@ -51,6 +38,28 @@ EVENT_ID = "01234567-89ab-cdef-0123-456789abcdef"
 
 def properties(**change: object) -> dict[str, str]:
     return {**NAME, "Request": json.dumps({**REQUEST, **change})}
+
+
+def claim(
+    number: int,
+    *,
+    last_call: str = "",
+    over: Claim | None = None,
+    asks: dict[str, str] | None = None,
+) -> Claim:
+    """Return the claim of the stack's request of that number; the first one waits once."""
+    now = Time().now + 30 * (number - 1)
+    asked = properties_key({"ServiceToken": FUNCTION_ARN, **(asks or properties())})
+    made = Claim.of(f"{STACK_ID}/{number}", started_at=now, asks=asked).over(over)
+    return made.after_call(last_call, now=now) if last_call else made
+
+
+def claimed(made: Claim) -> list[dict[str, str]]:
+    """Return the provisioner's tags with a claim."""
+    return [*OWNER_TAGS, {"Key": "hyperpod-cdk:request", "Value": str(made)}]
+
+
+CREATED = claim(1, last_call="create")
 
 
 def described(

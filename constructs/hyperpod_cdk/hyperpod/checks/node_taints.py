@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.hyperpod.checks.label_keys import key_refusal, key_reservation
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.hyperpod.label_keys import key_refusal, key_reservation
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, Path, error, warning
 

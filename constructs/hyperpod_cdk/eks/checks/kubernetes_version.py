@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.schema.errors import Finding, warning
 
 # Minor versions of the kubectl layer's binaries: kubectl itself, which goes with one version on
@@ -13,17 +13,17 @@ _OLDEST = max(KUBECTL_KUBERNETES_MINOR - 1, HELM_KUBERNETES_MINOR - 3)
 _NEWEST = min(KUBECTL_KUBERNETES_MINOR + 1, HELM_KUBERNETES_MINOR)
 
 
-def kubernetes_version(config: Config) -> Iterator[Finding]:
+def kubernetes_version(eks: EksConfig) -> Iterator[Finding]:
     """Find a version outside the skew of kubectl or Helm: how far a client may be from the server.
 
     https://kubernetes.io/releases/version-skew-policy/#kubectl
     https://helm.sh/docs/topics/version_skew/
     """
-    minor = int(config.eks.version.split(".")[1])
+    minor = int(eks.version.split(".")[1])
     if not _OLDEST <= minor <= _NEWEST:
         yield warning(
             ("eks", "version"),
-            config.eks.version,
+            eks.version,
             f"is outside 1.{_OLDEST} to 1.{_NEWEST}, the versions that the provisioner's kubectl "
             "and Helm support; a chart may install and still behave differently",
         )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hyperpod_cdk.checks.daemon_sets import daemon_sets
+from hyperpod_cdk.config.daemon_sets import daemon_sets
 from hyperpod_cdk.facts.instance_types import instance_facts
 from tests.support.checks.cases import CPU, GPU, TRAINIUM, config, group
 

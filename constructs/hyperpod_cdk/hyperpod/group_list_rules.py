@@ -30,7 +30,7 @@ def checked_groups(
         handler: Validates each group.
         model: The groups' section.
         key: The list's own key.
-        limits: Of the number of groups.
+        limits: The limits of the number of groups.
         taken: Names of the groups in `instance_groups`, for the other list.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The subnets of a configuration, and the one that a group's nodes are in."""
+"""Where the nodes of a group are: the subnets, and the one that is a group's."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Rules between the HyperPod cluster and the rest of the deployment."""
+"""What of the HyperPod cluster is in another place than the deployment: its zones and ARNs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,10 +9,10 @@ from hyperpod_cdk.schema.availability_zones import foreign_zone_findings
 from hyperpod_cdk.schema.errors import Finding, Path
 
 
-def deployment_findings(
+def location_findings(
     cluster: ClusterConfig, *, zones: Sequence[str | None] | None, region: str | None
 ) -> Iterator[Finding]:
-    """Find what in the cluster contradicts the deployment's network or region.
+    """Find zones and ARNs in the cluster that are not of the deployment's network or region.
 
     Args:
         cluster: The cluster.

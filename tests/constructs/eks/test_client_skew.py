@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from hyperpod_cdk.checks.kubernetes_version import (
+from hyperpod_cdk.eks.checks.kubernetes_version import (
     HELM_KUBERNETES_MINOR,
     KUBECTL_KUBERNETES_MINOR,
 )

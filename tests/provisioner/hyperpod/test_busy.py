@@ -1,0 +1,205 @@
+"""A cluster that is busy, in whatever words AWS says so: waited for, and named when it is late."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from provisioner.aws.errors import is_conflict
+from provisioner.framework.errors import ProvisioningError
+from provisioner.hyperpod.claim import CREATION_TAG
+from rehearsal.hyperpod import Caller, Faults
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.fake_s3 import client_error
+from tests.support.provisioner.hyperpod_stack import (
+    CLASSIC,
+    ONE,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+    tags_of_cluster,
+)
+from tests.support.provisioner.troubled_sagemaker import (
+    TroubledSageMaker,
+    conflict,
+    troubled_sagemaker,
+)
+
+BUSY = [
+    "Cluster ml-cluster is updating. Wait until it is InService.",
+    "Deep health checks are in progress on the cluster.",
+]
+
+
+@pytest.fixture
+def sagemaker(time: Time) -> TroubledSageMaker:
+    return troubled_sagemaker(time)
+
+
+@pytest.fixture
+def stack(sagemaker: TroubledSageMaker, time: Time) -> HyperPodStack:
+    return hyperpod_stack(sagemaker, time)
+
+
+def run(stack: HyperPodStack, kind: str, wanted: dict[str, str], before: dict[str, str]) -> bool:
+    if kind == "Delete":
+        return stack.delete().complete
+    if kind == "Rollback":
+        return stack.roll_back_update(wanted, before).complete
+    return stack.update(wanted).complete
+
+
+@pytest.mark.parametrize("kind", ["Update", "Rollback", "Delete"])
+def test_tags_are_refused_while_it_is_busy(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, kind: str
+) -> None:
+    stack.create(CLASSIC)
+    request = {"ClusterName": "ml-cluster", "InstanceGroups": [group("workers", 2)]}
+    sagemaker.service.call("UpdateCluster", request, Caller())
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == "AddTags" and describe(sagemaker)["ClusterStatus"] != "InService":
+            raise conflict()
+
+    sagemaker.before = before
+    assert run(stack, kind, properties(group("workers", 3), NodeProvisioningMode=None), CLASSIC)
+
+
+def test_tags_that_are_always_refused_end_an_update_with_the_cause(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    stack.create(ONE)
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == "AddTags":
+            raise conflict("Somebody reorganizes tags")
+
+    sagemaker.before = before
+    wanted = {**properties(group("workers", 3)), "WaitMinutes": "5"}
+    with pytest.raises(ProvisioningError, match="Somebody reorganizes tags"):
+        stack.update(wanted)
+    assert stack.roll_back_update(wanted, ONE).complete
+
+
+@pytest.mark.parametrize("message", BUSY)
+@pytest.mark.parametrize("kind", ["Update", "Rollback", "Delete"])
+def test_a_validation_exception_that_speaks_of_work(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, kind: str, message: str
+) -> None:
+    stack.create(ONE)
+    eight = properties(group("workers", 8))
+    if kind == "Rollback":
+        stack.update(eight)
+    until = time.now + 300
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation in {"UpdateCluster", "DeleteCluster"} and time.now < until:
+            raise client_error("ValidationException", operation, message)
+
+    sagemaker.before = before
+    assert run(stack, kind, eight, ONE)
+    assert time.now >= until
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Could not assume role arn:aws:iam::111122223333:role/execution",
+        "1 validation error detected: Value 'x' at 'nodeRecovery' failed to satisfy constraint",
+        "The instance type ml.p5.48xlarge is not available in us-west-2",
+        "A resource can have at most 50 tags.",
+        "The lifecycle script s3://sagemaker-b/on_create.sh does not exist",
+    ],
+)
+def test_other_validation_exceptions_are_none_of_it(message: str) -> None:
+    assert not is_conflict(client_error("ValidationException", "UpdateCluster", message))
+
+
+@pytest.mark.parametrize("kind", ["Create", "Update"])
+def test_a_name_in_use_that_is_not_found_ends_with_the_cause(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, kind: str
+) -> None:
+    late = {"WaitMinutes": "5"}
+    if kind == "Update":
+        stack.create(ONE)
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == "DescribeCluster":
+            raise client_error("ResourceNotFound", operation)
+        if operation == "CreateCluster":
+            raise client_error("ResourceInUse", operation, "A cluster with that name exists")
+
+    sagemaker.before = before
+    act = stack.create if kind == "Create" else stack.update
+    with pytest.raises(ProvisioningError, match="A cluster with that name exists"):
+        act({**properties(group("workers", 2)), **late})
+
+
+def test_a_delete_that_is_always_refused_names_the_cause(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    began = time.now
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == "DeleteCluster":
+            raise conflict("An add-on named foo still uses the cluster")
+
+    sagemaker.before = before
+    with pytest.raises(ProvisioningError, match="An add-on named foo"):
+        stack.delete()
+    assert 50 * 60 < time.now - began < 56 * 60
+
+
+def test_a_failed_creation_that_cannot_be_deleted_names_the_cause(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    sagemaker.service.faults = Faults(create_failure="no access entry")
+    with pytest.raises(ProvisioningError):
+        stack.create(CLASSIC)
+    sagemaker.service.faults = Faults()
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == "DeleteCluster":
+            raise conflict("Cluster has dependent objects")
+
+    sagemaker.before = before
+    with pytest.raises(ProvisioningError, match="dependent objects"):
+        stack.create({**CLASSIC, "WaitMinutes": "5"})
+
+
+@pytest.mark.parametrize(("own", "others"), [(47, 0), (46, 1)])
+def test_a_cluster_full_of_tags_is_updated_without_the_creations_mark(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, own: int, others: int
+) -> None:
+    many = [{"Key": f"k{number}", "Value": "v"} for number in range(own)]
+    stack.begin("Create", properties(group("workers"), Tags=many))
+    add_tags(sagemaker, {f"other{number}": "v" for number in range(others)})
+    stack.properties = properties(group("workers"), Tags=many)
+    stack.physical_id = "ml-cluster"
+    stack.time.sleep(600)
+    assert stack.update(properties(group("workers", 2), Tags=many)).complete
+    assert CREATION_TAG not in tags_of_cluster(sagemaker)
+    assert stack.delete().complete
+
+
+def test_the_former_mark_goes_when_the_new_one_is_written(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    former = "hyperpod-cdk:create-failed"
+    stack.begin("Create", ONE)
+    add_tags(sagemaker, {former: "1700000000"})
+    stack.properties, stack.physical_id = ONE, "ml-cluster"
+    stack.time.sleep(600)
+    stack.update(properties(group("workers", 2)))
+    tags = tags_of_cluster(sagemaker)
+    assert (former in tags, tags[CREATION_TAG]) == (False, "succeeded")
+
+
+def add_tags(sagemaker: TroubledSageMaker, tags: Mapping[str, str]) -> None:
+    listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+    if listed:
+        request = {"ResourceArn": describe(sagemaker)["ClusterArn"], "Tags": listed}
+        sagemaker.service.call("AddTags", request, Caller())

@@ -1,0 +1,165 @@
+"""A patch wipes root volumes: it is made once, whatever becomes of its answer and of its note."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from provisioner.hyperpod.claim import Claim
+from rehearsal.hyperpod import Caller, Faults
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.hyperpod_stack import (
+    ONE,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+)
+from tests.support.provisioner.troubled_sagemaker import (
+    TroubledSageMaker,
+    conflict,
+    throttling,
+    troubled_sagemaker,
+)
+
+SOFTWARE = "UpdateClusterSoftware"
+WISH = {**ONE, "SoftwareUpdate": "2026-11"}
+
+
+@pytest.fixture
+def sagemaker(time: Time) -> TroubledSageMaker:
+    return troubled_sagemaker(time)
+
+
+@pytest.fixture
+def stack(sagemaker: TroubledSageMaker, time: Time) -> HyperPodStack:
+    made = hyperpod_stack(sagemaker, time)
+    made.create(ONE)
+    sagemaker.calls.clear()
+    return made
+
+
+def make_busy(sagemaker: TroubledSageMaker) -> None:
+    """Make the cluster busy, so that the next call is made by a poll."""
+    request = {"ClusterName": "ml-cluster", "InstanceGroups": [group("workers")]}
+    sagemaker.service.call("UpdateCluster", request, Caller())
+
+
+def once(operation: str, error: Callable[[], BaseException]) -> Callable[..., None]:
+    """Return a hook that raises at the first call of an operation."""
+    left = [operation]
+
+    def hook(called: str, _request: Mapping[str, Any]) -> None:
+        if called in left:
+            left.remove(called)
+            raise error()
+
+    return hook
+
+
+def test_tags_that_are_refused_during_the_patch(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        busy = describe(sagemaker)["ClusterStatus"] == "SystemUpdating"
+        if operation == "AddTags" and busy:
+            raise conflict()
+
+    sagemaker.before = before
+    assert stack.update(WISH).complete
+    assert sagemaker.writes == [SOFTWARE]
+
+
+@pytest.mark.parametrize("operation", ["AddTags", SOFTWARE])
+def test_a_poll_that_is_throttled(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, operation: str
+) -> None:
+    make_busy(sagemaker)
+    failing = once(operation, throttling)
+
+    def before(called: str, request: Mapping[str, Any]) -> None:
+        if describe(sagemaker)["ClusterStatus"] == "InService":
+            failing(called, request)
+
+    sagemaker.before = before
+    assert stack.update(WISH).complete
+    assert describe(sagemaker)["InstanceGroups"][0]["SoftwareUpdateStatus"] == "Succeeded"
+
+
+def test_a_function_that_is_killed_after_the_call(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    sagemaker.after = once(SOFTWARE, SystemExit)
+    with pytest.raises(SystemExit):
+        stack.update(WISH)
+    stack.requests -= 1  # Lambda invokes once more
+    stack.update(WISH)
+    assert sagemaker.writes == [SOFTWARE]
+
+
+def test_a_lost_answer_that_botocore_follows_up(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    sagemaker.after = once(SOFTWARE, conflict)
+    stack.update(WISH)
+    assert sagemaker.writes == [SOFTWARE]
+
+
+def test_a_cluster_that_is_busy_is_patched_later(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    sagemaker.before = once(SOFTWARE, conflict)
+    assert stack.update(WISH).complete
+    assert sagemaker.writes == [SOFTWARE]
+    assert describe(sagemaker)["InstanceGroups"][0]["SoftwareUpdateStatus"] == "Succeeded"
+
+
+@pytest.mark.parametrize("operation", ["UpdateCluster", SOFTWARE])
+def test_a_note_of_a_call_that_was_not_made_is_taken_back_or_the_request_fails(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, operation: str
+) -> None:
+    refused = once(operation, conflict)
+
+    def before(called: str, request: Mapping[str, Any]) -> None:
+        tried = any(name == operation for name, _ in sagemaker.calls)
+        if called == "AddTags" and tried:
+            raise conflict()
+        if called == operation:
+            sagemaker.calls.append((called, request))
+            refused(called, request)
+
+    sagemaker.before = before
+    wanted = {**properties(group("workers", 2)), "SoftwareUpdate": "2026-11"}
+    with pytest.raises(ProvisioningError, match="refused to update"):
+        stack.update(wanted if operation == "UpdateCluster" else WISH)
+
+
+def test_the_answer_carries_the_call(stack: HyperPodStack) -> None:
+    for wanted, last_call in ((properties(group("workers", 2)), "update"), (WISH, None)):
+        stack.cloudformation.status = "UPDATE_IN_PROGRESS"
+        carried = Claim.parse(stack.begin("Update", wanted, ONE).event["Claim"])
+        assert carried is not None
+        assert carried.last_call == last_call or (last_call is None and carried.last_call)
+        stack.time.sleep(600)
+    stack.cloudformation.status = "DELETE_IN_PROGRESS"
+    carried = Claim.parse(stack.begin("Delete", ONE).event["Claim"])
+    assert carried is not None
+    assert carried.last_call == "delete"
+
+
+def test_a_mark_that_is_throttled_once_is_written(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time
+) -> None:
+    stack.delete()
+    time.sleep(600)
+    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"rare"}))
+    late = {"WaitFor": "nodes", "WaitMinutes": "10", "OnShortage": "fail"}
+    wanted = {**properties(group("workers", 8), group("rare")), **late}
+    sagemaker.before = once("AddTags", throttling)
+    stack.cloudformation.status = "CREATE_IN_PROGRESS"
+    with pytest.raises(ProvisioningError, match="not ready"):
+        stack.create(wanted)
+    with pytest.raises(ProvisioningError, match="is kept"):
+        stack.roll_back_creation(wanted)
