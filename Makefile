@@ -107,3 +107,7 @@ clean: ## Remove build output; keep .venv and node_modules
 .PHONY: picture
 picture: synth ## Draw the architecture from the templates (CONFIG=..., PICTURE=docs/architecture.svg)
 	@python -m scripts.picture cdk.out $(or $(PICTURE),docs/architecture.svg)
+
+.PHONY: security-page
+security-page: synth ## Write the roles of the templates into docs/security.md (CONFIG=...)
+	@python -m scripts.security cdk.out docs/security.md

@@ -17,6 +17,7 @@ from rehearsal.report import StackReport
 from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.failures import failure_reasons
 from rehearsal.verification.inspection import (
+    allow_deletion,
     allow_termination,
     cluster_tools,
     delete_file_systems,
@@ -145,6 +146,11 @@ class Stage:
             for name in allow_termination(self.environment.clients, self.stacks):
                 self.progress.say(
                     f"Lifting the termination protection of {name}, as its owner would"
+                )
+            cluster = f"{self.config.name}-eks"
+            if allow_deletion(self.environment.clients, cluster):
+                self.progress.say(
+                    f"Lifting the deletion protection of {cluster}, as its owner would"
                 )
             if self.config.storage is not None:
                 problem = self.destroy("storage")

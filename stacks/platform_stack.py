@@ -55,13 +55,18 @@ class PlatformStack(cdk.Stack):
             bucket_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
         ).bucket
         self.lifecycle_scripts = LifecycleScripts(
-            self, "LifecycleScripts", bucket=bucket, provisioner=self.provisioner
+            self,
+            "LifecycleScripts",
+            bucket=bucket,
+            provisioner=self.provisioner,
+            writers=config.lifecycle_scripts.writers,
         )
         self.execution_role = ExecutionRole(
             self,
             "ExecutionRole",
             cluster=config.cluster,
             orchestrator=Eks(cluster=self.eks_cluster),
+            vpc=self.network.vpc,
             subnets=self.network.node_subnets,
             security_group=self.security_group,
             lifecycle_scripts=self.lifecycle_scripts,
@@ -83,6 +88,19 @@ class PlatformStack(cdk.Stack):
                 **{f"Output{name}": value for name, value in names.items()},
                 "OutputPrivateSubnetIds": cdk.Fn.join(",", subnet_ids),
             },
+        )
+        add_outputs(self, {"GrantAdminCommand": self._grant_admin_command()})
+
+    def _grant_admin_command(self) -> str:
+        """Return what gives an IAM principal admin access to the Kubernetes cluster."""
+        entry = (
+            f"--cluster-name {self.eks_cluster.cluster_name} --region {self.region} "
+            "--principal-arn PRINCIPAL_ARN"
+        )
+        policy = f"arn:{self.partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+        return (
+            f"aws eks create-access-entry {entry} && aws eks associate-access-policy {entry} "
+            f"--policy-arn {policy} --access-scope type=cluster"
         )
 
     def _in_network(self) -> VpcPlacement:

@@ -32,6 +32,7 @@ from .hyperpod.software_update import DrainConfig as DrainConfig
 from .hyperpod.software_update import ScheduledUpdateConfig as ScheduledUpdateConfig
 from .lifecycle_scripts.bucket import LifecycleBucket as LifecycleBucket
 from .lifecycle_scripts.scripts import LifecycleScripts as LifecycleScripts
+from .lifecycle_scripts.section import LifecycleScriptsConfig as LifecycleScriptsConfig
 from .loading import load_config as load_config
 from .network.network import Network as Network
 from .network.network import NodeSubnets as NodeSubnets

@@ -53,6 +53,7 @@ class MyCluster(cdk.Stack):
             "Nodes",
             cluster=cluster,
             orchestrator=Eks(cluster=eks),
+            vpc=network.vpc,
             subnets=network.node_subnets,
             security_group=group,
             lifecycle_scripts=scripts,

@@ -1,6 +1,11 @@
 """Everything this package adds to MiniStack."""
 
-from rehearsal.aws import lambda_layers, network_dependencies, secure_transport
+from rehearsal.aws import (
+    lambda_layers,
+    log_groups,
+    network_dependencies,
+    secure_transport,
+)
 from rehearsal.aws.cloudformation import custom_resource_rollback, exports, replacement
 from rehearsal.aws.ec2 import (
     availability_zones,
@@ -11,12 +16,17 @@ from rehearsal.aws.ec2 import (
     security_group_rule,
     subnet,
 )
-from rehearsal.aws.eks import access_entry, addon, pod_identity_association
+from rehearsal.aws.eks import (
+    access_entry,
+    addon,
+    deletion_protection,
+    pod_identity_association,
+)
 from rehearsal.aws.eks import api as eks_api
 from rehearsal.aws.eks import cluster as eks_cluster
 from rehearsal.aws.fsx import api as fsx_api
 from rehearsal.aws.fsx import data_repository_association, file_system
-from rehearsal.aws.iam import managed_policies
+from rehearsal.aws.iam import managed_policies, principal_arn
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import api as sagemaker_api
 
@@ -38,11 +48,14 @@ def install(*, settings: Settings) -> None:
     """Register resource types and services, and repair what differs from AWS."""
     secure_transport.install()
     managed_policies.install()
+    principal_arn.install()
     availability_zones.install()
     cidr_block.install()
     subnet.install()
+    log_groups.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
+    deletion_protection.install()
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
     fsx_api.install()

@@ -23,6 +23,7 @@ REQUIRED_NAMES = {
         "EvalContext",
         "_gather_role_policies",
         "_permissions_boundary",
+        "_resolve_condition_key",
         "_resource_policy",
         "_service_principal_matches",
         "combine_resource_policy",
@@ -87,6 +88,10 @@ REQUIRED_NAMES = {
         "_tag_map",
         "_update_resource",
     ),
+    "ministack.services.cloudwatch_logs": (
+        "_create_log_group",
+        "_log_groups",
+    ),
     "ministack.services.ec2": (
         "_ACTION_MAP",
         "_addresses",
@@ -127,6 +132,7 @@ REQUIRED_NAMES = {
         "_disassociate_access_policy",
         "_docker_available",
         "_error",
+        "_handle_request_sync",
         "_tags",
         "_update_access_entry",
         "_update_addon",

@@ -58,6 +58,10 @@ class LocalAwsSettings:
         hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
         kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
+        source_account: Whether HyperPod sends aws:SourceAccount when it assumes the roles of nodes
+            and of scaling, as the services do that
+            https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
+            not say whether HyperPod does.
         log_file: Where the server's output goes; None for a file removed on stop.
         start_seconds: How long to wait for the server.
         stop_seconds: How long it gets to end by itself.
@@ -67,6 +71,7 @@ class LocalAwsSettings:
     hyperpod_api: str = ""
     kubernetes_endpoint: str = ""
     kubernetes_ca: str = ""
+    source_account: bool = False
     log_file: Path | None = None
     start_seconds: float = 60
     stop_seconds: float = 0.5
@@ -204,6 +209,7 @@ class LocalAws:
             "REHEARSAL_HYPERPOD_API": settings.hyperpod_api,
             "REHEARSAL_KUBERNETES_ENDPOINT": settings.kubernetes_endpoint,
             "REHEARSAL_KUBERNETES_CA": settings.kubernetes_ca,
+            "REHEARSAL_SOURCE_ACCOUNT": "sent" if settings.source_account else "",
             "REHEARSAL_SCRATCH": str(scratch),
         }
 

@@ -16,12 +16,14 @@ class Settings:
         hyperpod_api: Base URL that SageMaker calls are forwarded to.
         kubernetes_endpoint: What EKS DescribeCluster reports as the cluster's endpoint.
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
+        source_account: Whether HyperPod names the account it acts for when it assumes a role.
         scratch: Directory to remove when the parent dies; this process then ends itself.
     """
 
     hyperpod_api: str
     kubernetes_endpoint: str
     kubernetes_ca: str
+    source_account: bool
     scratch: str
 
     @classmethod
@@ -32,6 +34,7 @@ class Settings:
             hyperpod_api=os.environ.pop("REHEARSAL_HYPERPOD_API", ""),
             kubernetes_endpoint=os.environ.pop("REHEARSAL_KUBERNETES_ENDPOINT", ""),
             kubernetes_ca=os.environ.pop("REHEARSAL_KUBERNETES_CA", ""),
+            source_account=os.environ.pop("REHEARSAL_SOURCE_ACCOUNT", "") == "sent",
             scratch=os.environ.pop("REHEARSAL_SCRATCH", ""),
         )
 

@@ -169,6 +169,17 @@ def allow_termination(clients: AwsClients, names: Sequence[str]) -> list[str]:
     return protected
 
 
+def allow_deletion(clients: AwsClients, cluster_name: str) -> bool:
+    """Lift the deletion protection of an EKS cluster; return whether it had one."""
+    client = clients("eks")
+    if cluster_name not in client.list_clusters()["clusters"]:
+        return False
+    protected = bool(client.describe_cluster(name=cluster_name)["cluster"]["deletionProtection"])
+    if protected:
+        client.update_cluster_config(name=cluster_name, deletionProtection=False)
+    return protected
+
+
 def delete_file_systems(clients: AwsClients) -> list[str]:
     """Delete every FSx for Lustre file system; return their ids."""
     client = clients("fsx")

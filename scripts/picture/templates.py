@@ -67,19 +67,28 @@ class Stack:
 def read_stacks(assembly: Path) -> list[Stack]:
     """Read the stacks that the last synthesis wrote into a directory such as `cdk.out`.
 
+    Raises:
+        OSError: There is no manifest or template.
+    """
+    templates = read_templates(assembly)
+    exports = dict(_exports(templates))
+    return [_stack(name, template, exports) for name, template in templates.items()]
+
+
+def read_templates(assembly: Path) -> dict[str, Value]:
+    """Read the template of each stack that the last synthesis wrote into a directory.
+
     The directory's manifest says which they are: templates of earlier syntheses stay beside them.
 
     Raises:
         OSError: There is no manifest or template.
     """
     manifest = json.loads((assembly / "manifest.json").read_text("utf-8"))
-    templates = {
+    return {
         name: json.loads((assembly / artifact["properties"]["templateFile"]).read_text("utf-8"))
         for name, artifact in sorted(manifest["artifacts"].items())
         if artifact["type"] == "aws:cloudformation:stack"
     }
-    exports = dict(_exports(templates))
-    return [_stack(name, template, exports) for name, template in templates.items()]
 
 
 def text(value: Value) -> str:

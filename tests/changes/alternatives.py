@@ -31,6 +31,7 @@ VALUES: Mapping[str, list[Any]] = {
     "version": ["1.35", "1.33"],
     "public_access_cidrs": [["192.0.2.0/24"]],
     "admins": [[ROLE]],
+    "writers": [[ROLE]],
     "secrets_kms_key_arn": [KEY],
     "kms_key_id": [KEY],
     "data_repository_s3_uri": ["s3://another-bucket/prefix"],
@@ -48,7 +49,7 @@ VALUES: Mapping[str, list[Any]] = {
     "image_release_version": ["2.3.4"],
     "training_plan_arn": ["arn:aws:sagemaker:us-west-2:111122223333:training-plan/another-plan"],
     "taints": [[{"key": "example.com/other", "effect": "NoSchedule"}]],
-    "lifecycle": [{"source_s3_uri": "s3://sagemaker-others/", "on_create": "setup.sh"}],
+    "lifecycle": [{"source_s3_uri": "s3://sagemaker-others/scripts", "on_create": "setup.sh"}],
     "deep_health_checks": [["InstanceStress"], ["InstanceConnectivity"], []],
 }
 # What tells an item of a list from the one before: a subnet, and an instance group.

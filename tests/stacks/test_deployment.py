@@ -29,6 +29,7 @@ OUTPUTS = {
         "PrivateSubnetId",
         *(f"Output{name}" for name in NAMES),
         "OutputPrivateSubnetIds",
+        "GrantAdminCommand",
     },
     "ml-storage": {"FileSystemId", "FileSystemDnsName", "FileSystemMountName"},
     "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn"},

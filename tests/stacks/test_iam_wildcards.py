@@ -23,12 +23,17 @@ DESCRIBE = [
 ENTRIES = ["AssociateAccessPolicy", "DeleteAccessEntry", "DescribeAccessEntry"]
 CLUSTERS = [
     "AddTags",
+    "AttachClusterNodeNetworkInterface",
+    "BatchAddClusterNodes",
+    "BatchDeleteClusterNodes",
     "CreateCluster",
     "DeleteCluster",
     "DeleteTags",
     "DescribeCluster",
     "DescribeClusterEvent",
+    "DescribeClusterNode",
     "ListClusterEvents",
+    "ListClusterNodes",
     "ListTags",
     "UpdateCluster",
     "UpdateClusterSoftware",
@@ -41,7 +46,6 @@ INTERFACES = [
     "CreateNetworkInterfacePermission",
     "DeleteNetworkInterface",
     "DeleteNetworkInterfacePermission",
-    "DetachNetworkInterface",
     "ModifyNetworkInterfaceAttribute",
     "UnassignPrivateIpAddresses",
 ]
@@ -70,6 +74,9 @@ REVIEWED = {
     "*": {
         *actions("ec2", [f"Describe{name}" for name in DESCRIBE]),
         "ecr:GetAuthorizationToken",
+        "fsx:DescribeFileSystems",
+        # Nodes: they are instances of an account of the service, which no ARN of ours names.
+        "ec2:DetachNetworkInterface",
         *actions("logs", LOG_DELIVERY),
         # Provisioner: nor for these, which name what keeps a cluster from being deleted.
         *actions("sagemaker", GOVERNANCE),

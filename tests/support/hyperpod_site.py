@@ -82,11 +82,15 @@ class Site:
 
 
 @contextmanager
-def site() -> Iterator[Site]:
-    """Start everything and deploy the platform."""
+def site(*, source_account: bool = False) -> Iterator[Site]:
+    """Start everything and deploy the platform.
+
+    Args:
+        source_account: Whether HyperPod sends aws:SourceAccount when it assumes a role.
+    """
     with (
         _serving(FakeHyperPod()) as (fake, url),
-        LocalAws(LocalAwsSettings(hyperpod_api=url)) as aws,
+        LocalAws(LocalAwsSettings(hyperpod_api=url, source_account=source_account)) as aws,
     ):
         yield Site(aws=aws, hyperpod=fake, names=_deploy_platform(aws))
 
@@ -126,7 +130,6 @@ def _deploy_platform(aws: LocalAws) -> dict[str, str]:
         "ExecutionRole": role("sagemaker.amazonaws.com", ManagedPolicyArns=[INSTANCE_ROLE_POLICY]),
         "BlindRole": role("sagemaker.amazonaws.com"),
         "LambdaRole": role("lambda.amazonaws.com", ManagedPolicyArns=[INSTANCE_ROLE_POLICY]),
-        "ForeignRole": role("sagemaker.amazonaws.com", ManagedPolicyArns=[INSTANCE_ROLE_POLICY]),
         "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": BUCKET}},
         "TlsOnly": {
             "Type": "AWS::S3::BucketPolicy",
@@ -146,9 +149,7 @@ def _deploy_platform(aws: LocalAws) -> dict[str, str]:
             },
         },
     }
-    trust = template["ForeignRole"]["Properties"]["AssumeRolePolicyDocument"]["Statement"][0]
-    trust["Condition"] = {"StringEquals": {"aws:SourceAccount": "111122223333"}}
-    roles = ("ExecutionRole", "BlindRole", "LambdaRole", "ForeignRole")
+    roles = ("ExecutionRole", "BlindRole", "LambdaRole")
     outputs: Template = {name: {"Fn::GetAtt": [name, "Arn"]} for name in (*roles, "Cluster")}
     for name in ("Nodes", "Group", "OtherGroup"):
         outputs[name] = {"Ref": name}

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.hyperpod.placement import zones_for
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.hyperpod.placement import subnet_for
+from hyperpod_cdk.schema.errors import Finding, warning
 
 
 def efa_zones(config: Config) -> Iterator[Finding]:
-    """Find groups with EFA accelerators in no certain zone, or in another than their peers.
+    """Find groups with EFA accelerators in several zones, or in another zone than their peers.
 
     EFA traffic crosses no zone: nodes spread over zones fail their connectivity checks and are
-    replaced without end. Without a zone, HyperPod chooses one for the group.
+    replaced without end.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
@@ -27,24 +27,15 @@ def efa_zones(config: Config) -> Iterator[Finding]:
                 f"{len(own.subnet_ids)} subnets",
                 f"must be in one zone for {group.name}: EFA does not work between zones",
             )
-        zones = zones_for(group, config.network)
-        if not zones:
+        subnet = subnet_for(group, config.network)
+        if subnet is None:
             continue
-        path = (*where, "availability_zone_id")
-        if len(zones) > 1:
-            found = error if group.instance_count > 1 else warning
-            yield found(
-                path,
-                None,
-                f"must name the zone of {group.name}: the HyperPod subnets are in "
-                f"{', '.join(zones)}, and EFA does not work between zones",
-            )
-        elif first is None:
-            first = zones[0], group.name
-        elif zones[0] != first[0]:
+        if first is None:
+            first = subnet.zone, group.name
+        elif subnet.zone != first[0]:
             yield warning(
-                path,
+                (*where, "availability_zone_id"),
                 group.availability_zone_id,
-                f"puts {group.name} into {zones[0]}, apart from {first[1]} in {first[0]}: EFA does "
-                "not work between zones, so a job must stay within the groups of one",
+                f"puts {group.name} into {subnet.zone}, apart from {first[1]} in {first[0]}: EFA "
+                "does not work between zones, so a job must stay within the groups of one",
             )

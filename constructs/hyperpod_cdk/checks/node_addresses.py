@@ -6,38 +6,30 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import InstanceFacts
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.hyperpod.placement import Subnet, subnets_for
-from hyperpod_cdk.schema.errors import Finding, Path, error, warning
+from hyperpod_cdk.hyperpod.placement import Subnet, subnet_for
+from hyperpod_cdk.schema.errors import Finding, error
 
 _MOST_GROUPS_LISTED = 3
 
 
 def node_addresses(config: Config) -> Iterator[Finding]:
-    """Find subnets that are too small for the groups which may only be there.
+    """Find subnets that are too small for the groups whose nodes are there.
 
     A node takes all its addresses when it joins, whether it has pods or not, and a subnet cannot
     be resized. Groups of types that no source describes are not counted.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
-    choices = [
-        (group, subnets_for(group, config.network))
-        for group in config.cluster.all_groups
-        if group.facts
-    ]
-    for subnets in dict.fromkeys(choice for _, choice in choices if choice):
-        inside = set(subnets)
-        groups = [group for group, choice in choices if choice and inside.issuperset(choice)]
+    groups_in: dict[Subnet, list[NodeGroupConfig]] = {}
+    for group in config.cluster.all_groups:
+        subnet = subnet_for(group, config.network)
+        if group.facts and subnet is not None:
+            groups_in.setdefault(subnet, []).append(group)
+    for subnet, groups in groups_in.items():
         needed = sum(group.instance_count * addresses_per_node(group) for group in groups)
-        free = [subnet.free_addresses for subnet in subnets]
-        if needed > sum(free):
-            yield error(*_place(subnets), _too_small(groups, needed=needed, free=sum(free)))
-        elif needed > max(free):
-            yield warning(
-                *_place(subnets),
-                f"have {sum(free)} usable addresses together and {max(free)} in the largest; the "
-                f"instance groups need {needed}, and HyperPod may put all into one subnet",
-            )
+        if needed > subnet.free_addresses:
+            message = _too_small(groups, needed=needed, free=subnet.free_addresses)
+            yield error(subnet.path, subnet.cidr, message)
 
 
 def addresses_per_node(group: NodeGroupConfig) -> int:
@@ -57,12 +49,6 @@ def _addresses(facts: InstanceFacts, group: NodeGroupConfig) -> int:
 
 def _largest_type(group: NodeGroupConfig) -> str:
     return max(group.facts, key=lambda facts: _addresses(facts, group)).instance_type
-
-
-def _place(subnets: Sequence[Subnet]) -> tuple[Path, object]:
-    if len(subnets) == 1:
-        return subnets[0].path, subnets[0].cidr
-    return ("network", "hyperpod_subnets"), [subnet.cidr for subnet in subnets]
 
 
 def _too_small(groups: Sequence[NodeGroupConfig], *, needed: int, free: int) -> str:

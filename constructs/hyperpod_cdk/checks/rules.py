@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.region_offers import region_offers
@@ -25,6 +26,7 @@ RULES: tuple[Rule[Config], ...] = (
     node_addresses,
     pods_per_node,
     system_pods,
+    no_admins,
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.hyperpod.placement import subnets_for, zones_for
+from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.errors import Finding, Path, error, warning
 
@@ -24,21 +24,23 @@ def training_plans(config: Config) -> Iterator[Finding]:
 def _zone_findings(
     group: NodeGroupConfig, *, where: Path, network: NetworkConfig
 ) -> Iterator[Finding]:
-    path = (*where, "availability_zone_id")
-    zones = zones_for(group, network)
+    subnet = subnet_for(group, network)
     if group.override_vpc is not None:
         yield warning(
             (*where, "override_vpc", "subnet_ids"),
             f"{len(group.override_vpc.subnet_ids)} subnets",
             "must be in the training plan's zone, or the plan is not used",
         )
-    elif len(zones) > 1:
+    elif group.availability_zone_id is None and len(network.hyperpod_subnets) > 1:
+        zones = ", ".join(dict.fromkeys(zone for zone in network.hyperpod_zone_ids if zone))
         yield error(
-            path, None, f"must name the training plan's zone: the subnets are in {', '.join(zones)}"
+            (*where, "availability_zone_id"),
+            None,
+            f"must name the training plan's zone: the subnets are in {zones or 'several zones'}",
         )
-    elif any(subnet.availability_zone_id is None for subnet in subnets_for(group, network)):
+    elif subnet is not None and subnet.availability_zone_id is None:
         yield warning(
-            path,
+            (*where, "availability_zone_id"),
             None,
             "leaves the zone to its place in the account's list; name it by ID here and in "
             "network.availability_zone_ids, so that it is the training plan's",

@@ -20,7 +20,9 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.arns import arn_findings
 from hyperpod_cdk.schema.availability_zones import (
     NamedZone,
@@ -35,6 +37,7 @@ from hyperpod_cdk.storage.section import StorageConfig
 
 # The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
 _LONGEST_NAME = 20
+_SAGEMAKER = "sagemaker"
 
 
 def _region(value: str) -> str:
@@ -74,6 +77,9 @@ class Config(Section):
     helm: HelmConfig = HelmConfig()
     """The Helm release of HyperPod's dependencies."""
 
+    lifecycle_scripts: LifecycleScriptsConfig = LifecycleScriptsConfig()
+    """The scripts that new nodes run."""
+
     cluster: ClusterConfig
     """The HyperPod cluster."""
 
@@ -91,13 +97,26 @@ class Config(Section):
         refuse(text_findings(value))
         return value
 
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, value: str) -> str:
+        if _SAGEMAKER in value:
+            # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
+            raise ValueError(
+                f"must not contain {_SAGEMAKER!r}: the deployment's functions carry the name, and "
+                "AWS managed policies let their holders invoke every function with that word in "
+                "its name; take another name, such as ml"
+            )
+        return value
+
     @field_validator("network", mode="wrap")
     @classmethod
     def _check_zones(
         cls, value: object, handler: Callable[[object], NetworkConfig], info: ValidationInfo
     ) -> NetworkConfig:
         # Wrapped, so that a finding elsewhere in the network does not hide a foreign zone.
-        findings = list(region_findings(_zones_of(value), region=info.data.get("region")))
+        region = info.data.get("region")
+        findings = list(region_findings(_zones_of(value), region=region))
         try:
             network = handler(value)
         except ValidationError as error:
@@ -105,8 +124,20 @@ class Config(Section):
             others = findings_of(error, model=NetworkConfig)
             refuse([*findings, *(finding for finding in others if finding.path not in foreign)])
             raise
-        refuse(findings)
+        refuse([*findings, *_unnamed_zone_findings(network, region=region)])
         return network
+
+    @field_validator("lifecycle_scripts")
+    @classmethod
+    def _check_writers(
+        cls, value: LifecycleScriptsConfig, info: ValidationInfo
+    ) -> LifecycleScriptsConfig:
+        refuse(
+            finding.under("writers", index)
+            for index, arn in enumerate(value.writers)
+            for finding in arn_findings(arn, region=info.data.get("region"))
+        )
+        return value
 
     @field_validator("eks")
     @classmethod
@@ -157,6 +188,17 @@ def _zones_of(network: object) -> Iterator[NamedZone]:
         zone = subnet.get("availability_zone_id") if isinstance(subnet, dict) else None
         if isinstance(zone, str):
             yield ("hyperpod_subnets", index, "availability_zone_id"), zone
+
+
+def _unnamed_zone_findings(network: NetworkConfig, *, region: str | None) -> Iterator[Finding]:
+    """Find zones left to their names where one of them may be a zone that EKS refuses."""
+    refused = [zone for zone, home in ZONES_WITHOUT_EKS.items() if home == region]
+    if refused and network.availability_zone_ids is None:
+        message = (
+            f"is missing: name zones of {region} by ID, because EKS takes no subnet in "
+            f"{refused[0]}, whose name differs from account to account"
+        )
+        yield Finding(path=("availability_zone_ids",), value=None, message=message)
 
 
 def _arn_findings(eks: EksConfig, *, region: str | None) -> Iterator[Finding]:

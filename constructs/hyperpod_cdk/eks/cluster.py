@@ -1,11 +1,14 @@
 """The EKS control plane that orchestrates HyperPod."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import cast
 
+from aws_cdk import RemovalPolicy, Stack, aws_eks_v2
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_eks_v2
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.eks.checks import eks_findings
@@ -27,7 +30,8 @@ class EksCluster(Construct):
     Authentication mode is `API`: HyperPod refuses `CONFIG_MAP`, and access entries need no
     `aws-auth`. EKS installs no self-managed add-on; vpc-cni, kube-proxy and
     eks-pod-identity-agent are managed add-ons. CoreDNS is not installed here: it needs nodes.
-    All five control plane log types are on.
+    All five control plane log types are on; CloudWatch Logs keeps them for three months, and not
+    beyond the cluster.
 
     Args:
         cluster_name: EKS name, 1 to 100 characters.
@@ -73,12 +77,20 @@ class EksCluster(Construct):
         )
         for construct_name, addon_name in _DAEMON_SET_ADDONS.items():
             aws_eks_v2.Addon(self, construct_name, cluster=self.cluster, addon_name=addon_name)
-        for index, principal in enumerate(eks.admins):
-            self.grant_admin(f"Admin{index + 1}", principal_arn=principal)
+        for principal in eks.admins:
+            self.grant_admin(principal)
         acknowledge(self.cluster, _acknowledgments(eks))
 
-    def grant_admin(self, construct_id: str, *, principal_arn: str) -> aws_eks_v2.AccessEntry:
-        """Give an IAM principal cluster admin rights through an access entry."""
+    def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
+        """Give an IAM principal cluster admin rights through an access entry.
+
+        Args:
+            principal_arn: ARN of an IAM role or user; may be a token.
+        """
+        # By the principal, not by its place in a list: EKS takes a principal once, and
+        # CloudFormation creates the entry of a new id before it deletes that of an old one.
+        name = json.dumps(Stack.of(self).resolve(principal_arn), sort_keys=True)
+        construct_id = f"Admin{hashlib.sha256(name.encode()).hexdigest()[:8]}"
         return aws_eks_v2.AccessEntry(
             self,
             construct_id,
@@ -120,6 +132,7 @@ class EksCluster(Construct):
             secrets_encryption_key=self._secrets_key(eks),
             output_config_command=False,
         )
+        cluster.node.add_dependency(self._log_group(cluster_name))
         # An SSM parameter that only CDK's own kubectl constructs wait for.
         cluster.node.try_remove_child("KubectlReadyBarrier")
         if eks.deletion_protection:
@@ -139,6 +152,24 @@ class EksCluster(Construct):
                 },
             )
         return cluster
+
+    def _log_group(self, cluster_name: str) -> logs.LogGroup:
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            # EKS writes to the group of this name, and would make it with logs that never expire.
+            # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+            log_group_name=f"/aws/eks/{cluster_name}/cluster",
+            retention=logs.RetentionDays.THREE_MONTHS,
+            # A group that stayed would keep a deployment of the same name from being made again.
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        skip_checkov(
+            log_group,
+            resource_type="AWS::Logs::LogGroup",
+            reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
+        )
+        return log_group
 
     def _secrets_key(self, eks: EksConfig) -> kms.IKey | None:
         if eks.secrets_kms_key_arn is None:

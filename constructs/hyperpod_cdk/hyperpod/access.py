@@ -37,12 +37,18 @@ def hyperpod_access(
             sid="ManageCluster",
             actions=[
                 "sagemaker:AddTags",
+                # HyperPod makes these two with the caller's rights when a cluster is updated.
+                # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+                "sagemaker:BatchAddClusterNodes",
+                "sagemaker:BatchDeleteClusterNodes",
                 "sagemaker:CreateCluster",
                 "sagemaker:DeleteCluster",
                 "sagemaker:DeleteTags",
                 "sagemaker:DescribeCluster",
                 "sagemaker:DescribeClusterEvent",
+                "sagemaker:DescribeClusterNode",
                 "sagemaker:ListClusterEvents",
+                "sagemaker:ListClusterNodes",
                 "sagemaker:ListTags",
                 "sagemaker:UpdateCluster",
                 "sagemaker:UpdateClusterSoftware",

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
+from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 
@@ -45,7 +45,7 @@ class AutoScalingRole(Construct):
             description="Adds and removes nodes of the HyperPod cluster",
             assumed_by=iam.ServicePrincipal(
                 "hyperpod.sagemaker.amazonaws.com",
-                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+                conditions=SOURCE_ACCOUNT_IF_SENT,
             ),
             # Within the role, so that whoever uses it waits for its rights too.
             inline_policies={"ScaleClusters": rights},

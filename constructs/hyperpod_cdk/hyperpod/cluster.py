@@ -35,7 +35,8 @@ class HyperPodCluster(Construct):
         orchestrator: What runs the jobs, such as `Eks(cluster=...)`.
         provisioner: Makes the calls.
         execution_role: Role of the nodes of groups that name none.
-        subnets: Private subnets. HyperPod puts all groups that name no zone into one of them.
+        subnets: Private subnets. Groups that name no zone are in the first one, which cannot change
+            after the cluster is created; a group in another zone can be added later.
         security_group: The security group of the nodes.
         lifecycle_scripts: Scripts that nodes run when they are created, for groups that name none.
             Default: the AMI's own setup alone.
@@ -94,7 +95,8 @@ class HyperPodCluster(Construct):
                 "Orchestrator": orchestrator.to_request(),
                 "VpcConfig": {
                     "SecurityGroupIds": [security_group.security_group_id],
-                    "Subnets": subnets.ids,
+                    # It never changes: groups elsewhere name their own subnet.
+                    "Subnets": subnets.ids[:1],
                 },
                 "Tags": [
                     {"Key": key, "Value": value} for key, value in sorted((tags or {}).items())

@@ -7,10 +7,12 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments, need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.network import NodeSubnets
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, wildcard_nag_id
@@ -32,6 +34,7 @@ class ExecutionRole(Construct):
         cluster: Its groups without an execution role of their own use this one; what they name
             (subnets, security groups, keys, scripts, alarms) is in its rights.
         orchestrator: What runs the jobs of the nodes.
+        vpc: The VPC of the nodes.
         subnets: Where nodes' network interfaces may be made.
         security_group: The group that they may carry.
         lifecycle_scripts: Scripts that nodes read.
@@ -47,6 +50,7 @@ class ExecutionRole(Construct):
         *,
         cluster: ClusterConfig,
         orchestrator: Orchestrator,
+        vpc: ec2.IVpc,
         subnets: NodeSubnets,
         security_group: ec2.ISecurityGroup,
         lifecycle_scripts: LifecycleScripts,
@@ -59,8 +63,7 @@ class ExecutionRole(Construct):
             description="HyperPod cluster nodes",
             assumed_by=iam.ServicePrincipal(
                 "sagemaker.amazonaws.com",
-                # A confused deputy in another account cannot make SageMaker use this role.
-                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+                conditions=SOURCE_ACCOUNT_IF_SENT,
             ),
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
         )
@@ -70,7 +73,9 @@ class ExecutionRole(Construct):
             "Policy",
             roles=[self.role],
             statements=[
-                *self._network_statements(groups, subnets=subnets, security_group=security_group),
+                *self._network_statements(
+                    groups, vpc=vpc, subnets=subnets, security_group=security_group
+                ),
                 _pull_images(),
                 *orchestrator.node_statements(),
                 *_read_scripts(lifecycle_scripts),
@@ -88,6 +93,7 @@ class ExecutionRole(Construct):
         self,
         groups: Sequence[NodeGroupConfig],
         *,
+        vpc: ec2.IVpc,
         subnets: NodeSubnets,
         security_group: ec2.ISecurityGroup,
     ) -> list[iam.PolicyStatement]:
@@ -108,7 +114,6 @@ class ExecutionRole(Construct):
                     "ec2:CreateNetworkInterfacePermission",
                     "ec2:DeleteNetworkInterface",
                     "ec2:DeleteNetworkInterfacePermission",
-                    "ec2:DetachNetworkInterface",
                     "ec2:ModifyNetworkInterfaceAttribute",
                     "ec2:UnassignPrivateIpAddresses",
                 ],
@@ -118,6 +123,21 @@ class ExecutionRole(Construct):
                     *(self._ec2_arn("security-group", name) for name in dict.fromkeys(group_ids)),
                     *(self._ec2_arn("subnet", name) for name in dict.fromkeys(subnet_ids)),
                 ],
+                # Instances have no VPC in their conditions.
+                conditions={"ArnEqualsIfExists": {"ec2:Vpc": self._ec2_arn("vpc", vpc.vpc_id)}},
+            ),
+            iam.PolicyStatement(
+                sid="DetachNetworkInterfaces",
+                # HyperPod's instances are in an account of the service, so no ARN names them.
+                actions=["ec2:DetachNetworkInterface"],
+                resources=["*"],
+            ),
+            iam.PolicyStatement(
+                sid="AttachNetworkInterfaces",
+                # The VPC CNI asks HyperPod for further network interfaces of a node.
+                # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
+                actions=["sagemaker:AttachClusterNodeNetworkInterface"],
+                resources=[any_hyperpod_cluster(self)],
             ),
             iam.PolicyStatement(
                 sid="TagNetworkInterfaces", actions=["ec2:CreateTags"], resources=[interfaces]
@@ -134,6 +154,8 @@ class ExecutionRole(Construct):
                     "ec2:DescribeTags",
                     "ec2:DescribeVpcs",
                     "ecr:GetAuthorizationToken",
+                    # Whether a file system serves Lustre over EFA.
+                    "fsx:DescribeFileSystems",
                 ],
                 resources=["*"],
             ),
@@ -151,7 +173,12 @@ class ExecutionRole(Construct):
                 "Network interfaces are attached to nodes whose ids are not known ahead."
             ),
             wildcard_nag_id(self, "*"): (
-                "These actions only read, or log in to ECR, and AWS takes no resource for them."
+                "Detaching names instances in an account of the service; the others only "
+                "read, or log in to ECR, and AWS takes no resource for them."
+            ),
+            wildcard_nag_id(self, any_hyperpod_cluster(self)): (
+                "A HyperPod cluster's ARN ends in an id that the service draws at creation; "
+                "the cluster needs this role before it has one."
             ),
             wildcard_nag_id(self, _any_repository()): (
                 "Images come from repositories of several AWS accounts and regions; pull only."

@@ -10,15 +10,30 @@ from hyperpod_cdk.schema.limits import ApiLimits, Matching
 from hyperpod_cdk.schema.section import Api, Section
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s*?$]*)?"
+_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)+/?"
+_S3_URI_RULE = (
+    "must be an S3 URI with a prefix, such as s3://bucket/scripts, of letters, digits and !_.- "
+    "between slashes, without .."
+)
+# Nodes run the script from a shell, as root.
+_SCRIPT = r"(?!\.\.?(/|$))[A-Za-z0-9_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)*"
 
 ScriptsUri = Annotated[
     str,
     ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI"),
-    Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix"),
+    Matching(
+        pattern=_S3_URI,
+        rule=_S3_URI_RULE,
+    ),
 ]
 ScriptName = Annotated[
-    str, ApiLimits(shape_name="sagemaker.ClusterLifeCycleConfigFileName", noun="a script's name")
+    str,
+    ApiLimits(shape_name="sagemaker.ClusterLifeCycleConfigFileName", noun="a script's name"),
+    Matching(
+        pattern=_SCRIPT,
+        rule="must be a path such as on_create.sh, of letters, digits and _.- between slashes, "
+        "without ..",
+    ),
 ]
 
 

@@ -217,7 +217,7 @@ class NodeGroupConfig(GroupConfig):
 
     availability_zone_id: AvailabilityZoneId | None = None
     """Zone of the group, by ID; one of the HyperPod subnets' zones. It cannot be changed later.
-    Default: HyperPod places all such groups in one of the HyperPod subnets."""
+    Default: that of the first HyperPod subnet."""
 
     override_vpc: Annotated[OverrideVpcConfig | None, Api("OverrideVpcConfig")] = None
     """Subnets and security groups of your own, in place of availability_zone_id. They cannot be

@@ -1,4 +1,4 @@
-"""Where the nodes of a group may be: the subnets, as far as they are known."""
+"""Where the nodes of a group are: the subnets, and the one that is a group's."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,24 +35,20 @@ class Subnet:
         return IPv4Network(self.cidr).num_addresses - _RESERVED_ADDRESSES
 
 
-def subnets_for(group: NodeGroupConfig, network: NetworkConfig) -> tuple[Subnet, ...]:
-    """Return the subnets that a group's nodes may be in, as far as they are known.
+def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> Subnet | None:
+    """Return the subnet that a group's nodes are in; None when the group names subnets itself.
 
-    With a zone it is the first subnet there, which the group's OverrideVpcConfig then names;
-    otherwise HyperPod picks one of all. Subnets that the group names itself are not known.
+    With a zone it is the first subnet there, which the group's OverrideVpcConfig then names, else
+    the first of all, which the cluster's VpcConfig names.
     """
     if group.override_vpc is not None:
-        return ()
-    subnets = tuple(_hyperpod_subnets(network))
+        return None
     zone = group.availability_zone_id
-    if zone is None:
-        return subnets
-    return tuple(subnet for subnet in subnets if subnet.availability_zone_id == zone)[:1]
-
-
-def zones_for(group: NodeGroupConfig, network: NetworkConfig) -> tuple[str, ...]:
-    """Return the zones that a group's nodes may be in, each once."""
-    return tuple(dict.fromkeys(subnet.zone for subnet in subnets_for(group, network)))
+    return next(
+        subnet
+        for subnet in _hyperpod_subnets(network)
+        if zone is None or subnet.availability_zone_id == zone
+    )
 
 
 def _hyperpod_subnets(network: NetworkConfig) -> Iterator[Subnet]:

@@ -1,9 +1,10 @@
 """The lifecycle scripts, put into their bucket before any node starts."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from aws_cdk import CustomResource, IgnoreMode
+from aws_cdk import Aws, CustomResource, IgnoreMode, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
@@ -11,6 +12,15 @@ from constructs import Construct
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
+
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
+_CHANGES = [
+    "s3:DeleteObject",
+    "s3:DeleteObjectVersion",
+    "s3:PutObject",
+    "s3:ReplicateDelete",
+    "s3:ReplicateObject",
+]
 
 
 class LifecycleScripts(Construct):
@@ -20,11 +30,17 @@ class LifecycleScripts(Construct):
     the directory; deletion removes exactly the files that were put there and nothing else.
     (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
 
+    Nodes run the scripts as root, and several AWS managed policies let their holders write every
+    object whose bucket's name has `sagemaker` in it. So the policy of a bucket in the provisioner's
+    stack denies everyone but the provisioner, the `writers` and the account's root user to change
+    or delete the scripts. It denies nothing else: who may change the bucket's policy can lift it.
+
     Args:
         bucket: The bucket.
         provisioner: Does the copying.
         directory: Local directory. Default: this package's own scripts.
         on_create: Entry script, relative to the directory.
+        writers: ARNs of IAM roles and users that may change the scripts too. Default: nobody.
 
     Attributes:
         bucket: The bucket.
@@ -45,6 +61,7 @@ class LifecycleScripts(Construct):
         provisioner: Provisioner,
         directory: Path | None = None,
         on_create: str = "on_create.sh",
+        writers: Sequence[str] = (),
     ) -> None:
         super().__init__(scope, construct_id)
         directory = directory if directory is not None else asset_directory("lifecycle")
@@ -83,6 +100,11 @@ class LifecycleScripts(Construct):
                 ),
             ],
         )
+        # From another stack, the bucket's policy would name a role that is made after it.
+        if Stack.of(bucket) is Stack.of(provisioner):
+            bucket.add_to_resource_policy(
+                self._denial(writers=[provisioner.role.role_arn, *writers])
+            )
         resource: CustomResource = provisioner.custom_resource(
             self,
             "Resource",
@@ -97,3 +119,16 @@ class LifecycleScripts(Construct):
             depends_on=[access],
         )
         self.s3_uri = resource.get_att_string("S3Uri")
+
+    def _denial(self, *, writers: Sequence[str]) -> iam.PolicyStatement:
+        root_user = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:root"
+        return iam.PolicyStatement(
+            sid="KeepScripts",
+            effect=iam.Effect.DENY,
+            principals=[iam.AnyPrincipal()],
+            actions=_CHANGES,
+            resources=[self.bucket.arn_for_objects(key) for key in self.keys],
+            # Of a role's session it is the role's ARN.
+            # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
+            conditions={"ArnNotEquals": {"aws:PrincipalArn": [*writers, root_user]}},
+        )

@@ -81,15 +81,24 @@ class Network(Construct):
         )
         self._add_flow_log()
         publics = self._public_subnets(network)
+        hyperpod = self._hyperpod_subnets(network, publics=publics)
         eks = [
             PrivateSubnet(
-                self, f"Eks{i + 1}", vpc=self.vpc, cidr=eks_cidr, zone=public.zone, public=public
+                self,
+                f"Eks{i + 1}",
+                vpc=self.vpc,
+                cidr=eks_cidr,
+                zone=public.zone,
+                public=public,
+                # EKS may take an hour to see a block that is added after the control plane; until
+                # then it reaches no webhook and no log of the nodes there.
+                # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+                after=[node.cidr_block for node in hyperpod if node.cidr_block is not None],
             )
             for i, (eks_cidr, public) in enumerate(
-                zip(network.eks_subnet_cidrs, publics, strict=True)
+                zip(network.eks_subnet_cidrs, publics, strict=False)
             )
         ]
-        hyperpod = self._hyperpod_subnets(network, publics=publics)
         self.eks_subnets = [private.subnet for private in eks]
         self.node_subnets = NodeSubnets(
             subnets=[private.subnet for private in hyperpod], zone_ids=network.hyperpod_zone_ids

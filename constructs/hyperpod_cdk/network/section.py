@@ -36,8 +36,9 @@ class NetworkConfig(Section):
     """One public subnet for each availability zone, each with a NAT gateway; inside vpc_cidr."""
 
     eks_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.7.0/28", "10.192.8.0/28")
-    """One private subnet for each availability zone, for the network interfaces of the EKS control
-    plane; inside vpc_cidr, in at least two zones."""
+    """Private subnets for the network interfaces of the EKS control plane, one in each of the first
+    availability zones, at least two; inside vpc_cidr. EKS takes no further zone later, so zones
+    that are added for nodes need none."""
 
     availability_zone_ids: Listed[AvailabilityZoneId] | None = None
     """Zones of the public and EKS subnets, in order, by ID (usw2-az1), which means the same place

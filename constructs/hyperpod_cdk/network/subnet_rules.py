@@ -18,8 +18,13 @@ _FEWEST_ZONES = _ZONES_FOUND_BY_NAME = 2
 # Quota "IPv4 CIDR blocks per VPC": 5 with the primary one.
 # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
 _MOST_SECONDARY_CIDRS = 4
-# Lists with one subnet in each zone.
-_ZONAL_LISTS = ("public_subnet_cidrs", "eks_subnet_cidrs")
+# Lists with at most one subnet in each zone, in the order of the zones.
+_PUBLIC = "public_subnet_cidrs"
+_ZONAL_LISTS = (_PUBLIC, "eks_subnet_cidrs")
+
+# https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+ZONES_WITHOUT_EKS = {"use1-az3": "us-east-1", "usw1-az2": "us-west-1", "cac1-az3": "ca-central-1"}
+"""Availability zones in which EKS places no network interface, with their regions."""
 
 Earlier = Mapping[str, Any]
 
@@ -29,8 +34,12 @@ def zonal_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator
     if len(value) < _FEWEST_ZONES:
         message = f"must list at least {_FEWEST_ZONES} subnets: EKS needs two availability zones"
         yield Finding(value=list(value), message=message)
-    else:
-        yield from _count_findings(value, earlier=earlier)
+    elif len(value) > len(earlier.get(_PUBLIC, value)):
+        message = (
+            f"must have no more entries than {_PUBLIC} ({len(earlier[_PUBLIC])}): each is in the "
+            "zone of a NAT gateway"
+        )
+        yield Finding(value=list(value), message=message)
     if "vpc_cidr" in earlier:
         yield from cidrs.outside_findings(value, vpc_cidr=earlier["vpc_cidr"])
     own: list[NamedCidr] = [((index,), cidr) for index, cidr in enumerate(value)]
@@ -40,12 +49,18 @@ def zonal_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator
 def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Iterator[Finding]:
     """Judge the list of zones: one for each subnet, each once."""
     if value is None:
-        if len(earlier.get("eks_subnet_cidrs", ())) > _ZONES_FOUND_BY_NAME:
-            message = f"must name the zones of more than {_ZONES_FOUND_BY_NAME} EKS subnets"
+        if len(earlier.get(_PUBLIC, ())) > _ZONES_FOUND_BY_NAME:
+            message = f"must name the zones of more than {_ZONES_FOUND_BY_NAME} public subnets"
             yield Finding(value=None, message=message)
         return
-    yield from _count_findings(value, earlier=earlier)
+    if len(value) != len(earlier.get(_PUBLIC, value)):
+        message = f"must have as many entries as {_PUBLIC} ({len(earlier[_PUBLIC])}): one a zone"
+        yield Finding(value=list(value), message=message)
+    eks = len(earlier.get("eks_subnet_cidrs", ()))
     for index, zone in enumerate(value):
+        if zone in ZONES_WITHOUT_EKS and index < eks:
+            message = "must be another zone: EKS takes no subnet there; list it after the EKS zones"
+            yield Finding(path=(index,), value=zone, message=message)
         if zone in value[:index]:
             yield Finding(path=(index,), value=zone, message="is listed twice; name each zone once")
 
@@ -79,14 +94,6 @@ def _secondary_findings(own: Sequence[NamedCidr], *, vpc_cidr: str) -> Iterator[
             f"outside vpc_cidr {vpc_cidr} by default"
         )
         yield Finding(path=path, value=cidr, message=message)
-
-
-def _count_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator[Finding]:
-    for name in _ZONAL_LISTS:
-        if name in earlier and len(earlier[name]) != len(value):
-            message = f"must have as many entries as {name} ({len(earlier[name])}): one a zone"
-            yield Finding(value=list(value), message=message)
-            return
 
 
 def _zonal_cidrs(earlier: Earlier) -> list[NamedCidr]:

@@ -1,6 +1,6 @@
 """Subnets placed by Availability Zone id, with their routes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aws_cdk import Fn, Tags
@@ -97,8 +97,13 @@ class PublicSubnet(Construct):
 class PrivateSubnet(Construct):
     """A private subnet that reaches the internet through the NAT gateway of its own AZ.
 
+    Args:
+        secondary_cidr: Whether to add the CIDR block to the VPC first.
+        after: What else must exist before the subnet. Default: nothing.
+
     Attributes:
         subnet: The subnet.
+        cidr_block: The block that was added to the VPC, if any.
         default_route: Its route to the internet.
     """
 
@@ -112,16 +117,20 @@ class PrivateSubnet(Construct):
         zone: SubnetZone,
         public: PublicSubnet,
         secondary_cidr: bool = False,
+        after: Sequence[ec2.CfnVPCCidrBlock] = (),
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         subnet = _subnet(self, vpc=vpc, cidr=cidr, zone=zone, public=False)
         for key, value in (tags if tags is not None else {}).items():
             Tags.of(subnet).add(key, value)
-        if secondary_cidr:
-            subnet.add_resource_dependency(
-                ec2.CfnVPCCidrBlock(self, "SecondaryCidr", vpc_id=vpc.vpc_id, cidr_block=cidr)
-            )
+        self.cidr_block = (
+            ec2.CfnVPCCidrBlock(self, "SecondaryCidr", vpc_id=vpc.vpc_id, cidr_block=cidr)
+            if secondary_cidr
+            else None
+        )
+        for block in after if self.cidr_block is None else [*after, self.cidr_block]:
+            subnet.add_resource_dependency(block)
         table = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc.vpc_id)
         ec2.CfnSubnetRouteTableAssociation(
             self, "RouteTableAssociation", subnet_id=subnet.ref, route_table_id=table.ref

@@ -56,6 +56,8 @@ class ProvisionerAccess(Construct):
                     actions=["eks:CreateAccessEntry", "eks:DescribeCluster"],
                     resources=[cluster.cluster_arn],
                 ),
+                # No condition on eks:policyArn: AWS does not say which access policies HyperPod
+                # associates, and this role is cluster admin as it is.
                 iam.PolicyStatement(
                     sid="ManageAccessEntries",
                     actions=[

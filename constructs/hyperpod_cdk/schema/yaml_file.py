@@ -1,5 +1,6 @@
 """Reading a YAML file strictly: nothing dropped, nothing guessed, every error with its place."""
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from hyperpod_cdk.schema.limits import is_token
 _REFUSED_TAGS = ("timestamp", "binary", "set", "omap", "pairs")
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _LARGEST_INTEGER_BITS = 64
+# A configuration with a hundred groups has a tenth of each.
+_MOST_BYTES = 1024 * 1024
+_MOST_NODES = 100_000
 # An alias can put a mapping into itself; what is nested deeper is refused where it stands.
 _DEEPEST = 40
 
@@ -27,6 +31,15 @@ def read_yaml(path: Path) -> object:
         ConfigError: The file cannot be read, is not UTF-8 or not YAML, or repeats a key.
     """
     try:
+        kind, size = path.stat().st_mode, path.stat().st_size
+        if not stat.S_ISREG(kind):
+            raise ConfigError(
+                [f"{path}: is not a file; give the path of a YAML configuration file"]
+            )
+        if size > _MOST_BYTES:
+            raise ConfigError(
+                [f"{path}: has {size:,} bytes; a configuration has at most {_MOST_BYTES:,}"]
+            )
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         reason = f"cannot be read: {error.strerror}; give the path of a YAML configuration file"
@@ -36,7 +49,15 @@ def read_yaml(path: Path) -> object:
         raise ConfigError([f"{path}: line {line}: the file must be UTF-8 text"]) from error
     try:
         loader = _Loader(text)
-        document = loader.get_single_data()
+        node = loader.get_single_node()
+        if node is not None and _expanded(node, known={}) > _MOST_NODES:
+            raise ConfigError(
+                [
+                    f"{path}: its aliases expand to more than {_MOST_NODES:,} values; a "
+                    "configuration is far smaller"
+                ]
+            )
+        document = loader.construct_document(node) if node is not None else None
     except yaml.MarkedYAMLError as error:
         raise ConfigError([f"{path}: {_place(error)}{_problem(error)}"]) from error
     except ReaderError as error:
@@ -84,6 +105,21 @@ def _texts(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
             yield from _texts(item, (*path, index))
     elif isinstance(value, str):
         yield path, value
+
+
+def _expanded(node: Node, *, known: dict[int, int]) -> int:
+    """Return how many values a node is with every alias written out."""
+    if isinstance(node, ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = 0  # an alias of itself, which is refused for its depth
+        children = (
+            [part for pair in node.value for part in pair]
+            if isinstance(node, MappingNode)
+            else node.value
+        )
+        known[id(node)] = 1 + sum(_expanded(child, known=known) for child in children)
+    return known[id(node)]
 
 
 class _Loader(yaml.SafeLoader):

@@ -54,12 +54,11 @@ class Lustre(Construct):
                 deployment_type=fsx.LustreDeploymentType.PERSISTENT_2,
                 per_unit_storage_throughput=storage.throughput_mbps_per_tib,
                 data_compression_type=fsx.LustreDataCompressionType(storage.compression),
-                copy_tags_to_backups=True,
             ),
             removal_policy=removal_policy,
         )
         if storage.data_repository_s3_uri is not None:
-            events = ["NEW", "CHANGED", "DELETED"]
+            exported = list(storage.exported_events)
             # No L2.
             association = fsx.CfnDataRepositoryAssociation(
                 self,
@@ -70,10 +69,12 @@ class Lustre(Construct):
                 batch_import_meta_data_on_create=True,
                 s3=fsx.CfnDataRepositoryAssociation.S3Property(
                     auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(
-                        events=events
+                        events=["NEW", "CHANGED", "DELETED"]
                     ),
-                    auto_export_policy=fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(
-                        events=events
+                    auto_export_policy=(
+                        fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(events=exported)
+                        if exported
+                        else None
                     ),
                 ),
             )

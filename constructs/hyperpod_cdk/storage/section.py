@@ -57,8 +57,9 @@ class StorageConfig(Section):
         ]
         | None
     ) = None
-    """S3 bucket, or prefix in one, whose objects appear as files and whose changes are kept in
-    step (a data repository association): s3://bucket/prefix. Default: none."""
+    """S3 bucket, or prefix in one, whose objects appear as files (a data repository association):
+    s3://bucket/prefix. New, changed and deleted objects become new, changed and deleted files.
+    Default: none."""
 
     data_repository_path: Annotated[
         str,
@@ -69,12 +70,46 @@ class StorageConfig(Section):
     ] = "/s3"
     """Directory of the file system that shows the S3 objects. Default: /s3."""
 
+    data_repository_export: bool = False
+    """Whether new and changed files of that directory become objects in S3. Default: false, S3 is
+    only read."""
+
+    data_repository_export_deletions: bool = False
+    """Whether deleting a file of that directory deletes its object in S3; needs
+    data_repository_export. Default: false, the object stays."""
+
     delete_with_stack: bool = False
     """First half of a two-step switch: whether deleting the stack deletes the file system. Default:
     false, the file system stays and goes on costing."""
 
     i_understand_all_files_are_deleted: bool = False
     """Second half of the switch; without it delete_with_stack is refused."""
+
+    @property
+    def exported_events(self) -> tuple[str, ...]:
+        """What of the linked directory is written to S3; nothing by default.
+
+        https://docs.aws.amazon.com/fsx/latest/LustreGuide/autoexport-data-repo-dra.html
+        """
+        deletions = ("DELETED",) if self.data_repository_export_deletions else ()
+        return ("NEW", "CHANGED", *deletions) if self.data_repository_export else ()
+
+    @model_validator(mode="after")
+    def _check_export(self) -> Self:
+        needs = {
+            "data_repository_export": self.data_repository_s3_uri is not None,
+            "data_repository_export_deletions": self.data_repository_export,
+        }
+        needed = {
+            "data_repository_export": "data_repository_s3_uri",
+            "data_repository_export_deletions": "data_repository_export: true",
+        }
+        refuse(
+            Finding(path=(key,), value=True, message=f"needs {needed[key]} beside it")
+            for key, is_met in needs.items()
+            if getattr(self, key) and not is_met
+        )
+        return self
 
     @model_validator(mode="after")
     def _check_deletion_switch(self) -> Self:

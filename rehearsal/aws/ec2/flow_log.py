@@ -1,5 +1,6 @@
 """AWS::EC2::FlowLog."""
 
+from ministack.core.responses import get_account_id
 from ministack.services import ec2
 from ministack.services.cloudformation import provisioners
 
@@ -23,7 +24,9 @@ def _create(properties: Properties) -> Created:
     destination_type = properties.get("LogDestinationType", "cloud-watch-logs")
     if destination_type == "cloud-watch-logs":
         role_arn = properties.get("DeliverLogsPermissionArn", "")
-        if not role_trust.allows(role_arn=role_arn, service=_SERVICE):
+        # https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html
+        sent = {"aws:SourceAccount": get_account_id()}
+        if not role_trust.allows(role_arn=role_arn, service=_SERVICE, sent=sent):
             raise Refused(
                 f"InvalidParameter: DeliverLogsPermissionArn '{role_arn}' is not a role that "
                 f"{_SERVICE} may assume; CloudWatch Logs needs one."

@@ -8,6 +8,7 @@ from ministack.core.responses import get_account_id
 from ministack.services import ec2, eks
 from ministack.services.cloudformation import provisioners
 
+from rehearsal.aws import log_groups
 from rehearsal.aws.eks.api import EksResponse
 from rehearsal.aws.parent_process import Settings
 
@@ -79,6 +80,9 @@ def install(*, settings: Settings) -> None:
         if settings.kubernetes_endpoint:
             cluster["endpoint"] = settings.kubernetes_endpoint
             cluster["certificateAuthority"] = {"data": settings.kubernetes_ca}
+        if any(logs.get("enabled") for logs in body.get("logging", {}).get("clusterLogging", [])):
+            # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+            log_groups.make_for_service(f"/aws/eks/{body['name']}/cluster")
         cluster["status"] = "ACTIVE"
         created: EksResponse = eks._describe_cluster(body["name"])
         return created

@@ -1,6 +1,7 @@
 """Whether a role's trust policy lets an AWS service assume it."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from ministack.core import iam_evaluator
@@ -14,13 +15,14 @@ def role(role_arn: str) -> dict[str, Any] | None:
     return record if record is not None and record["Arn"] == role_arn else None
 
 
-def allows(*, role_arn: str, service: str, source_arn: str = "") -> bool:
+def allows(*, role_arn: str, service: str, sent: Mapping[str, str]) -> bool:
     """Return whether the service may assume the role for a resource of the request's account.
 
     Args:
         role_arn: ARN of the role.
         service: The service principal, such as `sagemaker.amazonaws.com`.
-        source_arn: ARN of the resource it acts for, for the condition key aws:SourceArn.
+        sent: The condition keys with which the service says for whom it acts, such as
+            `aws:SourceAccount`.
     """
     record = role(role_arn)
     if record is None:
@@ -37,7 +39,6 @@ def allows(*, role_arn: str, service: str, source_arn: str = "") -> bool:
     ]
     account = get_account_id()
     root = f"arn:aws:iam::{account}:root"
-    source = {"aws:sourceaccount": account} | ({"aws:sourcearn": source_arn} if source_arn else {})
     context = iam_evaluator.EvalContext(
         principal_arn=root,
         principal_type="Root",
@@ -46,6 +47,6 @@ def allows(*, role_arn: str, service: str, source_arn: str = "") -> bool:
         resource_arn=role_arn,
         region=get_region(),
         secure_transport=True,
-        service_context=source,
+        service_context={key.lower(): value for key, value in sent.items()},
     )
     return bool(iam_evaluator.evaluate_trust_policy({"Statement": named}, root, context))

@@ -29,6 +29,7 @@ class _Call:
         body: Its input as received.
         headers: Headers of the request.
         client: The HyperPod API.
+        source_account: Whether HyperPod names the account it acts for when it assumes a role.
     """
 
     operation: str
@@ -36,6 +37,7 @@ class _Call:
     body: bytes
     headers: Mapping[str, str]
     client: HyperPodClient
+    source_account: bool
 
     def require(self, permissions: Iterable[Permission]) -> None:
         """Check that the caller has each permission."""
@@ -59,6 +61,12 @@ class _Call:
                 headers=self.headers, action=each, resource=resource, context=tags
             )
 
+    def sent(self, cluster_arn: str) -> dict[str, str]:
+        """Return the condition keys that HyperPod sends when it assumes roles for a cluster."""
+        if not self.source_account:
+            return {}
+        return {"aws:SourceAccount": get_account_id(), "aws:SourceArn": cluster_arn}
+
     async def forward(self) -> Response:
         """Pass the request on."""
         return await self.client.forward(self.operation, self.body)
@@ -74,7 +82,7 @@ async def _create(call: _Call) -> Response:
     if first:
         permission = permissions.to_create_service_linked_role(account=get_account_id())
         call.require([permission])
-    checks.require_valid(request, cluster_arn=arn)
+    checks.require_valid(request, sent=call.sent(arn))
     response = await call.forward()
     if response[0] < HTTPStatus.BAD_REQUEST:
         if first:
@@ -93,9 +101,11 @@ def _create_entries(call: _Call, eks_arn: str | None, cluster_name: str) -> None
 
 
 async def _update(call: _Call, cluster: Mapping[str, Any]) -> Response:
-    eks_arn = cluster_request.eks_cluster_arn(cluster)
+    arn, eks_arn = cluster["ClusterArn"], cluster_request.eks_cluster_arn(cluster)
     call.require(permissions.to_put(call.request, eks_cluster_arn=eks_arn))
-    checks.require_valid(call.request, cluster_arn=cluster["ClusterArn"])
+    roles = cluster_request.execution_roles(cluster)
+    call.require(permissions.to_update(roles, cluster_arn=arn, eks_cluster_arn=eks_arn))
+    checks.require_valid(call.request, sent=call.sent(arn))
     response = await call.forward()
     if response[0] < HTTPStatus.BAD_REQUEST:
         _create_entries(call, eks_arn, cluster[_NAMES_A_CLUSTER])
@@ -146,6 +156,7 @@ def install(*, settings: Settings) -> None:
             body=body,
             headers=headers,
             client=HyperPodClient(url=settings.hyperpod_api, headers=headers),
+            source_account=settings.source_account,
         )
         try:
             return await _answer(call)

@@ -13,12 +13,12 @@ from rehearsal.aws.sagemaker.permissions import HYPERPOD, SAGEMAKER
 Request = Mapping[str, Any]
 
 
-def _role_problems(request: Request, cluster_arn: str) -> Iterator[str]:
+def _role_problems(request: Request, sent: Mapping[str, str]) -> Iterator[str]:
     trusted = [(role, SAGEMAKER) for role in cluster_request.execution_roles(request)]
     if request.get("ClusterRole"):
         trusted.append((request["ClusterRole"], HYPERPOD))
     for role, service in trusted:
-        if not role_trust.allows(role_arn=role, service=service, source_arn=cluster_arn):
+        if not role_trust.allows(role_arn=role, service=service, sent=sent):
             yield (
                 f"Could not assume role {role}. Please ensure that the role exists and allows "
                 f"principal '{service}' to assume the role."
@@ -72,18 +72,18 @@ def _eks_problems(request: Request) -> Iterator[str]:
                     yield f"{identifier} is not in {vpc_id}, the VPC of EKS cluster {arn}."
 
 
-def require_valid(request: Request, *, cluster_arn: str) -> None:
+def require_valid(request: Request, *, sent: Mapping[str, str]) -> None:
     """Check a CreateCluster or UpdateCluster request against the rest of this AWS.
 
     Args:
         request: The operation's input.
-        cluster_arn: ARN the cluster has or could get, for the trust policy's aws:SourceArn.
+        sent: The condition keys with which HyperPod says for whom it assumes roles.
 
     Raises:
         ServiceError: ValidationException with every problem.
     """
     problems = [
-        *_role_problems(request, cluster_arn),
+        *_role_problems(request, sent),
         *_eks_problems(request),
         *_script_problems(request),
     ]

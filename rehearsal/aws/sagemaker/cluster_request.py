@@ -48,6 +48,12 @@ def execution_roles(request: Request) -> tuple[str, ...]:
     return tuple(dict.fromkeys(role for role in roles if role))
 
 
+def image_ids(request: Request) -> tuple[str, ...]:
+    """Return the AMI of each instance group that names one, each once, in order."""
+    images = (group.get("ImageId", "") for group in _groups(request))
+    return tuple(dict.fromkeys(image for image in images if image.startswith("ami-")))
+
+
 def eks_cluster_arn(request: Request) -> str | None:
     """Return the orchestrating EKS cluster's ARN; also of a DescribeCluster response."""
     return ((request.get("Orchestrator") or {}).get("Eks") or {}).get("ClusterArn")

@@ -1,12 +1,15 @@
 """What the caller of a HyperPod cluster operation must be allowed to do besides the call itself.
 
-HyperPod acts on EKS and passes roles with the caller's permissions (SageMaker Developer Guide,
-"IAM users for cluster admin"; the permissions of the AWS::SageMaker::Cluster handlers).
+HyperPod acts on EKS and EC2 and passes roles with the caller's permissions: the dependent actions
+of https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html, and
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from ministack.core.responses import get_region
 
 from rehearsal.aws.sagemaker import cluster_request
 
@@ -56,6 +59,7 @@ def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterat
             resource=request["ClusterRole"],
             context={"iam:PassedToService": HYPERPOD},
         )
+    yield from _to_share_images(request)
     if eks_cluster_arn is None:
         return
     yield Permission(action="eks:DescribeCluster", resource=eks_cluster_arn)
@@ -64,6 +68,40 @@ def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterat
         yield Permission(action="eks:DescribeAccessEntry", resource=entry)
         yield Permission(action="eks:CreateAccessEntry", resource=eks_cluster_arn)
         yield Permission(action="eks:AssociateAccessPolicy", resource=entry)
+
+
+def to_update(
+    roles: Iterable[str], *, cluster_arn: str, eks_cluster_arn: str | None
+) -> Iterator[Permission]:
+    """Yield what UpdateCluster needs beyond `to_put`: it adds and removes nodes, and entries.
+
+    Args:
+        roles: Execution roles that the cluster has before the update.
+        cluster_arn: ARN of the HyperPod cluster.
+        eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
+    """
+    for action in ("BatchAddClusterNodes", "BatchDeleteClusterNodes"):
+        yield Permission(action=f"sagemaker:{action}", resource=cluster_arn)
+    yield from to_delete(roles, eks_cluster_arn=eks_cluster_arn)
+
+
+def _to_share_images(request: Mapping[str, Any]) -> Iterator[Permission]:
+    """Yield what HyperPod needs to launch instances of an AMI of the caller's.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-cluster-management.html
+    """
+    images = cluster_request.image_ids(request)
+    if not images:
+        return
+    region = get_region()
+    for action in ("ec2:DescribeImages", "ec2:DescribeSnapshots"):
+        yield Permission(action=action, resource="*")
+    for image in images:
+        arn = f"arn:aws:ec2:{region}::image/{image}"
+        yield Permission(action="ec2:ModifyImageAttribute", resource=arn)
+    # Which snapshot an image has is not known here.
+    snapshot = f"arn:aws:ec2:{region}::snapshot/snap-0"
+    yield Permission(action="ec2:ModifySnapshotAttribute", resource=snapshot)
 
 
 def to_delete(roles: Iterable[str], *, eks_cluster_arn: str | None) -> Iterator[Permission]:

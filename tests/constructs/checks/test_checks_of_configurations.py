@@ -12,10 +12,11 @@ from aws_cdk.assertions import Annotations, Match, Template
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
-from hyperpod_cdk.hyperpod.placement import subnets_for
+from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.synthesis.findings import report
 from tests.conftest import Configure
 
+ADMINS = ["arn:aws:iam::111122223333:role/Admin"]
 GROUP = {"name": "workers", "instance_type": "ml.p5.48xlarge", "instance_count": 4}
 
 
@@ -62,14 +63,14 @@ def test_errors_refuse_the_file(document: dict[str, Any], lines: list[str], tmp_
     assert caught.value.lines == tuple(f"{path}: {line}" for line in lines)
 
 
-def test_default_configuration_has_no_findings(default_config: Config) -> None:
-    assert list(findings(default_config)) == []
+def test_default_configuration_leaves_out_who_may_use_the_cluster(default_config: Config) -> None:
+    assert [finding.rule for finding in findings(default_config)] == ["no_admins"]
 
 
 def test_warnings_are_annotations_of_the_stack(configure: Configure) -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
 
-    report(stack, findings(configure({"eks": {"version": "1.30"}})))
+    report(stack, findings(configure({"eks": {"version": "1.30", "admins": ADMINS}})))
 
     (entry,) = Annotations.from_stack(stack).find_warning("*", Match.any_value())
     text = str(entry.entry.data)
@@ -81,20 +82,22 @@ def test_warning_can_be_acknowledged(configure: Configure) -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
     cdk.Annotations.of(stack).acknowledge_warning("hyperpod-cdk:kubernetes_version")
 
-    report(stack, findings(configure({"eks": {"version": "1.30"}})))
+    report(stack, findings(configure({"eks": {"version": "1.30", "admins": ADMINS}})))
 
     assert Annotations.from_stack(stack).find_warning("*", Match.any_value()) == []
 
 
-def test_subnets_of_zones_found_by_name_are_apart(configure: Configure) -> None:
+def test_a_group_without_a_zone_is_in_the_first_subnet(configure: Configure) -> None:
     blocks = [{"cidr": f"10.{n}.0.0/16"} for n in (2, 3, 4)]
     network = {"availability_zone_ids": None, "hyperpod_subnets": blocks}
 
     config = configure({"network": network})
 
-    subnets = subnets_for(config.cluster.instance_groups[0], config.network)
-    assert [subnet.availability_zone_id for subnet in subnets] == [None] * 3
-    assert subnets[0].zone == subnets[2].zone != subnets[1].zone
+    subnet = subnet_for(config.cluster.instance_groups[0], config.network)
+    assert subnet is not None
+    assert subnet.path == ("network", "hyperpod_subnets", 0, "cidr")
+    assert subnet.zone == "the region's zone 1 by name"
+    assert subnet.availability_zone_id is None
 
 
 def test_add_ons_with_daemon_sets_are_counted(

@@ -9,7 +9,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types, is_accelerated
-from hyperpod_cdk.hyperpod.placement import subnets_for
+from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import key_path
 from tests.support.checks.cases import (
     BY_NAME,
@@ -143,7 +143,8 @@ def test_as_many_nodes_fit_as_the_message_says(instance_type: str, prefix: int) 
         return config(nodes, network=subnets(f"10.1.0.0/{prefix}"))
 
     empty = deployment(0)
-    (subnet,) = subnets_for(empty.cluster.instance_groups[0], empty.network)
+    subnet = subnet_for(empty.cluster.instance_groups[0], empty.network)
+    assert subnet is not None
     fitting = subnet.free_addresses // facts.addresses_per_node
     assume(fitting < MOST_INSTANCES)
     assert not list(node_addresses(deployment(fitting)))

@@ -55,10 +55,25 @@ def test_the_default_control_plane(
     assert not cluster.keys() & {"EncryptionConfig", "DeletionProtection"}
 
 
+def test_its_logs_expire_and_end_with_it(
+    stack: cdk.Stack, surroundings: dict[str, Any], view: View
+) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
+
+    seen = view()
+    group = seen.id("AWS::Logs::LogGroup", LogGroupName="/aws/eks/ml-eks/cluster")
+
+    assert seen.resources[group]["Properties"]["RetentionInDays"] == 90
+    assert seen.resources[group]["DeletionPolicy"] == "Delete"
+    # Before the cluster, or EKS makes a group whose logs stay for ever.
+    assert group in seen.dependencies(seen.id(CLUSTER))
+
+
 def test_what_the_rules_of_a_control_plane_warn_of_is_an_annotation(
     stack: cdk.Stack, surroundings: dict[str, Any]
 ) -> None:
-    made = EksCluster(stack, "Eks", **surroundings, eks=EksConfig(version="1.30"))
+    eks = EksConfig(version="1.30", public_access_cidrs=("203.0.113.0/24",))
+    made = EksCluster(stack, "Eks", **surroundings, eks=eks)
 
     (message,) = [str(each.data) for each in made.node.metadata if each.type == "aws:cdk:warning"]
 

@@ -26,7 +26,7 @@ def test_hyperpod_assumes_it_for_this_account_only(stack: cdk.Stack, view: View)
         "Effect": "Allow",
         "Action": "sts:AssumeRole",
         "Principal": {"Service": "hyperpod.sagemaker.amazonaws.com"},
-        "Condition": {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
+        "Condition": {"StringEqualsIfExists": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
     }
 
 

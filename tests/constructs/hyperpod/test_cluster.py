@@ -70,7 +70,7 @@ def cluster(*groups: InstanceGroupConfig, **fields: Any) -> ClusterConfig:
 CREATE_CLUSTER: dict[str, Any] = {
     "ClusterName": "ml-cluster",
     "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:<AWS::AccountId>:cluster/eks"}},
-    "VpcConfig": {"SecurityGroupIds": [SECURITY_GROUP_ID], "Subnets": list(SUBNET_IDS)},
+    "VpcConfig": {"SecurityGroupIds": [SECURITY_GROUP_ID], "Subnets": [SUBNET_IDS[0]]},
     "NodeRecovery": "Automatic",
     "NodeProvisioningMode": "Continuous",
     "InstanceGroups": [

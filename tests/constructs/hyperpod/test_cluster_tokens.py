@@ -99,6 +99,7 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> tuple[TemplateView, Templ
         "ExecutionRole",
         cluster=cluster,
         orchestrator=orchestrator,
+        vpc=platform.vpc,
         subnets=subnets,
         security_group=platform.nodes_group,
         lifecycle_scripts=scripts,
@@ -156,8 +157,9 @@ def test_references_arrive_in_the_request(platform: TemplateView, request_: dict
 
     assert own["ExecutionRole"].endswith(":role/<output nodes-role-name>")
     assert request_["ClusterRole"] == "<output scaling-role-arn>"
-    assert set(request_["VpcConfig"]["Subnets"]) == subnets
-    assert gpu["OverrideVpcConfig"]["Subnets"] == [request_["VpcConfig"]["Subnets"][1]]
+    (first,), (second,) = request_["VpcConfig"]["Subnets"], gpu["OverrideVpcConfig"]["Subnets"]
+    assert {first, second} == subnets
+    assert first != second
     assert {
         *gpu["OverrideVpcConfig"]["SecurityGroupIds"],
         *request_["VpcConfig"]["SecurityGroupIds"],

@@ -17,13 +17,13 @@ from hyperpod_cdk import (
     LifecycleScripts,
     NodeSubnets,
 )
-from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, VPC_ID, View
 from tests.support.template_view import TemplateView, listed
 
 EC2 = "arn:aws:ec2:us-west-2:<AWS::AccountId>"
 OTHER_ROLE = "arn:aws:iam::111122223333:role/Nodes"
 BUCKET = "arn:aws:s3:::sagemaker-bucket"
-READ_ONLY = re.compile(r"ec2:Describe\w+|ecr:GetAuthorizationToken")
+READ_ONLY = re.compile(r"(ec2|fsx):Describe\w+|ecr:GetAuthorizationToken")
 # Statement: resources, as narrow as AWS takes them.
 SCOPE = {
     "ManageNetworkInterfaces": {
@@ -32,6 +32,9 @@ SCOPE = {
         f"{EC2}:security-group/{SECURITY_GROUP_ID}",
         *(f"{EC2}:subnet/{subnet}" for subnet in SUBNET_IDS),
     },
+    # Instances are in an account of the service.
+    "DetachNetworkInterfaces": {"*"},
+    "AttachNetworkInterfaces": {"arn:aws:sagemaker:us-west-2:<AWS::AccountId>:cluster/*"},
     "TagNetworkInterfaces": {f"{EC2}:network-interface/*"},
     "DescribeNetwork": {"*"},
     "PullImages": {"arn:<AWS::Partition>:ecr:*:*:repository/*"},
@@ -89,6 +92,7 @@ Make = Callable[..., TemplateView]
 def make(
     *,
     stack: cdk.Stack,
+    vpc: ec2.IVpc,
     eks_cluster: eks.ICluster,
     node_subnets: NodeSubnets,
     security_group: ec2.ISecurityGroup,
@@ -104,6 +108,7 @@ def make(
             "ExecutionRole",
             cluster=ClusterConfig(name="ml", instance_groups=(group,)),
             orchestrator=Eks(cluster=eks_cluster),
+            vpc=vpc,
             subnets=node_subnets,
             security_group=security_group,
             lifecycle_scripts=lifecycle_scripts,
@@ -144,7 +149,7 @@ def test_sagemaker_assumes_it_for_this_account_only(seen: TemplateView) -> None:
         "Effect": "Allow",
         "Action": "sts:AssumeRole",
         "Principal": {"Service": "sagemaker.amazonaws.com"},
-        "Condition": {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
+        "Condition": {"StringEqualsIfExists": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
     }
 
 
@@ -176,6 +181,15 @@ def test_what_may_be_done_to_everything_only_reads(seen: TemplateView) -> None:
     actions = listed(seen.statement("DescribeNetwork")["Action"])
 
     assert [action for action in actions if not READ_ONLY.fullmatch(action)] == []
+
+
+def test_it_changes_network_interfaces_in_its_vpc_alone(seen: TemplateView) -> None:
+    # An instance has no VPC in its conditions, so a missing key must not deny.
+    assert seen.statement("ManageNetworkInterfaces")["Condition"].keys() == {"ArnEqualsIfExists"}
+    condition = seen.statement("ManageNetworkInterfaces")["Condition"]["ArnEqualsIfExists"]
+    assert {key: seen.text(value) for key, value in condition.items()} == {
+        "ec2:Vpc": f"{EC2}:vpc/{VPC_ID}"
+    }
 
 
 def test_it_tags_nothing_but_network_interfaces(seen: TemplateView) -> None:

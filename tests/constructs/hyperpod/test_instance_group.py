@@ -22,8 +22,8 @@ LEAST: dict[str, Any] = {
     "InstanceType": "ml.m5.large",
     "InstanceCount": 0,
 }
-PROJECT = LifecycleConfig(source_s3_uri="s3://sagemaker-ml", on_create="on_create.sh")
-OWN_SCRIPTS = LifecycleConfig(source_s3_uri="s3://own", on_init_complete="x.sh")
+PROJECT = LifecycleConfig(source_s3_uri="s3://sagemaker-ml/scripts", on_create="on_create.sh")
+OWN_SCRIPTS = LifecycleConfig(source_s3_uri="s3://own/scripts", on_init_complete="x.sh")
 SUBNETS = {"usw2-az1": "subnet-aaaaaaaa", "usw2-az2": "subnet-bbbbbbbb"}
 DEFAULTS = ClusterDefaults(
     execution_role_arn=ROLE,
@@ -54,7 +54,7 @@ def group(**fields: object) -> InstanceGroupConfig:
         ({"threads_per_core": 1}, {"ThreadsPerCore": 1}),
         (
             {"lifecycle": OWN_SCRIPTS},
-            {"LifeCycleConfig": {"SourceS3Uri": "s3://own", "OnInitComplete": "x.sh"}},
+            {"LifeCycleConfig": {"SourceS3Uri": "s3://own/scripts", "OnInitComplete": "x.sh"}},
         ),
         (
             {"volume_size_gib": 100},

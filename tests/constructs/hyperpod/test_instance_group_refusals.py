@@ -61,13 +61,13 @@ def mounts(count: int) -> list[dict[str, str]]:
         ("lifecycle", {"on_create": "x.sh"}, "lifecycle.source_s3_uri", "is missing: say where"),
         (
             "lifecycle",
-            {"source_s3_uri": "s3://bucket"},
+            {"source_s3_uri": "s3://bucket/scripts"},
             "lifecycle.on_create",
             "is missing: name the script",
         ),
         (
             "lifecycle",
-            {"source_s3_uri": "s3://bucket", "on_create": "a", "on_init_complete": "b"},
+            {"source_s3_uri": "s3://bucket/scripts", "on_create": "a", "on_init_complete": "b"},
             "lifecycle.on_init_complete",
             "must be left out beside on_create",
         ),
@@ -83,9 +83,37 @@ def mounts(count: int) -> list[dict[str, str]]:
             "lifecycle.source_s3_uri",
             "must be an S3 URI",
         ),
+        *(
+            (
+                "lifecycle",
+                {"source_s3_uri": uri, "on_create": "a"},
+                "lifecycle.source_s3_uri",
+                "must be an S3 URI with a prefix",
+            )
+            for uri in (
+                "s3://bucket",
+                "s3://bucket/",
+                "s3://bucket/..",
+                "s3://bucket/a/../b",
+                "s3://bucket/./a",
+                "s3://bucket/a//b",
+                "s3://bucket/a b",
+                "s3://bucket/$(id)",
+                "s3://bucket/a;id",
+            )
+        ),
+        *(
+            (
+                "lifecycle",
+                {"source_s3_uri": "s3://bucket/scripts", "on_create": script},
+                "lifecycle.on_create",
+                "must be a path such as on_create.sh",
+            )
+            for script in ("../x.sh", "a/../../x.sh", "/x.sh", "a//x.sh", "x.sh -y", "`id`", ".")
+        ),
         (
             "lifecycle",
-            {"source_s3_uri": "s3://bucket", "on_create": "x" * 129},
+            {"source_s3_uri": "s3://bucket/scripts", "on_create": "x" * 129},
             "lifecycle.on_create",
             "must be 1 to 128 characters",
         ),

@@ -1,7 +1,10 @@
 """Rules on CIDR blocks and availability zones: one mistake, one line."""
 
+from typing import Any
+
 import pytest
 
+from hyperpod_cdk import Config
 from tests.support.configs import default_document
 from tests.support.refusals import line_after, lines_for
 
@@ -134,7 +137,37 @@ def test_more_than_two_zones_must_be_named() -> None:
 
     (line,) = lines_for(document)
 
-    assert line.startswith(f"{ZONES}: null (the default) must name the zones of more than 2 EKS")
+    assert line.startswith(f"{ZONES}: null (the default) must name the zones of more than 2 public")
+
+
+@pytest.mark.parametrize(
+    ("region", "zone", "others"),
+    [
+        ("us-east-1", "use1-az3", ["use1-az1", "use1-az2"]),
+        ("us-west-1", "usw1-az2", ["usw1-az1", "usw1-az3"]),
+        ("ca-central-1", "cac1-az3", ["cac1-az1", "cac1-az2"]),
+    ],
+)
+def test_a_zone_that_eks_refuses(region: str, zone: str, others: list[str]) -> None:
+    def document(zones: list[str] | None) -> dict[str, Any]:
+        public = [f"10.192.{10 + n}.0/24" for n in range(len(zones or others))]
+        network = {
+            "public_subnet_cidrs": public,
+            "availability_zone_ids": zones,
+            "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
+        }
+        return default_document() | {"region": region, "network": network}
+
+    assert lines_for(document([others[0], zone, others[1]])) == (
+        f"{ZONES}[1]: '{zone}' must be another zone: EKS takes no subnet there; list it after the "
+        "EKS zones",
+    )
+    assert lines_for(document(None)) == (
+        f"{ZONES}: is missing: name zones of {region} by ID, because EKS takes no subnet in "
+        f"{zone}, whose name differs from account to account",
+    )
+    # EKS has no subnet in a zone that is listed after its own; nodes may be there.
+    assert Config.model_validate(document([*others, zone])).network.availability_zone_ids
 
 
 def test_zone_of_the_file_system_needs_the_list_of_zones() -> None:

@@ -1,5 +1,6 @@
 """The file itself: unreadable, not YAML, not a mapping, ambiguous."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,49 @@ def test_file_must_exist(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "levels", [pytest.param(6, id="million"), pytest.param(40, id="more-than-memory")]
+)
+def test_aliases_that_expand_without_end_are_refused(levels: int) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    for level in range(1, levels):
+        aliases = ", ".join([f"*a{level - 1}"] * 10)
+        lines.append(f"a{level}: &a{level} [{aliases}]")
+
+    (line,) = lines_for("\n".join(lines))
+
+    assert line.startswith("its aliases expand to more than 100,000 values")
+
+
+def test_aliases_within_reason_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        "name: ml\ncluster:\n  instance_groups:\n"
+        "    - &g {name: g, instance_type: ml.m5.large, instance_count: 1}\n"
+        "    - {<<: *g, name: h}\n"
+    )
+
+    assert [group.name for group in load_config(path).cluster.instance_groups] == ["g", "h"]
+
+
+def test_a_file_of_megabytes_is_refused() -> None:
+    (line,) = lines_for(f"name: ml  # {'x' * 1024 * 1024}\n")
+
+    assert line.startswith("has 1,048,5")
+    assert line.endswith("a configuration has at most 1,048,576")
+
+
+def test_what_would_never_end_is_not_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+
+    for path in (pipe, Path(os.devnull).with_name("zero")):
+        with pytest.raises(ConfigError, match="is not a file; give the path"):
+            load_config(path)
+
+
 def test_folder_is_not_a_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+    with pytest.raises(ConfigError, match="is not a file; give the path"):
         load_config(tmp_path)
 
 

@@ -43,7 +43,6 @@ def test_the_default_file_system(
             "DeploymentType": "PERSISTENT_2",
             "PerUnitStorageThroughput": 250,
             "DataCompressionType": "LZ4",
-            "CopyTagsToBackups": True,
         },
     }
     assert not seen.ids(ASSOCIATION)
@@ -120,7 +119,7 @@ def test_files_survive_the_stack_unless_told_otherwise(
         pytest.param({"data_repository_path": "/a/b"}, "/a/b", id="path"),
     ],
 )
-def test_a_data_repository_is_linked_both_ways(
+def test_a_data_repository_is_imported(
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
@@ -138,6 +137,47 @@ def test_a_data_repository_is_linked_both_ways(
         "BatchImportMetaDataOnCreate": True,
         "S3": {
             "AutoImportPolicy": {"Events": ["NEW", "CHANGED", "DELETED"]},
-            "AutoExportPolicy": {"Events": ["NEW", "CHANGED", "DELETED"]},
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("switches", "events"),
+    [
+        pytest.param({"data_repository_export": True}, ["NEW", "CHANGED"], id="export"),
+        pytest.param(
+            {"data_repository_export": True, "data_repository_export_deletions": True},
+            ["NEW", "CHANGED", "DELETED"],
+            id="deletions",
+        ),
+    ],
+)
+def test_files_become_objects_only_if_asked(
+    *,
+    stack: cdk.Stack,
+    surroundings: dict[str, Any],
+    view: View,
+    switches: dict[str, Any],
+    events: list[str],
+) -> None:
+    Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **switches))
+
+    assert view().one(ASSOCIATION)["S3"]["AutoExportPolicy"] == {"Events": events}
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        (
+            {"data_repository_export": True},
+            "data_repository_export: true needs data_repository_s3_uri beside it",
+        ),
+        (
+            {**REPOSITORY, "data_repository_export_deletions": True},
+            "data_repository_export_deletions: true needs data_repository_export: true beside it",
+        ),
+    ],
+)
+def test_exporting_needs_something_to_export_to(fields: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^StorageConfig\.{line}"):
+        StorageConfig(**fields)

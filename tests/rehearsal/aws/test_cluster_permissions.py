@@ -12,11 +12,27 @@ from rehearsal.aws.local_aws import ACCOUNT
 from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
 from tests.support.local_aws import Template, client
 
+IMAGE = "ami-0123456789abcdef0"
+IMAGE_RIGHTS = {
+    "ec2:DescribeImages": "*",
+    "ec2:DescribeSnapshots": "*",
+    "ec2:ModifyImageAttribute": f"arn:aws:ec2:{REGION}::image/{IMAGE}",
+    "ec2:ModifySnapshotAttribute": f"arn:aws:ec2:{REGION}::snapshot/*",
+}
+
 
 def grants(names: dict[str, str]) -> dict[str, Template]:
     """Return what a caller needs, one statement a permission, scoped as a careful policy does."""
     clusters = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/*"
-    actions = ("CreateCluster", "UpdateCluster", "DeleteCluster", "DescribeCluster", "AddTags")
+    actions = (
+        "AddTags",
+        "BatchAddClusterNodes",
+        "BatchDeleteClusterNodes",
+        "CreateCluster",
+        "DeleteCluster",
+        "DescribeCluster",
+        "UpdateCluster",
+    )
     statements: dict[str, Template] = {
         f"sagemaker:{action}": {"Resource": clusters} for action in actions
     }
@@ -129,15 +145,22 @@ def test_create_without_one_permission(site: Site, missing: str) -> None:
         ("eks:DeleteAccessEntry", "delete_cluster"),
         ("eks:DescribeAccessEntry", "delete_cluster"),
         ("sagemaker:UpdateCluster", "update_cluster"),
+        # Dependent actions of UpdateCluster in the Service Authorization Reference.
+        ("sagemaker:BatchAddClusterNodes", "update_cluster"),
+        ("sagemaker:BatchDeleteClusterNodes", "update_cluster"),
+        ("eks:DeleteAccessEntry", "update_cluster"),
+        ("eks:DescribeCluster", "update_cluster"),
     ],
 )
 def test_other_operations_without_one_permission(site: Site, case: tuple[str, str]) -> None:
     missing, operation = case
+    groups = {"InstanceGroups": site.request()["InstanceGroups"]}
+    more = groups if operation == "update_cluster" else {}
     root = client(site.aws, "sagemaker")
     root.create_cluster(**site.request())
     statements = [s for action, s in grants(site.names).items() if action != missing]
     with pytest.raises(ClientError, match=f"not authorized to perform: {missing} on resource: arn"):
-        getattr(caller(site, statements), operation)(ClusterName="c1")
+        getattr(caller(site, statements), operation)(ClusterName="c1", **more)
     assert root.describe_cluster(ClusterName="c1")["ClusterName"] == "c1"
     root.delete_cluster(ClusterName="c1")
 
@@ -150,6 +173,21 @@ def test_the_first_cluster_of_an_account_needs_the_service_linked_role(site: Sit
     statements = [s for action, s in grants(site.names).items() if action != needed]
     with pytest.raises(ClientError, match=f"{needed} on resource: arn:aws:iam::.*/{name} because"):
         caller(site, statements).create_cluster(**site.request())
+
+
+@pytest.mark.parametrize("missing", IMAGE_RIGHTS)
+def test_an_image_of_the_callers_is_shared_with_hyperpod(site: Site, missing: str) -> None:
+    request = site.request(ImageId=IMAGE)
+    with pytest.raises(ClientError, match="not authorized to perform: ec2:DescribeImages"):
+        caller(site, list(grants(site.names).values())).create_cluster(**request)
+    rights = grants(site.names) | {
+        action: {"Effect": "Allow", "Action": action, "Resource": resource}
+        for action, resource in IMAGE_RIGHTS.items()
+    }
+    without = [statement for action, statement in rights.items() if action != missing]
+    with pytest.raises(ClientError, match=f"not authorized to perform: {missing} on resource: "):
+        caller(site, without).create_cluster(**request)
+    caller(site, list(rights.values())).create_cluster(**request)
 
 
 def test_pass_role_to_another_service_is_not_enough(site: Site) -> None:

@@ -102,6 +102,14 @@ CASES: dict[str, tuple[Template, str]] = {
         {**cluster_with(), "Bad": access_entry("arn:aws:iam::000000000000:role/nobody")},
         "no such principal",
     ),
+    "second access entry of one principal": (
+        {
+            **cluster_with(),
+            "Bad": access_entry({"Fn::GetAtt": ["ClusterRole", "Arn"]}),
+            "Worse": access_entry({"Fn::GetAtt": ["ClusterRole", "Arn"]}),
+        },
+        "ResourceInUseException",
+    ),
     "add-on of an unknown cluster": (
         {"Bad": resource("AWS::EKS::Addon", ClusterName="nothing", AddonName="vpc-cni")},
         "ResourceNotFoundException",

@@ -25,6 +25,10 @@ from tests.support.checks.cases import (
     subnets,
 )
 
+_CALIFORNIA = {
+    "availability_zone_ids": ["usw1-az1", "usw1-az3"],
+    "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
+}
 _SMALL = subnets("10.1.0.0/24")  # 251 addresses: three nodes of 81
 _BLOCK = "network.hyperpod_subnets[0].cidr"
 
@@ -40,7 +44,7 @@ REGIONS = [
     one(
         region_offers,
         "family offered elsewhere",
-        config(group("ml.m8a.16xlarge"), region="us-west-1", network=BY_NAME),
+        config(group("ml.m8a.16xlarge"), region="us-west-1", network=_CALIFORNIA),
         in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-1"),
     ),
     one(region_offers, "type on no list", config(group("ml.p5e.48xlarge"))),
@@ -91,15 +95,14 @@ EFA_ZONES = [
     ),
     one(
         efa_zones,
-        "nodes in either of two zones",
+        "no zone named, so all in the first subnet's",
         config(group(GPU, instance_count=2), network=TWO_ZONES),
-        in_group(ERROR, "availability_zone_id", "subnets are in usw2-az1, usw2-az2, and EFA"),
     ),
     one(
         efa_zones,
-        "one node in either of two zones",
-        config(group(GPU), network=TWO_ZONES),
-        in_group(WARNING, "availability_zone_id", "must name the zone of group-0"),
+        "one in the first subnet's zone, one elsewhere",
+        config(group(GPU), group(GPU, index=1, availability_zone_id=OTHER_ZONE), network=TWO_ZONES),
+        in_group(WARNING, "availability_zone_id", "apart from group-0 in usw2-az1", index=1),
     ),
     one(
         efa_zones,
@@ -229,26 +232,13 @@ NODE_ADDRESSES = [
     ),
     one(
         node_addresses,
-        "too many for both zones together",
+        "too many for the first subnet, where groups without a zone are too",
         config(
             group(GPU, instance_count=3, availability_zone_id=ZONE),
-            group(GPU, index=1, instance_count=4),
-            network=subnets("10.1.0.0/24", ("10.1.128.0/24", OTHER_ZONE)),
+            group(GPU, index=1, instance_count=1),
+            network=subnets("10.1.0.0/24", ("10.1.128.0/17", OTHER_ZONE)),
         ),
-        (ERROR, "network.hyperpod_subnets", "has 502 usable addresses"),
-    ),
-    one(
-        node_addresses,
-        "too many for one subnet of two",
-        config(
-            group(GPU, instance_count=4),
-            network=subnets("10.1.0.0/24", "10.1.1.0/24"),
-        ),
-        (
-            WARNING,
-            "network.hyperpod_subnets",
-            "502 usable addresses together and 251 in the largest",
-        ),
+        (ERROR, _BLOCK, "need 324"),
     ),
 ]
 

@@ -1,6 +1,7 @@
-"""Rules on the components of Kubernetes and what they run on."""
+"""Rules on the components of Kubernetes, what they run on and who may use it."""
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
+from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.checks.cases import (
     CHECKS,
@@ -79,4 +80,15 @@ DEEP_HEALTH_CHECK_COMPONENT = [
     ),
 ]
 
-CASES = [*UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT]
+ADMINS = [
+    one(no_admins, "a role", config(eks={"admins": ["arn:aws:iam::111122223333:role/Admin"]})),
+    one(no_admins, "nobody", config(), (WARNING, "eks.admins", "lets nobody into the Kubernetes")),
+    one(
+        no_admins,
+        "nobody, written out",
+        config(eks={"admins": []}),
+        (WARNING, "eks.admins", "output GrantAdminCommand"),
+    ),
+]
+
+CASES = [*UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT, *ADMINS]

@@ -1,0 +1,25 @@
+"""Whether anybody is let into the Kubernetes cluster."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, warning
+
+
+def no_admins(config: Config) -> Iterator[Finding]:
+    """Find a cluster that nobody but the deployment can use.
+
+    Who deploys gets no access with it: CloudFormation creates the cluster, and the configuration
+    grants no rights to the creator. It is no rule of the control plane itself, to which an app of
+    its own may grant access later.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html
+    """
+    if not config.eks.admins:
+        yield warning(
+            ("eks", "admins"),
+            [],
+            "lets nobody into the Kubernetes cluster, you included; list ARNs of IAM roles or "
+            "users, or grant access later with the command in the platform stack's output "
+            "GrantAdminCommand",
+        )

@@ -1,0 +1,25 @@
+"""The condition key aws:PrincipalArn."""
+
+from typing import Any
+
+from ministack.core import iam_evaluator
+from ministack.services import iam
+
+_SESSION = ":assumed-role/"
+
+
+def install() -> None:
+    """Let the key of a role's session be the ARN of the role, path included, as in AWS.
+
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html#condition-keys-principalarn
+    """
+    resolve = iam_evaluator._resolve_condition_key
+
+    def resolve_role(key: str, context: iam_evaluator.EvalContext) -> Any:  # noqa: ANN401 - any key
+        value = resolve(key, context)
+        if key.lower() != "aws:principalarn" or _SESSION not in value:
+            return value
+        record = iam._roles.get(value.partition(_SESSION)[2].partition("/")[0])
+        return value if record is None else record["Arn"]
+
+    iam_evaluator._resolve_condition_key = resolve_role

@@ -1,0 +1,1 @@
+"""The IAM roles of the templates, and the page about them."""

