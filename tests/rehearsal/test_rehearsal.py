@@ -14,6 +14,7 @@ import pytest
 from tests.support.configs import REPOSITORY
 
 _PLATFORM_OUTPUTS = {
+    "GrantAdminCommand",
     "EKSClusterName",
     "EKSClusterArn",
     "S3BucketName",
