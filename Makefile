@@ -80,7 +80,7 @@ rehearse: setup guard ## Deploy everything to a local AWS, verify it, and delete
 	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: setup guard ## Run every test (six minutes); FAST=1 leaves out the slow ones (under two)
+test: setup guard ## Run every test (ten minutes); FAST=1 leaves out the slow ones
 	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(FAST),-m "not slow")
 
 random-configs: setup guard ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused (COUNT=10000)
