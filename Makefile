@@ -11,7 +11,7 @@ export CDK_DISABLE_CLI_TELEMETRY := true
 CDK := cdk --no-notices -c config=$(CONFIG)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup guard synth templates chart charts charts-check diff deploy destroy destroy-all \
+.PHONY: help setup layout synth templates chart charts charts-check diff deploy destroy destroy-all \
         rehearse test random-configs check format benchmark clean
 
 help: ## Show this help
@@ -40,7 +40,7 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
-guard:
+layout:
 	@for f in constructs/__init__.py lambda/__init__.py; do \
 	  if [ -e $$f ]; then echo "$$f must not exist: it hides the package of that name and breaks every import; delete it"; exit 1; fi; \
 	done
@@ -49,44 +49,44 @@ charts: setup ## Package the official HyperPod Helm chart into build/charts (nee
 	@python -m scripts.charts package
 
 # Packages it if the configuration names no chart of its own, and the package is missing or outdated.
-chart: setup guard
+chart: setup layout
 	@python -m scripts.charts package --if-needed-by $(CONFIG)
 
 charts-check: setup ## Report newer charts upstream and what they would change
 	@python -m scripts.charts check
 
-synth: setup guard chart ## Write the CloudFormation templates into cdk.out (CONFIG=config/default.yaml)
+synth: setup layout chart ## Write the CloudFormation templates into cdk.out (CONFIG=config/default.yaml)
 	@$(CDK) synth --quiet
 	@echo "Templates: cdk.out/*.template.json"
 
 templates: synth ## Same as synth, then list the templates
 	@ls -1 cdk.out/*.template.json
 
-diff: setup guard chart ## Show what a deployment would change, including IAM permissions
+diff: setup layout chart ## Show what a deployment would change, including IAM permissions
 	@$(CDK) diff
 
 # The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
-deploy: setup guard chart ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
+deploy: setup layout chart ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
 	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
 
-destroy: setup guard chart ## Delete the HyperPod nodes; network, control plane and data stay
+destroy: setup layout chart ## Delete the HyperPod nodes; network, control plane and data stay
 	@$(CDK) destroy --exclusively '*-hyperpod'
 	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
 
-destroy-all: setup guard chart ## Delete all stacks; a protected storage stack stops it
+destroy-all: setup layout chart ## Delete all stacks; a protected storage stack stops it
 	@$(CDK) destroy --all
 
-rehearse: setup guard ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)
+rehearse: setup layout ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)
 	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: setup guard ## Run every test (ten minutes); FAST=1 leaves out the slow ones
+test: setup layout ## Run every test (ten minutes); FAST=1 leaves out the slow ones
 	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(FAST),-m "not slow")
 
-random-configs: setup guard ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused (COUNT=10000)
+random-configs: setup layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused (COUNT=10000)
 	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
 
-check: setup guard ## Lint, format and types of the Python code; shellcheck of the shell scripts
+check: setup layout ## Lint, format and types of the Python code; shellcheck of the shell scripts
 	@ruff check .
 	@ruff format --check .
 	@mypy

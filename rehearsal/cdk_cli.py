@@ -47,17 +47,19 @@ class CdkCli:
     work_directory: Path
     chart: Path
 
-    def synth(self, *, config: Path, validate: bool) -> None:
+    def synth(self, *, config: Path, validate: bool, on_line: Callable[[str], None]) -> None:
         """Synthesize a configuration; every later command reads the result.
 
         Args:
             config: File of the configuration.
             validate: Whether CDK validates the templates, which takes more than half of the time.
+            on_line: Gets each line of the app's output.
         """
         options = ["--validate"] if validate else []
         app = shlex.join([sys.executable, "-m", "rehearsal.synthesize", str(self.chart), *options])
         context = ["-c", f"config={config}"]
-        self._run("synth", ["--quiet", "--app", app, "--output", str(self.assembly), *context])
+        arguments = ["--quiet", "--app", app, "--output", str(self.assembly), *context]
+        self._run("synth", arguments, on_line=on_line)
 
     def bootstrap(self, *, region: str) -> None:
         """Create the bucket that assets go to."""

@@ -206,5 +206,11 @@ class Stage:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
             # A scenario's change is not what the user is about to deploy.
-            self._cli.synth(config=self._current, validate=self._is_original)
+            self._cli.synth(
+                config=self._current, validate=self._is_original, on_line=self._say_warning
+            )
         self._synthesized[self._assembly] = self._current
+
+    def _say_warning(self, line: str) -> None:
+        if line.startswith("WARNING"):
+            self.progress.say(f"  {line}")

@@ -39,6 +39,11 @@ def pytest_configure() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the workers of `-n auto`: more than cores, since rehearsals wait for the CDK CLI."""
+    return (os.cpu_count() or 1) * 3 // 2
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the files that take longest, so that all workers end at about the same time."""
     seconds: defaultdict[Path, float] = defaultdict(float)

@@ -63,7 +63,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _is_up_to_date(pins: Path, output: Path) -> bool:
     archive = output / ARCHIVE_NAME
-    sources = (pins, pins.with_name("guards.yaml"))
+    sources = (pins, pins.with_name("value_checks.yaml"))
     return archive.is_file() and all(
         archive.stat().st_mtime >= source.stat().st_mtime for source in sources if source.exists()
     )

@@ -11,12 +11,12 @@ from scripts.charts.chart_file import ChartFile, read_chart_directory
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
 from scripts.charts.git_source import check_out_chart
-from scripts.charts.guards import add_guards
 from scripts.charts.helm import Helm
 from scripts.charts.inspection import absent_charts, agent_regions
 from scripts.charts.manifest import images, parse_objects
 from scripts.charts.packing import pack, unpack
 from scripts.charts.settings import Settings
+from scripts.charts.value_checks import add_value_checks
 from scripts.charts.vendoring import (
     check_requirements,
     drop_stale_archives,
@@ -82,7 +82,7 @@ def package(
     left_out = [entry for entry in original.requirements if entry.name in settings.pins.left_out]
     absent = absent_charts(tree, left_out=left_out)
     regions = agent_regions(tree)
-    added = add_guards(tree, chart=original, absent=absent, regions=regions)
+    added = add_value_checks(tree, chart=original, absent=absent, regions=regions)
     file = workspace / f"{original.name}.tgz"
     file.write_bytes(pack(tree))
 

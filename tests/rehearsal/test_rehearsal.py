@@ -121,6 +121,12 @@ def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str,
     assert "kept, as on AWS: FSx for Lustre file system" in output
 
 
+@pytest.mark.slow(seconds=0)
+def test_warnings_of_the_synthesis_are_shown(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
+    _, output, _ = rehearsed
+    assert "WARNING eks.admins: [] lets nobody into the Kubernetes cluster" in output
+
+
 @pytest.mark.slow(seconds=45)
 def test_a_scenario_is_reported_with_what_a_user_sees(tmp_path: Path) -> None:
     process = _start("--scenario", "quota-exceeded", "--work-directory", str(tmp_path))

@@ -5,62 +5,34 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk import load_config
 from rehearsal.aws.clients import aws_session
-from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.kubernetes import InProcessControlPlane
-from rehearsal.progress import Progress
-from rehearsal.stage import Stage, choose_chart
+from rehearsal.stage import Stage
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import left_behind, wait_for_nodes
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.stages import DEFAULT, bootstrapped_stage, stage_on
 
-_SHIPPED = sorted(CONFIG_FOLDER.glob("*.yaml"))
-_DEFAULT = load_config(CONFIG_FOLDER / "default.yaml")
-
-
-def _eks_cluster_name(prefix: str) -> str:
-    return f"{prefix}-eks"
-
-
-def _stage(path: Path, environment: RehearsalEnvironment, directory: Path) -> Stage:
-    config = load_config(path)
-    return Stage(
-        environment=environment,
-        config_path=path,
-        config=config,
-        chart=choose_chart(config),
-        work_directory=directory,
-        progress=Progress(),
-    )
+# tests/rehearsal/test_rehearsal.py deploys the default from the command line.
+_SHIPPED = sorted(path for path in CONFIG_FOLDER.glob("*.yaml") if path != DEFAULT)
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RehearsalEnvironment]:
+def default_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """One local AWS, bootstrapped, for all configurations."""
-    directory = tmp_path_factory.mktemp("local-aws")
-    assert _DEFAULT.region is not None
-    with rehearsal_environment(
-        region=_DEFAULT.region,
-        kubernetes=InProcessControlPlane(kubernetes_version=_DEFAULT.eks.version),
-        eks_cluster_name=_eks_cluster_name(_DEFAULT.name),
-        log_file=directory / "local-aws.log",
-    ) as environment:
-        _stage(CONFIG_FOLDER / "default.yaml", environment, directory).bootstrap()
-        yield environment
+    with bootstrapped_stage(tmp_path_factory.mktemp("local-aws")) as stage:
+        yield stage
 
 
 @pytest.mark.slow(seconds=25)
 @pytest.mark.parametrize("path", _SHIPPED, ids=lambda path: path.stem)
-def test_a_shipped_configuration_deploys(
-    path: Path, environment: RehearsalEnvironment, tmp_path: Path
-) -> None:
-    stage = _stage(path, environment, tmp_path)
-    # What the one environment below is made for.
-    assert stage.config.region == _DEFAULT.region
-    assert stage.config.eks.version == _DEFAULT.eks.version
+def test_a_shipped_configuration_deploys(path: Path, default_stage: Stage, tmp_path: Path) -> None:
+    environment = default_stage.environment
+    stage = stage_on(environment, path, directory=tmp_path)
+    # What the one environment above is made for.
+    assert stage.config.region == default_stage.config.region
+    assert stage.config.eks.version == default_stage.config.eks.version
     environment.kubernetes.accept_eks_tokens(
-        eks_cluster_name=_eks_cluster_name(stage.config.name),
+        eks_cluster_name=f"{stage.config.name}-eks",
         gateway_url=environment.aws.endpoint,
         session=aws_session(environment.aws),
     )

@@ -18,7 +18,7 @@ ADMIN = "admin-token"
 NOBODY = "nobody-token"
 VIEWER = "viewer-token"
 AUDITOR = "auditor-token"
-STRANGER = "stranger-token"
+UNKNOWN = "unknown-token"
 PRINCIPALS = {
     ADMIN: Principal("admin", allowed=True),
     NOBODY: Principal("nobody"),

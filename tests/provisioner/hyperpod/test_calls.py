@@ -20,6 +20,7 @@ from tests.support.provisioner.stubbed_hyperpod import (
     claimed,
     create_call,
     created,
+    delete_call,
     described,
     error_event,
     properties,
@@ -160,13 +161,8 @@ def test_create_that_turns_back_is_a_failure(
 def test_delete_reads_and_writes_the_tags_first(stubbed_stack: Framework, stubber: Stubber) -> None:
     created(stubber)
     stubbed_stack.create(properties())
-    last = claim(2, over=CREATED)
-    deleted = claim(2, over=CREATED, last_call="delete")
-    described(stubber, "InService")
-    tagged(stubber, *claimed(last))
-    stubber.add_response("delete_cluster", {"ClusterArn": ARN}, NAME)
-    tagged(stubber, claimed(deleted)[-1])
-    described(stubber, "Deleting", tags=claimed(deleted))
+    deleted = delete_call(stubber)
+    described(stubber, "Deleting", tags=deleted)
     stubber.add_client_error("describe_cluster", "ResourceNotFound", "gone")
     assert stubbed_stack.delete().complete
 
@@ -174,15 +170,10 @@ def test_delete_reads_and_writes_the_tags_first(stubbed_stack: Framework, stubbe
 def test_failed_delete_is_raised(stubbed_stack: Framework, stubber: Stubber) -> None:
     created(stubber)
     stubbed_stack.create(properties())
-    last = claim(2, over=CREATED)
-    deleted = claim(2, over=CREATED, last_call="delete")
-    described(stubber, "InService")
-    tagged(stubber, *claimed(last))
-    stubber.add_response("delete_cluster", {"ClusterArn": ARN}, NAME)
-    tagged(stubber, claimed(deleted)[-1])
+    deleted = delete_call(stubber)
     why = "Something still uses the cluster"
     for _ in range(5):  # DescribeCluster may still show a failure from before
-        described(stubber, "Failed", tags=claimed(deleted), FailureMessage=why)
+        described(stubber, "Failed", tags=deleted, FailureMessage=why)
     with pytest.raises(ProvisioningError, match="Something still uses"):
         stubbed_stack.delete()
 

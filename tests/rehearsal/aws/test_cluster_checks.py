@@ -52,9 +52,9 @@ def test_network_and_eks_must_exist_and_fit(site: Site) -> None:
 
 
 def test_wrong_credentials_are_refused(site: Site) -> None:
-    stranger = client(site.aws, "sagemaker", aws_access_key_id="AKIAUNKNOWN")
+    unknown = client(site.aws, "sagemaker", aws_access_key_id="AKIAUNKNOWN")
     with pytest.raises(ClientError, match="security token included in the request is invalid"):
-        stranger.list_clusters()
+        unknown.list_clusters()
 
 
 def test_without_a_hyperpod_api_the_error_says_so(aws: LocalAws) -> None:

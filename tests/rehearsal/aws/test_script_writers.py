@@ -16,7 +16,7 @@ from tests.support.local_aws import client
 
 BUCKET, SCRIPT = "sagemaker-writers", "on_create.sh"
 WRITER, OTHER = (f"arn:aws:iam::{ACCOUNT}:user/{name}" for name in ("writer", "other"))
-PROVISIONER, STRANGER = (f"arn:aws:iam::{ACCOUNT}:role/path/{name}" for name in ("pr", "other"))
+PROVISIONER, UNLISTED = (f"arn:aws:iam::{ACCOUNT}:role/path/{name}" for name in ("pr", "other"))
 # As AWS managed policies for SageMaker allow it.
 ANY_OBJECT = {
     "Effect": "Allow",
@@ -77,7 +77,7 @@ def bucket(aws: LocalAws, policy: str) -> LocalAws:
         name = arn.rpartition("/")[2]
         iam.create_user(UserName=name)
         iam.put_user_policy(UserName=name, PolicyName="p", PolicyDocument=document)
-    for arn in (PROVISIONER, STRANGER):
+    for arn in (PROVISIONER, UNLISTED):
         name = arn.rpartition("/")[2]
         trust = {
             "Effect": "Allow",
@@ -110,7 +110,7 @@ def s3_of(aws: LocalAws, arn: str) -> Any:  # noqa: ANN401 - a client
     )
 
 
-@pytest.mark.parametrize("arn", [OTHER, STRANGER])
+@pytest.mark.parametrize("arn", [OTHER, UNLISTED])
 def test_who_may_write_every_bucket_of_sagemaker_cannot_change_a_script(
     bucket: LocalAws, arn: str
 ) -> None:

@@ -13,7 +13,7 @@ from tests.support.kubernetes_api import (
     ADMIN,
     AUDITOR,
     NOBODY,
-    STRANGER,
+    UNKNOWN,
     VIEWER,
     Cluster,
     config_map,
@@ -26,7 +26,7 @@ def cluster(cluster: Cluster) -> Iterator[Cluster]:
     cluster.api.clear_faults()
 
 
-@pytest.mark.parametrize("authorization", [None, "Bearer stranger", f"Basic {ADMIN}", "Bearer"])
+@pytest.mark.parametrize("authorization", [None, "Bearer unknown", f"Basic {ADMIN}", "Bearer"])
 def test_a_caller_nobody_knows_is_unauthorized(cluster: Cluster, authorization: str | None) -> None:
     context = ssl.create_default_context(cadata=cluster.api.ca_pem)
     port = int(cluster.api.url.rpartition(":")[2])
@@ -39,7 +39,7 @@ def test_a_caller_nobody_knows_is_unauthorized(cluster: Cluster, authorization: 
 
 
 def test_kubectl_says_that_a_token_is_not_valid(cluster: Cluster) -> None:
-    refused = cluster.try_kubectl("get", "ns", token=STRANGER)
+    refused = cluster.try_kubectl("get", "ns", token=UNKNOWN)
     assert "You must be logged in to the server" in refused.error
 
 

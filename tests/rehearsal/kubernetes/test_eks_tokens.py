@@ -32,7 +32,7 @@ ROLES: dict[str, tuple[str, list[tuple[str, str]] | None]] = {
     "auditor": ("/", [("AmazonEKSAdminViewPolicy", "cluster")]),
     "narrow": ("/", [("AmazonEKSClusterAdminPolicy", "namespace")]),
     "bare": ("/", []),
-    "stranger": ("/", None),
+    "unknown": ("/", None),
 }
 
 
@@ -170,7 +170,7 @@ def test_a_token_signed_for_an_endpoint_override_is_refused(aws: LocalAws) -> No
 
 
 def test_a_role_without_access_entry_is_nobody(aws: LocalAws) -> None:
-    assert authenticated(aws, token(role_credentials(aws, "stranger"))) is None
+    assert authenticated(aws, token(role_credentials(aws, "unknown"))) is None
 
 
 def test_a_cluster_that_does_not_exist_knows_nobody(aws: LocalAws) -> None:

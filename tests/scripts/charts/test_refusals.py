@@ -158,7 +158,7 @@ def test_regions_that_can_no_longer_be_read(
     assert "no longer lists regions and registry accounts" in refused()
 
 
-def test_a_chart_that_has_a_file_of_the_guards_name(
+def test_a_chart_that_has_a_file_of_the_value_checks_name(
     refused: Callable[..., str], upstream: Upstream, pins: Path
 ) -> None:
     (upstream.chart / "packaging.json").write_text("{}")

@@ -93,6 +93,20 @@ def created(stubber: Stubber) -> None:
     tagged(stubber, WORKED)
 
 
+def delete_call(stubber: Stubber) -> list[dict[str, str]]:
+    """Expect what the stack's second request says and does before DeleteCluster answers.
+
+    Returns:
+        The tags of the cluster from then on.
+    """
+    deleted = claimed(claim(2, over=CREATED, last_call="delete"))
+    described(stubber, "InService")
+    tagged(stubber, *claimed(claim(2, over=CREATED)))
+    stubber.add_response("delete_cluster", {"ClusterArn": ARN}, NAME)
+    tagged(stubber, deleted[-1])
+    return deleted
+
+
 def error_event(level: str, description: str) -> dict[str, object]:
     return {
         "EventId": EVENT_ID,

@@ -10,7 +10,7 @@ from tests.support.upstream_chart import Upstream
 
 @pytest.fixture(scope="module")
 def archive(upstream_template: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("guards")
+    directory = tmp_path_factory.mktemp("value-checks")
     pins = upstream_template.pins(directory / "pins.yaml")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CHART_ARCHIVES", str(upstream_template.archives))

@@ -9,19 +9,19 @@ from scripts.charts.chart_file import ChartFile
 from scripts.charts.errors import ChartError
 from scripts.charts.inspection import AbsentChart
 
-_TEMPLATE = Path(__file__).resolve().parents[2] / "charts" / "guards.yaml"
-# helm renders the deepest path first: this deep, the guards speak before any component's template
+_TEMPLATE = Path(__file__).resolve().parents[2] / "charts" / "value_checks.yaml"
+# helm renders the deepest path first: this deep, the checks speak before any component's template
 # fails with a message of its own.
 _TEMPLATE_IN_CHART = Path(
-    "templates/packaging/rendered/before/the/templates/of/all/charts/guards.yaml"
+    "templates/packaging/rendered/before/the/templates/of/all/charts/value_checks.yaml"
 )
 _DATA_IN_CHART = Path("packaging.json")
 
 
-def add_guards(
+def add_value_checks(
     tree: Path, *, chart: ChartFile, absent: list[AbsentChart], regions: list[str]
 ) -> list[str]:
-    """Put the guards template and the data it reads into an unpacked chart.
+    """Put the value checks template and the data it reads into an unpacked chart.
 
     Returns:
         The files added, relative to the chart.

@@ -1,18 +1,13 @@
-"""Changes of a running deployment that CloudFormation refuses are refused in a rehearsal too."""
+"""The scenarios of a running deployment, and changes of it that CloudFormation refuses."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from hyperpod_cdk.loading import load_config
-from rehearsal.environment import rehearsal_environment
-from rehearsal.kubernetes import InProcessControlPlane
-from rehearsal.progress import Progress
-from rehearsal.stage import Stage, choose_chart
-from tests.support.configs import CONFIG_FOLDER
+from rehearsal.scenarios import SCENARIOS
+from rehearsal.stage import Stage
 
-_DEFAULT = CONFIG_FOLDER / "default.yaml"
 _KEY = "arn:aws:kms:us-west-2:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
 
@@ -40,32 +35,6 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """The default configuration, deployed."""
-    directory = tmp_path_factory.mktemp("changes")
-    config = load_config(_DEFAULT)
-    assert config.region is not None
-    with rehearsal_environment(
-        region=config.region,
-        kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
-        eks_cluster_name=f"{config.name}-eks",
-        log_file=directory / "local-aws.log",
-    ) as environment:
-        made = Stage(
-            environment=environment,
-            config_path=_DEFAULT,
-            config=config,
-            chart=choose_chart(config),
-            work_directory=directory,
-            progress=Progress(),
-        )
-        made.bootstrap()
-        assert made.deploy() is None
-        yield made
-        assert made.destroy() is None
-
-
 def _network_and_files(stage: Stage) -> list[str]:
     clients = stage.environment.clients
     subnets = clients("ec2").describe_subnets()["Subnets"]
@@ -74,10 +43,25 @@ def _network_and_files(stage: Stage) -> list[str]:
     return sorted(ids)
 
 
-@pytest.mark.slow(seconds=20)
+@pytest.mark.slow(seconds=12)
+@pytest.mark.parametrize(
+    "name", [name for name, scenario in SCENARIOS.items() if scenario.on_a_deployment]
+)
+def test_what_must_come_of_a_scenario_does(name: str, stage: Stage) -> None:
+    scenario = SCENARIOS[name]
+
+    checks = [*scenario.play(stage), *scenario.recover(stage)]
+
+    assert len(checks) > 2
+    assert [check.check for check in checks if not check.ok] == []
+
+
+@pytest.mark.slow(seconds=10)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str) -> None:
     edit, reason = CHANGES[change]
+    if stage.status("hyperpod") is None:
+        assert stage.deploy() is None
     before = _network_and_files(stage)
 
     stage.change(edit)

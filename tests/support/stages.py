@@ -1,0 +1,49 @@
+"""The stage of a rehearsal, as tests set it: a local AWS, bootstrapped, and a configuration."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hyperpod_cdk import load_config
+from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from rehearsal.kubernetes import InProcessControlPlane
+from rehearsal.progress import Progress
+from rehearsal.stage import Stage, choose_chart
+from tests.support.configs import CONFIG_FOLDER
+
+DEFAULT = CONFIG_FOLDER / "default.yaml"
+
+
+def stage_on(environment: RehearsalEnvironment, config_path: Path, *, directory: Path) -> Stage:
+    """Return a stage for a configuration on a running environment.
+
+    Args:
+        environment: What stands in for AWS.
+        config_path: File of the configuration.
+        directory: Gets the cloud assembly, changed configurations and logs.
+    """
+    config = load_config(config_path)
+    return Stage(
+        environment=environment,
+        config_path=config_path,
+        config=config,
+        chart=choose_chart(config),
+        work_directory=directory,
+        progress=Progress(),
+    )
+
+
+@contextmanager
+def bootstrapped_stage(directory: Path) -> Iterator[Stage]:
+    """Start a local AWS, bootstrap it, and yield a stage for the default configuration."""
+    config = load_config(DEFAULT)
+    assert config.region is not None
+    with rehearsal_environment(
+        region=config.region,
+        kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
+        eks_cluster_name=f"{config.name}-eks",
+        log_file=directory / "local-aws.log",
+    ) as environment:
+        stage = stage_on(environment, DEFAULT, directory=directory)
+        stage.bootstrap()
+        yield stage
