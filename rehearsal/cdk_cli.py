@@ -14,6 +14,7 @@ from rehearsal.aws.local_aws import ACCOUNT, NODE_DIRECTORY
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
 _LAST_LINES = 30
+_POLLING = Path(__file__).with_name("cdk_cli_polling.cjs")
 
 
 # How the CLI ends when the app has refused the configuration, and what CDK prints before that.
@@ -115,4 +116,5 @@ def _inherited() -> dict[str, str]:
         **kept,
         "PATH": os.pathsep.join([str(NODE_DIRECTORY), kept.get("PATH", "")]),
         "CDK_DISABLE_CLI_TELEMETRY": "true",
+        "NODE_OPTIONS": f'{kept.get("NODE_OPTIONS", "")} --require "{_POLLING}"'.strip(),
     }

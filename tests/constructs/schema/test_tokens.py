@@ -1,5 +1,6 @@
 """CDK tokens stand for texts that are not known yet: which fields take them, and which do not."""
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,9 +56,15 @@ SECTIONS = [
 ]
 
 
+@functools.cache
+def json_schema(section: type[Section]) -> dict[str, Any]:
+    """Return the JSON schema of a section."""
+    return section.model_json_schema()
+
+
 def with_token(section: Section, name: str) -> tuple[object, bool] | None:
     """Return the field with a token in place of each text, and whether its values are listed."""
-    field = type(section).model_json_schema()["properties"][name]
+    field = json_schema(type(section))["properties"][name]
     for kind in field.get("anyOf", [field]):
         item = kind.get("items", {})
         if kind.get("type") == "string":
@@ -112,7 +119,7 @@ def test_listed_values_and_what_synthesis_reads_are_no_tokens(key: str) -> None:
 
 
 def test_the_table_covers_every_section_with_texts() -> None:
-    schema = type(SECTIONS[0]).model_json_schema()
+    schema = json_schema(type(SECTIONS[0]))
     with_texts = {
         f"{section}.{name}"
         for section, definition in schema["$defs"].items()
