@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,8 @@ class Stage:
         chart: Chart of the HyperPod dependencies.
         work_directory: Gets the cloud assembly, changed configurations and logs.
         progress: Prints what is done.
+        validate: Whether CDK validates the templates of the original configuration, which takes
+            more than half of its synthesis.
     """
 
     environment: RehearsalEnvironment
@@ -77,9 +80,9 @@ class Stage:
     chart: ChartChoice
     work_directory: Path
     progress: Progress
+    validate: bool = True
     _current: Path = field(init=False)
-    _synthesized: dict[Path, Path] = field(init=False, default_factory=dict)
-    _changes: int = field(init=False, default=0)
+    _synthesized: set[Path] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
@@ -109,9 +112,10 @@ class Stage:
         """
         document = yaml.safe_load(self.config_path.read_text(encoding="utf-8"))
         edit(document)
-        self._changes += 1
-        self._current = self.work_directory / f"changed-{self._changes}.yaml"
-        self._current.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+        text = yaml.safe_dump(document, sort_keys=False)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        self._current = self.work_directory / f"changed-{digest}.yaml"
+        self._current.write_text(text, encoding="utf-8")
         self.config = load_config(self._current)
 
     def restore(self) -> None:
@@ -194,22 +198,24 @@ class Stage:
 
     @property
     def _assembly(self) -> Path:
-        """Cloud assembly of the configuration in force; a change leaves the original's alone."""
-        return self.work_directory / ("cdk.out" if self._is_original else "cdk.out-changed")
+        """Cloud assembly of the configuration in force; each change has its own."""
+        return self.work_directory / ("cdk.out" if self._is_original else self._current.stem)
 
     @property
     def _is_original(self) -> bool:
         return self._current == self.config_path
 
     def _synth(self) -> None:
-        if self._synthesized.get(self._assembly) == self._current:
+        if self._assembly in self._synthesized:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
             # A scenario's change is not what the user is about to deploy.
             self._cli.synth(
-                config=self._current, validate=self._is_original, on_line=self._say_warning
+                config=self._current,
+                validate=self.validate and self._is_original,
+                on_line=self._say_warning,
             )
-        self._synthesized[self._assembly] = self._current
+        self._synthesized.add(self._assembly)
 
     def _say_warning(self, line: str) -> None:
         if line.startswith("WARNING"):

@@ -1,7 +1,7 @@
 """Acknowledge policy findings at the construct that causes them."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 from constructs import Construct, IConstruct
@@ -29,10 +29,8 @@ def skip_checkov(scope: IConstruct, *, resource_type: str, reasons: Mapping[str,
     """
     skipped = [{"id": check, "comment": reason} for check, reason in reasons.items()]
     for construct in scope.node.find_all():
-        if CfnResource.is_cfn_resource(construct):
-            resource = cast("CfnResource", construct)
-            if resource.cfn_resource_type == resource_type:
-                resource.add_metadata("checkov", {"skip": skipped})
+        if isinstance(construct, CfnResource) and construct.cfn_resource_type == resource_type:
+            construct.add_metadata("checkov", {"skip": skipped})
 
 
 def wildcard_nag_id(scope: Construct, resource: str) -> str:
