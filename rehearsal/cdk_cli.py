@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal import process
-from rehearsal.aws.local_aws import ACCOUNT, NODE_DIRECTORY
+from rehearsal.aws.local_aws import NODE_DIRECTORY
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
@@ -64,7 +64,8 @@ class CdkCli:
 
     def bootstrap(self, *, region: str) -> None:
         """Create the bucket that assets go to."""
-        self._run("bootstrap", [f"aws://{ACCOUNT}/{region}", "--app", str(self.assembly)])
+        account = self.environment["CDK_DEFAULT_ACCOUNT"]
+        self._run("bootstrap", [f"aws://{account}/{region}", "--app", str(self.assembly)])
 
     def deploy(self, *, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow."""

@@ -90,11 +90,12 @@ class RehearsalEnvironment:
 
 @contextmanager
 def rehearsal_environment(
-    *, region: str, kubernetes: ControlPlane, eks_cluster_name: str, log_file: Path
+    *, account: str, region: str, kubernetes: ControlPlane, eks_cluster_name: str, log_file: Path
 ) -> Iterator[RehearsalEnvironment]:
     """Start everything, on free ports; stop it again whatever happens.
 
     Args:
+        account: Account that the deployment goes to.
         region: Region that the deployment goes to.
         kubernetes: The control plane of the EKS cluster that will be made.
         eks_cluster_name: Name of that cluster.
@@ -112,6 +113,7 @@ def rehearsal_environment(
         kubernetes.start()
         hyperpod_api = started.enter_context(HyperPodApi(service=service))
         settings = LocalAwsSettings(
+            account=account,
             region=region,
             hyperpod_api=hyperpod_api.url,
             kubernetes_endpoint=kubernetes.url,

@@ -14,6 +14,7 @@ from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
 from rehearsal.scenarios import Scenario
 from rehearsal.stage import ChartChoice, Stage
+from rehearsal.stand_ins import account_of
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import (
     cluster_report,
@@ -73,6 +74,7 @@ class Rehearsal:
     def _run(self, report: Report, *, progress: Progress) -> None:
         progress.say("Starting the local AWS, HyperPod API and Kubernetes API ...")
         with rehearsal_environment(
+            account=account_of(self.config),
             region=self.region,
             kubernetes=InProcessControlPlane(kubernetes_version=self.config.eks.version),
             eks_cluster_name=f"{self.config.name}-eks",

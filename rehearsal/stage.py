@@ -15,6 +15,7 @@ from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
 from rehearsal.report import StackReport
+from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.failures import failure_reasons
 from rehearsal.verification.inspection import (
@@ -99,10 +100,13 @@ class Stage:
         return stack_names(self.config.name, storage=self.config.storage is not None)
 
     def bootstrap(self) -> None:
-        """Do what an account needs once for CDK."""
+        """Do what an account needs once for CDK, and make what the configuration names of it."""
         self._synth()
         with self.progress.step("cdk bootstrap"):
             self._cli.bootstrap(region=self.environment.region)
+        for stand_in in stand_ins(self.config):
+            stand_in.make(self.environment.clients)
+            self.progress.say(f"  made, since the configuration names it: {stand_in}")
 
     def change(self, edit: Callable[[dict[str, Any]], None]) -> None:
         """Put a changed copy of the original configuration in force.

@@ -54,6 +54,7 @@ class LocalAwsSettings:
     """How to start a local AWS.
 
     Attributes:
+        account: Account id of 12 digits.
         region: Region of requests that name none.
         hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
         kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
@@ -67,6 +68,7 @@ class LocalAwsSettings:
         stop_seconds: How long it gets to end by itself.
     """
 
+    account: str = ACCOUNT
     region: str = "us-west-2"
     hyperpod_api: str = ""
     kubernetes_endpoint: str = ""
@@ -92,6 +94,11 @@ class LocalAws:
         self._port = 0
 
     @property
+    def account(self) -> str:
+        """The account of all that it holds."""
+        return self._settings.account
+
+    @property
     def endpoint(self) -> str:
         """URL of every service."""
         return f"http://{LOOPBACK}:{self._port}"
@@ -115,14 +122,15 @@ class LocalAws:
         region = self._settings.region
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_ACCESS_KEY_ID": "test",
+            # MiniStack takes an access key of twelve digits for the root user of that account.
+            "AWS_ACCESS_KEY_ID": self.account,
             "AWS_SECRET_ACCESS_KEY": "test",
             "AWS_REGION": region,
             "AWS_DEFAULT_REGION": region,
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-            "CDK_DEFAULT_ACCOUNT": ACCOUNT,
+            "CDK_DEFAULT_ACCOUNT": self.account,
             "CDK_DEFAULT_REGION": region,
         }
 
@@ -199,7 +207,7 @@ class LocalAws:
             "GATEWAY_PORT": str(self._port),
             "BIND_HOST": LOOPBACK,
             "AUTH": "true",
-            "MINISTACK_ACCOUNT_ID": ACCOUNT,
+            "MINISTACK_ACCOUNT_ID": settings.account,
             "MINISTACK_REGION": settings.region,
             "SFN_WAIT_SCALE": str(WAIT_SCALE),
             # Listeners on fixed ports, which two rehearsals at once would fight over.

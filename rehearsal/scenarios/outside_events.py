@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 
-from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.hyperpod import Caller
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, succeeds
@@ -27,7 +26,7 @@ def _node_replaced(stage: Stage) -> Iterator[Check]:
     stage.environment.hyperpod.replace_node(
         cluster=stage.config.cluster.name,
         instance_id=faulty,
-        caller=Caller(account=ACCOUNT, region=stage.environment.region),
+        caller=Caller(account=stage.environment.aws.account, region=stage.environment.region),
     )
     deadline = time.monotonic() + _LONGEST_SECONDS
     while faulty in _node_ids(stage) and time.monotonic() < deadline:

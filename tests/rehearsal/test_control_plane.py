@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.hyperpod import Caller
 from rehearsal.verification.inspection import cluster_tools, left_behind
@@ -28,6 +29,7 @@ def environment(
     control_plane: RecordingControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RehearsalEnvironment]:
     with rehearsal_environment(
+        account=ACCOUNT,
         region="us-west-2",
         kubernetes=control_plane,
         eks_cluster_name="ml-eks",

@@ -9,6 +9,7 @@ from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage, choose_chart
+from rehearsal.stand_ins import account_of
 from tests.support.configs import CONFIG_FOLDER
 
 DEFAULT = CONFIG_FOLDER / "default.yaml"
@@ -36,16 +37,17 @@ def stage_on(environment: RehearsalEnvironment, config_path: Path, *, directory:
 
 
 @contextmanager
-def bootstrapped_stage(directory: Path) -> Iterator[Stage]:
-    """Start a local AWS, bootstrap it, and yield a stage for the default configuration."""
-    config = load_config(DEFAULT)
+def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator[Stage]:
+    """Start a local AWS for a configuration, bootstrap it, and yield the stage."""
+    config = load_config(config_path)
     assert config.region is not None
     with rehearsal_environment(
+        account=account_of(config),
         region=config.region,
         kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
         eks_cluster_name=f"{config.name}-eks",
         log_file=directory / "local-aws.log",
     ) as environment:
-        stage = stage_on(environment, DEFAULT, directory=directory)
+        stage = stage_on(environment, config_path, directory=directory)
         stage.bootstrap()
         yield stage

@@ -1,14 +1,30 @@
 """The scenarios of a running deployment, and changes of it that CloudFormation refuses."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
+from tests.support.stages import DEFAULT
 
-_KEY = "arn:aws:kms:us-west-2:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+_ACCOUNT = "arn:aws:iam::111122223333"
+_KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+
+
+@pytest.fixture(scope="module")
+def config_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The default configuration with roles, an admin and a bucket of the account's own."""
+    document = yaml.safe_load(DEFAULT.read_text("utf-8"))
+    document["eks"]["admins"] = [f"{_ACCOUNT}:role/team/Admin", f"{_ACCOUNT}:user/Ann"]
+    document["storage"]["data_repository_s3_uri"] = "s3://training-data/set"
+    document["cluster"]["instance_groups"][0]["execution_role_arn"] = f"{_ACCOUNT}:role/Nodes"
+    path = tmp_path_factory.mktemp("config") / "named.yaml"
+    path.write_text(yaml.safe_dump(document), "utf-8")
+    return path
 
 
 def _other_addresses(document: dict[str, Any]) -> None:

@@ -1,0 +1,98 @@
+"""What a configuration names is there in the local AWS."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk import Config
+from rehearsal.aws.clients import aws_clients
+from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from rehearsal.stand_ins import account_of, stand_ins
+from tests.conftest import Configure
+
+IAM = "arn:aws:iam::111122223333"
+GROUP = {"name": "cpu", "instance_type": "ml.m5.2xlarge", "instance_count": 1}
+SCRIPTS = {"source_s3_uri": "s3://sagemaker-scripts/gpu/", "on_create": "setup.sh"}
+
+NAMED: dict[str, tuple[Mapping[str, Any], list[str]]] = {
+    "admins": (
+        {"eks": {"admins": [f"{IAM}:role/team/Admin", f"{IAM}:user/Ann"]}},
+        [f"IAM role {IAM}:role/team/Admin", f"IAM user {IAM}:user/Ann"],
+    ),
+    "writers": (
+        {"lifecycle_scripts": {"writers": [f"{IAM}:role/CI"]}},
+        [f"IAM role {IAM}:role/CI"],
+    ),
+    "one role for two groups": (
+        {
+            "cluster": {
+                "instance_groups": [
+                    {**GROUP, "execution_role_arn": f"{IAM}:role/Nodes"},
+                    {**GROUP, "name": "more", "execution_role_arn": f"{IAM}:role/Nodes"},
+                ]
+            }
+        },
+        [f"IAM role {IAM}:role/Nodes"],
+    ),
+    "role of autoscaling": (
+        {
+            "cluster": {
+                "auto_scaling": "Karpenter",
+                "role_arn": f"{IAM}:role/Scaling",
+                "instance_groups": [{**GROUP, "instance_count": 0}],
+            }
+        },
+        [f"IAM role {IAM}:role/Scaling"],
+    ),
+    "data repository": (
+        {"storage": {"data_repository_s3_uri": "s3://training-data/set"}},
+        ["S3 bucket training-data"],
+    ),
+    "scripts": (
+        {
+            "cluster": {
+                "instance_groups": [
+                    {**GROUP, "lifecycle": SCRIPTS},
+                    {**GROUP, "name": "same", "lifecycle": SCRIPTS},
+                    {**GROUP, "name": "more", "lifecycle": {**SCRIPTS, "on_create": "a/b.sh"}},
+                ]
+            }
+        },
+        ["S3 bucket sagemaker-scripts, gpu/setup.sh, gpu/a/b.sh"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_what_is_named_is_listed(case: str, configure: Configure) -> None:
+    changes, expected = NAMED[case]
+    assert [str(stand_in) for stand_in in stand_ins(configure(changes))] == expected
+
+
+def test_nothing_is_made_for_the_default(default_config: Config) -> None:
+    assert stand_ins(default_config) == []
+    assert account_of(default_config) == ACCOUNT
+
+
+def test_the_account_is_the_one_named_most(configure: Configure) -> None:
+    other = "arn:aws:iam::444455556666:role/Other"
+    config = configure({"eks": {"admins": [other, f"{IAM}:role/A", f"{IAM}:role/B"]}})
+    assert account_of(config) == "111122223333"
+
+
+@pytest.mark.parametrize("region", ["us-west-2", "us-east-1"])
+def test_it_can_be_used(region: str, configure: Configure) -> None:
+    config = configure(
+        {
+            "eks": {"admins": [f"{IAM}:role/team/Admin", f"{IAM}:user/Ann"]},
+            "cluster": {"instance_groups": [{**GROUP, "lifecycle": SCRIPTS}]},
+        }
+    )
+    with LocalAws(LocalAwsSettings(account=account_of(config), region=region)) as aws:
+        clients = aws_clients(aws)
+        for stand_in in stand_ins(config):
+            stand_in.make(clients)
+        assert clients("iam").get_role(RoleName="Admin")["Role"]["Arn"] == f"{IAM}:role/team/Admin"
+        assert clients("iam").get_user(UserName="Ann")["User"]["Arn"] == f"{IAM}:user/Ann"
+        assert clients("s3").head_object(Bucket="sagemaker-scripts", Key="gpu/setup.sh")
