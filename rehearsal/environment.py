@@ -15,6 +15,7 @@ from rehearsal.aws.clients import AwsClients, aws_clients, aws_session
 from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
 from rehearsal.hyperpod import Caller, ClusterView, HyperPodApi, HyperPodService, NodeView, Subnet
 from rehearsal.kubernetes.control_plane import ControlPlane
+from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
 
 
 class KubernetesNodes:
@@ -29,7 +30,11 @@ class KubernetesNodes:
             self._kubernetes.put_node(
                 node.kubernetes_name,
                 instance_type=node.instance_type,
-                labels=node.labels,
+                labels={
+                    "kubernetes.io/arch": node_architecture(node.instance_type),
+                    **node.labels,
+                },
+                capacity=node_capacity(node.instance_type),
                 taints=[
                     {name.lower(): value for name, value in taint.items()} for taint in node.taints
                 ],

@@ -11,6 +11,7 @@ import yaml
 from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.hyperpod import Caller
+from rehearsal.kubernetes.node_capacity import node_capacity
 from rehearsal.verification.inspection import cluster_tools, left_behind
 from tests.support.control_plane import RecordingControlPlane
 from tests.support.hyperpod_api import create_request, group
@@ -66,6 +67,8 @@ def test_nodes_join_and_leave_it(
     _wait(environment, control_plane, nodes=2)
     types = {node["instance_type"] for node in control_plane.nodes.values()}
     assert types == {request["InstanceGroups"][0]["InstanceType"]}
+    for capacity in control_plane.capacities.values():
+        assert capacity == node_capacity(request["InstanceGroups"][0]["InstanceType"]) != {}
     names = {f"node {name}" for name in control_plane.nodes}
     assert names <= set(left_behind(environment, stacks=[]))
 

@@ -20,6 +20,7 @@ class RecordingControlPlane:
     running: bool = False
     eks_clusters: list[tuple[str, str]] = field(default_factory=list)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    capacities: dict[str, dict[str, str]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
 
     def start(self) -> None:
@@ -43,8 +44,9 @@ class RecordingControlPlane:
         capacity: Mapping[str, str] | None = None,
         taints: Sequence[Mapping[str, str]] = (),
     ) -> None:
-        assert (capacity, taints) == (None, [])
+        assert taints == []
         self.nodes[name] = {"instance_type": instance_type, **(labels or {})}
+        self.capacities[name] = dict(capacity or {})
 
     def remove_node(self, name: str) -> None:
         self.nodes.pop(name, None)

@@ -75,7 +75,7 @@ class Application:
             await self._faults.hit(request, verb="", kind="", namespace="", name="")
             if path in _HEALTH:
                 return web.Response(text="ok")
-            if path == "/version":
+            if path.rstrip("/") == "/version":
                 return web.json_response(self._version)
             await self._principal(request)
             if path == "/openapi/v2":

@@ -46,7 +46,7 @@ def eks_tokens(gateway_url: str, cluster_name: str, *, session: boto3.Session) -
         until, principal = remembered.get(token, (0.0, None))
         if time.monotonic() < until:
             return principal
-        url = _presigned_url(token)
+        url = _presigned_url(token, gateway=urlsplit(gateway_url))
         arn = await _caller(url, gateway_url=gateway_url, cluster=cluster_name) if url else None
         principal = await asyncio.to_thread(entries.principal, arn) if arn else None
         for old in [key for key, (end, _) in remembered.items() if end <= time.monotonic()]:
@@ -57,8 +57,11 @@ def eks_tokens(gateway_url: str, cluster_name: str, *, session: boto3.Session) -
     return authenticate
 
 
-def _presigned_url(token: str) -> SplitResult | None:
-    """The request inside a token; None unless it is a presigned GetCallerIdentity of STS."""
+def _presigned_url(token: str, *, gateway: SplitResult) -> SplitResult | None:
+    """The request inside a token; None unless it is a presigned GetCallerIdentity of STS.
+
+    `aws eks get-token` signs for the endpoint of its environment: AWS_ENDPOINT_URL is the gateway.
+    """
     encoded = token.removeprefix(_PREFIX)
     try:
         padded = encoded + "=" * (-len(encoded) % 4)
@@ -70,14 +73,17 @@ def _presigned_url(token: str) -> SplitResult | None:
     expires = query.get("x-amz-expires", "")
     sound = (
         token.startswith(_PREFIX)
-        and url.scheme == "https"
-        and _STS_HOST.fullmatch(url.netloc)
+        and (_is_sts(url) or (url.scheme, url.netloc) == (gateway.scheme, gateway.netloc))
         and query.get("action") == "GetCallerIdentity"
         and _CLUSTER_HEADER in signed
         and expires.isdigit()
         and int(expires) <= _MOST_EXPIRES
     )
     return url if sound else None
+
+
+def _is_sts(url: SplitResult) -> bool:
+    return url.scheme == "https" and _STS_HOST.fullmatch(url.netloc) is not None
 
 
 async def _caller(url: SplitResult, *, gateway_url: str, cluster: str) -> str | None:
