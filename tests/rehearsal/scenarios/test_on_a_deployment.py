@@ -1,5 +1,6 @@
 """The scenarios of a running deployment, and changes of it that CloudFormation refuses."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ import yaml
 
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
+from rehearsal.verification.inspection import wait_for_nodes
+from tests.support.aws_cli import Person
 from tests.support.stages import DEFAULT
 
 _ACCOUNT = "arn:aws:iam::111122223333"
@@ -51,6 +54,11 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 }
 
 
+def _deployed(stage: Stage) -> None:
+    if stage.status("hyperpod") is None:
+        assert stage.deploy() is None
+
+
 def _network_and_files(stage: Stage) -> list[str]:
     clients = stage.environment.clients
     subnets = clients("ec2").describe_subnets()["Subnets"]
@@ -72,12 +80,41 @@ def test_what_must_come_of_a_scenario_does(name: str, stage: Stage) -> None:
     assert [check.check for check in checks if not check.ok] == []
 
 
+@pytest.mark.slow(seconds=8)
+def test_an_admin_gets_in_and_so_does_whom_an_admin_of_the_account_lets_in(
+    stage: Stage, tmp_path: Path
+) -> None:
+    _deployed(stage)
+    wait_for_nodes(stage.config, clients=stage.environment.clients)
+    iam = stage.environment.clients("iam")
+    describe = {"Effect": "Allow", "Action": "eks:DescribeCluster", "Resource": "*"}
+    allowed = json.dumps({"Version": "2012-10-17", "Statement": [describe]})
+    for name in ("Ann", "Bob"):
+        if name == "Bob":
+            iam.create_user(UserName=name)
+        iam.put_user_policy(UserName=name, PolicyName="Look", PolicyDocument=allowed)
+    owner, ann, bob = (
+        Person(environment=stage.environment, home=tmp_path, user=name)
+        for name in ("", "Ann", "Bob")
+    )
+    configured = ann.run("aws eks update-kubeconfig --name ml-eks")
+    assert configured.returncode == 0, configured.stderr
+
+    nodes = ann.run("kubectl get nodes -o jsonpath='{.items[*].status.capacity}'")
+    assert '"nvidia.com/gpu":"4"' in nodes.stdout, nodes.stderr
+    assert "Unauthorized" in bob.run("kubectl get nodes").stderr
+
+    command = stage.outputs()["ml-platform"]["GrantAdminCommand"]
+    granted = owner.run(command.replace("PRINCIPAL_ARN", f"{_ACCOUNT}:user/Bob"))
+    assert granted.returncode == 0, granted.stderr
+    assert bob.run("kubectl get nodes").returncode == 0
+
+
 @pytest.mark.slow(seconds=10)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str) -> None:
     edit, reason = CHANGES[change]
-    if stage.status("hyperpod") is None:
-        assert stage.deploy() is None
+    _deployed(stage)
     before = _network_and_files(stage)
 
     stage.change(edit)

@@ -1,0 +1,54 @@
+"""The AWS CLI and kubectl, as somebody in the account uses them on a rehearsed deployment."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rehearsal.environment import RehearsalEnvironment
+from rehearsal.layer_binaries import layer_binaries
+
+_SECONDS = 60
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Person:
+    """Somebody with credentials, a shell and a home.
+
+    Attributes:
+        environment: What stands in for AWS.
+        home: Gets the kubeconfig.
+        user: Name of an IAM user of the account; "" for the root user.
+    """
+
+    environment: RehearsalEnvironment
+    home: Path
+    user: str = ""
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command line of `aws` and `kubectl`."""
+        folders = [layer_binaries().kubectl.parent, Path(sys.executable).parent]
+        return subprocess.run(
+            ["/bin/sh", "-c", command],
+            env={
+                **self.environment.aws.environment(),
+                **self._credentials(),
+                "HOME": str(self.home),
+                "PATH": os.pathsep.join([*map(str, folders), os.defpath]),
+            },
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+
+    def _credentials(self) -> dict[str, str]:
+        if not self.user:
+            return {}
+        iam = self.environment.clients("iam")
+        key = iam.create_access_key(UserName=self.user)["AccessKey"]
+        return {
+            "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+            "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+        }
