@@ -1,6 +1,7 @@
 """Everything this package adds to MiniStack."""
 
 from rehearsal.aws import (
+    execution_input,
     lambda_layers,
     log_groups,
     network_dependencies,
@@ -64,4 +65,5 @@ def install(*, settings: Settings) -> None:
     exports.install()
     network_dependencies.install(settings=settings)
     custom_resource_rollback.install()
+    execution_input.install()
     lambda_layers.install(scratch=settings.scratch)

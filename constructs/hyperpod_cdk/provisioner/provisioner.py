@@ -25,6 +25,8 @@ from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_i
 # CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
 _LONGEST_WAIT = Duration.hours(1)
+# Both handlers run helm. CDK's framework, which waits for them, ends after 15 minutes.
+_LONGEST_RUN = Duration.minutes(14)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +82,7 @@ class Provisioner(Construct):
         code = provisioner_code()
         layer = KubectlV34Layer(self, "KubectlLayer")
 
-        def function(function_id: str, handler: str, timeout: Duration) -> lambda_.Function:
+        def function(function_id: str, handler: str) -> lambda_.Function:
             log_group = logs.LogGroup(
                 self, f"{function_id}Logs", retention=logs.RetentionDays.THREE_MONTHS
             )
@@ -95,7 +97,7 @@ class Provisioner(Construct):
                 architecture=PROVISIONER_ARCHITECTURE,
                 layers=[layer],
                 role=self.role,
-                timeout=timeout,
+                timeout=_LONGEST_RUN,
                 # Needs 165 MB at its peak with the official chart (tests/benchmark); the rest buys
                 # processor time, of which Lambda gives 0.6 of one with this much memory.
                 memory_size=1024,
@@ -110,8 +112,8 @@ class Provisioner(Construct):
                 security_groups=[placement.security_group] if placement is not None else None,
             )
 
-        on_event = function("OnEvent", "on_event", Duration.minutes(14))
-        is_complete = function("IsComplete", "is_complete", Duration.minutes(2))
+        on_event = function("OnEvent", "on_event")
+        is_complete = function("IsComplete", "is_complete")
         provider_logs = logs.LogGroup(
             self, "ProviderLogs", retention=logs.RetentionDays.THREE_MONTHS
         )
