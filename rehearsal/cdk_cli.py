@@ -39,6 +39,7 @@ class CdkCli:
         assembly: Directory of the cloud assembly that the commands write or read.
         work_directory: Gets the logs.
         chart: Chart of the HyperPod dependencies.
+        scripts: Folder of the lifecycle scripts.
     """
 
     repository: Path
@@ -46,6 +47,7 @@ class CdkCli:
     assembly: Path
     work_directory: Path
     chart: Path
+    scripts: Path
 
     def synth(self, *, config: Path, validate: bool) -> None:
         """Synthesize a configuration; every later command reads the result.
@@ -55,7 +57,8 @@ class CdkCli:
             validate: Whether CDK validates the templates, which takes more than half of the time.
         """
         options = ["--validate"] if validate else []
-        app = shlex.join([sys.executable, "-m", "rehearsal.synthesize", str(self.chart), *options])
+        command = [sys.executable, "-m", "rehearsal.synthesize"]
+        app = shlex.join([*command, str(self.chart), str(self.scripts), *options])
         context = ["-c", f"config={config}"]
         self._run("synth", ["--quiet", "--app", app, "--output", str(self.assembly), *context])
 

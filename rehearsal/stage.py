@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ from stacks.helm_chart import OFFICIAL_CHART, helm_chart
 
 STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 _REPOSITORY = Path(__file__).resolve().parent.parent
+_SCRIPTS = _REPOSITORY / "lifecycle"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +80,8 @@ class Stage:
     work_directory: Path
     progress: Progress
     _current: Path = field(init=False)
-    _synthesized: dict[Path, Path] = field(init=False, default_factory=dict)
+    _scripts: Path = field(init=False, default=_SCRIPTS)
+    _synthesized: dict[Path, tuple[Path, Path]] = field(init=False, default_factory=dict)
     _changes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -114,8 +117,17 @@ class Stage:
         self._current.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
         self.config = load_config(self._current)
 
+    def change_scripts(self, edit: Callable[[Path], None]) -> None:
+        """Put a changed copy of the lifecycle scripts in force, as if their folder was edited."""
+        self._changes += 1
+        self._scripts = self.work_directory / f"lifecycle-{self._changes}"
+        shutil.rmtree(self._scripts, ignore_errors=True)  # of a rehearsal before
+        shutil.copytree(_SCRIPTS, self._scripts)
+        edit(self._scripts)
+
     def restore(self) -> None:
-        """Put the original configuration in force again."""
+        """Put the original configuration and lifecycle scripts in force again."""
+        self._scripts = _SCRIPTS
         self._current = self.config_path
         self.config = load_config(self.config_path)
 
@@ -190,21 +202,23 @@ class Stage:
             assembly=self._assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,
+            scripts=self._scripts,
         )
 
     @property
     def _assembly(self) -> Path:
-        """Cloud assembly of the configuration in force; a change leaves the original's alone."""
+        """Cloud assembly of what is in force; a change leaves the original's alone."""
         return self.work_directory / ("cdk.out" if self._is_original else "cdk.out-changed")
 
     @property
     def _is_original(self) -> bool:
-        return self._current == self.config_path
+        return (self._current, self._scripts) == (self.config_path, _SCRIPTS)
 
     def _synth(self) -> None:
-        if self._synthesized.get(self._assembly) == self._current:
+        wanted = self._current, self._scripts
+        if self._synthesized.get(self._assembly) == wanted:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
             # A scenario's change is not what the user is about to deploy.
             self._cli.synth(config=self._current, validate=self._is_original)
-        self._synthesized[self._assembly] = self._current
+        self._synthesized[self._assembly] = wanted

@@ -7,7 +7,12 @@ from rehearsal.aws import (
     network_dependencies,
     secure_transport,
 )
-from rehearsal.aws.cloudformation import custom_resource_rollback, exports, replacement
+from rehearsal.aws.cloudformation import (
+    cancelled_update,
+    custom_resource_rollback,
+    exports,
+    replacement,
+)
 from rehearsal.aws.ec2 import (
     availability_zones,
     cidr_block,
@@ -63,6 +68,7 @@ def install(*, settings: Settings) -> None:
     sagemaker_api.install(settings=settings)
     replacement.install()
     exports.install()
+    cancelled_update.install()
     network_dependencies.install(settings=settings)
     custom_resource_rollback.install()
     execution_input.install()

@@ -1,6 +1,7 @@
-"""Step Functions: the input of an execution has a limit, which a custom resource's event must fit.
+"""Step Functions: the input of an execution has a limit.
 
-CDK's provider framework starts its waiter with the event: properties, and on an update the old ones.
+CDK's provider framework starts its waiter with a custom resource's event: the properties, and on an
+update the old ones too.
 """
 
 from http import HTTPStatus

@@ -38,7 +38,7 @@ def test_a_request_that_no_waiter_takes(stack: cdk.Stack, character: str) -> Non
 
     refuse_large_request(stack, [character * most], **words)
     with pytest.raises(
-        TooLargeError, match="the request has .* at most 126,976 reach the provisioner: use fewer"
+        TooLargeError, match=r"the request has .* at most 126,976 reach the provisioner: use fewer"
     ):
         refuse_large_request(stack, [character * (most + 1)], **words)
 
