@@ -78,12 +78,8 @@ def test_the_asset_has_the_listed_scripts_and_no_other_file(
     )
 
     assembly = Path(app.synth().directory)
-    digest = (
-        Template.from_stack(stack)
-        .find_resources(RESOURCE)
-        .popitem()[1]["Properties"]["SourceDigest"]
-    )
-    staged = assembly / f"asset.{digest}"
+    (resource,) = Template.from_stack(stack).find_resources(RESOURCE).values()
+    staged = assembly / f"asset.{resource['Properties']['SourceDigest']}"
 
     shipped = [path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()]
     assert sorted(shipped) == scripts.keys
