@@ -52,8 +52,8 @@ charts: setup ## Package the official HyperPod Helm chart into build/charts (nee
 chart: setup layout
 	@python -m scripts.charts package --if-needed-by $(CONFIG)
 
-charts-check: setup ## Report newer charts upstream and what they would change
-	@python -m scripts.charts check
+charts-check: setup guard ## Report newer charts upstream and what they would change for CONFIG
+	@python -m scripts.charts check --config $(CONFIG)
 
 synth: setup layout chart ## Write the CloudFormation templates into cdk.out (CONFIG=config/default.yaml)
 	@$(CDK) synth --quiet

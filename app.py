@@ -19,6 +19,7 @@ _CDK_JSON = Path(__file__).with_name("cdk.json")
 def main(
     *,
     chart: Path | None = None,
+    scripts: Path | None = None,
     synthesizer: cdk.IReusableStackSynthesizer | None = None,
     validate: bool = False,
 ) -> int:
@@ -26,6 +27,7 @@ def main(
 
     Args:
         chart: Chart of the HyperPod dependencies. Default: the configured or the official one.
+        scripts: Folder of the lifecycle scripts. Default: the project's own.
         synthesizer: How the stacks are deployed. Default: with the roles of `cdk bootstrap`.
         validate: Whether CDK validates the templates, which takes more than half of a synthesis.
             Default: no; the rehearsal and the tests do (docs/adr/0017).
@@ -39,7 +41,12 @@ def main(
     )
     try:
         config = load_config(Path(app.node.get_context("config")))
-        add_stacks(app, config=config, chart=helm_chart(config) if chart is None else chart)
+        add_stacks(
+            app,
+            config=config,
+            chart=helm_chart(config) if chart is None else chart,
+            scripts=scripts,
+        )
     except (ConfigError, HelmChartMissingError, HyperPodChartError, TooLargeError) as error:
         print(error, file=sys.stderr)  # noqa: T201 - the user's only channel
         return 2

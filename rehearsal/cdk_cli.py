@@ -40,6 +40,7 @@ class CdkCli:
         assembly: Directory of the cloud assembly that the commands write or read.
         work_directory: Gets the logs.
         chart: Chart of the HyperPod dependencies.
+        scripts: Folder of the lifecycle scripts.
     """
 
     repository: Path
@@ -47,6 +48,7 @@ class CdkCli:
     assembly: Path
     work_directory: Path
     chart: Path
+    scripts: Path
 
     def synth(self, *, config: Path, validate: bool, on_line: Callable[[str], None]) -> None:
         """Synthesize a configuration; every later command reads the result.
@@ -57,7 +59,8 @@ class CdkCli:
             on_line: Gets each line of the app's output.
         """
         options = ["--validate"] if validate else []
-        app = shlex.join([sys.executable, "-m", "rehearsal.synthesize", str(self.chart), *options])
+        command = [sys.executable, "-m", "rehearsal.synthesize"]
+        app = shlex.join([*command, str(self.chart), str(self.scripts), *options])
         context = ["-c", f"config={config}"]
         arguments = ["--quiet", "--app", app, "--output", str(self.assembly), *context]
         self._run("synth", arguments, on_line=on_line)

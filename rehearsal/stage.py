@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ from stacks.helm_chart import OFFICIAL_CHART, helm_chart
 
 STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 _REPOSITORY = Path(__file__).resolve().parent.parent
+_SCRIPTS = _REPOSITORY / "lifecycle"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,6 +85,8 @@ class Stage:
     progress: Progress
     validate: bool = True
     _current: Path = field(init=False)
+    _scripts: Path = field(init=False, default=_SCRIPTS)
+    _script_changes: int = field(init=False, default=0)
     _synthesized: set[Path] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
@@ -122,8 +126,17 @@ class Stage:
         self._current.write_text(text, encoding="utf-8")
         self.config = load_config(self._current)
 
+    def change_scripts(self, edit: Callable[[Path], None]) -> None:
+        """Put a changed copy of the lifecycle scripts in force, as if their folder was edited."""
+        self._script_changes += 1
+        self._scripts = self.work_directory / f"lifecycle-{self._script_changes}"
+        shutil.rmtree(self._scripts, ignore_errors=True)  # of a rehearsal before
+        shutil.copytree(_SCRIPTS, self._scripts)
+        edit(self._scripts)
+
     def restore(self) -> None:
-        """Put the original configuration in force again."""
+        """Put the original configuration and lifecycle scripts in force again."""
+        self._scripts = _SCRIPTS
         self._current = self.config_path
         self.config = load_config(self.config_path)
 
@@ -198,16 +211,18 @@ class Stage:
             assembly=self._assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,
+            scripts=self._scripts,
         )
 
     @property
     def _assembly(self) -> Path:
-        """Cloud assembly of the configuration in force; each change has its own."""
-        return self.work_directory / ("cdk.out" if self._is_original else self._current.stem)
+        """Cloud assembly of what is in force; each change has its own."""
+        changed = f"cdk.out-{self._current.stem}-{self._scripts.name}"
+        return self.work_directory / ("cdk.out" if self._is_original else changed)
 
     @property
     def _is_original(self) -> bool:
-        return self._current == self.config_path
+        return (self._current, self._scripts) == (self.config_path, _SCRIPTS)
 
     def _synth(self) -> None:
         if self._assembly in self._synthesized:

@@ -14,7 +14,7 @@ from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
 
 
-def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
+def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | None = None) -> None:
     """Add the platform, storage and HyperPod stacks to `app`.
 
     Storage and HyperPod both depend on the platform alone, so they deploy side by side.
@@ -23,6 +23,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
         app: The app.
         config: What to deploy.
         chart: Packaged chart of the HyperPod dependencies.
+        scripts: Folder of the lifecycle scripts. Default: the project's own.
 
     Raises:
         ConfigError: A rule about the whole configuration refuses it, as for one made in Python;
@@ -42,6 +43,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path) -> None:
         app,
         f"{config.name}-platform",
         config=config,
+        scripts=scripts,
         env=environment,
         description="HyperPod on EKS: network, control plane, lifecycle bucket, roles, provisioner",
     )

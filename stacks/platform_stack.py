@@ -1,5 +1,6 @@
 """What lives for months: network, control plane, bucket, roles, provisioner."""
 
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
@@ -25,7 +26,13 @@ class PlatformStack(cdk.Stack):
     """VPC, security group, EKS control plane, lifecycle bucket, execution role, provisioner."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, config: Config, **kwargs: Any
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        scripts: Path | None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, **kwargs)
         self.network = Network(self, "Network", network=config.network)
@@ -59,6 +66,7 @@ class PlatformStack(cdk.Stack):
             "LifecycleScripts",
             bucket=bucket,
             provisioner=self.provisioner,
+            directory=scripts,
             writers=config.lifecycle_scripts.writers,
         )
         self.execution_role = ExecutionRole(

@@ -1,12 +1,18 @@
 """Everything this package adds to MiniStack."""
 
 from rehearsal.aws import (
+    execution_input,
     lambda_layers,
     log_groups,
     network_dependencies,
     secure_transport,
 )
-from rehearsal.aws.cloudformation import custom_resource_rollback, exports, replacement
+from rehearsal.aws.cloudformation import (
+    cancelled_update,
+    custom_resource_rollback,
+    exports,
+    replacement,
+)
 from rehearsal.aws.ec2 import (
     availability_zones,
     cidr_block,
@@ -62,6 +68,8 @@ def install(*, settings: Settings) -> None:
     sagemaker_api.install(settings=settings)
     replacement.install()
     exports.install()
+    cancelled_update.install()
     network_dependencies.install(settings=settings)
     custom_resource_rollback.install()
+    execution_input.install()
     lambda_layers.install(scratch=settings.scratch)

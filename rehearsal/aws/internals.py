@@ -147,6 +147,7 @@ REQUIRED_NAMES = {
     ),
     "ministack.services.lambda_svc": ("_functions",),
     "ministack.services.s3": ("_buckets",),
+    "ministack.services.stepfunctions": ("_start_execution",),
 }
 
 

@@ -28,7 +28,7 @@ def _helm_fails(stage: Stage) -> Iterator[Check]:
             times=None,
         )
     )
-    matching = r"hyperpod-dependencies.*no DaemonSets today"
+    matching = r"could not install the release \S+hyperpod-dependencies.*no DaemonSets today"
     yield from fails(stage, stage.deploy(), matching=matching)
     yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
     yield cluster_is(stage, "gone")

@@ -51,17 +51,42 @@ def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Check]:
         error: What the deployment returned.
         matching: Regular expression of what the user must read.
     """
-    matched = re.search(matching, error if error is not None else "", re.DOTALL) is not None
-    yield Check(check=f"the error tells /{matching}/", ok=matched, message=error)
+    yield is_refused(error, matching=matching)
+    yield _names_a_log_group(stage, error)
     statuses = {kind: stage.status(kind) for kind in ("platform", "storage")}
     kept = {"CREATE_COMPLETE", "UPDATE_COMPLETE", None}
     yield Check(check="platform and storage are untouched", ok=set(statuses.values()) <= kept)
 
 
+def is_refused(error: str | None, *, matching: str) -> Check:
+    """Return the check that an action brought an error of such words.
+
+    Args:
+        error: What the action returned.
+        matching: Regular expression of what the user must read.
+    """
+    matched = re.search(matching, error if error is not None else "", re.DOTALL) is not None
+    return Check(check=f"the error tells /{matching}/", ok=matched, message=error)
+
+
+def _names_a_log_group(stage: Stage, error: str | None) -> Check:
+    """Return the check that the log group exists to which CDK's provider framework points."""
+    named = re.search(r"^Logs: (\S+)", error if error is not None else "", re.MULTILINE)
+    name = named[1] if named is not None else "none"
+    groups = stage.environment.clients("logs").describe_log_groups(logGroupNamePrefix=name)
+    there = [group["logGroupName"] for group in groups["logGroups"]]
+    if name in there:
+        return Check(check="the error names a log group that exists", ok=True)
+    return Check(check=f"the error names a log group that exists, not {name}", ok=False)
+
+
 def has_status(stage: Stage, kind: str, *wanted: str) -> Check:
     """Return the check that a stack has one of the statuses wanted."""
     status = stage.status(kind)
-    return Check(check=f"the {kind} stack is {' or '.join(wanted)} ({status})", ok=status in wanted)
+    expected = f"the {kind} stack is {' or '.join(wanted)}"
+    if status in wanted:
+        return Check(check=expected, ok=True)
+    return Check(check=f"{expected}, not {status}", ok=False)
 
 
 def cluster_is(stage: Stage, wanted: str) -> Check:
@@ -73,7 +98,9 @@ def cluster_is(stage: Stage, wanted: str) -> Check:
         if each["ClusterName"] == stage.config.cluster.name
     ]
     status = statuses[0] if statuses else "gone"
-    return Check(check=f"the cluster is {wanted} ({status})", ok=status == wanted)
+    if status == wanted:
+        return Check(check=f"the cluster is {wanted}", ok=True)
+    return Check(check=f"the cluster is {wanted}, not {status}", ok=False)
 
 
 def all_nodes_run(stage: Stage) -> Check:
@@ -82,7 +109,6 @@ def all_nodes_run(stage: Stage) -> Check:
     wait_for_nodes(stage.config, clients=clients)
     wanted, running = wanted_nodes(stage.config), running_nodes(stage.config, clients=clients)
     known = len(stage.environment.kubernetes.objects("v1", "Node"))
-    return Check(
-        check=f"{wanted} nodes run ({running}), Kubernetes knows {wanted} ({known})",
-        ok=running == known == wanted,
-    )
+    if running == known == wanted:
+        return Check(check=f"all {wanted} nodes run, and Kubernetes knows them", ok=True)
+    return Check(check=f"{running} of {wanted} nodes run, and Kubernetes knows {known}", ok=False)

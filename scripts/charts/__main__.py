@@ -35,6 +35,12 @@ def main(argv: list[str] | None = None) -> int:
         metavar="CONFIG",
         help="package only if this configuration names no chart and the package is out of date",
     )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=_REPOSITORY / "config" / "default.yaml",
+        help="check: compare what this configuration installs",
+    )
     arguments = parser.parse_args(argv)
     try:
         if arguments.if_needed_by is not None:
@@ -50,8 +56,14 @@ def main(argv: list[str] | None = None) -> int:
             if arguments.command == "package":
                 _package(settings, helm=helm, workspace=workspace, output=arguments.output)
             else:
-                output = arguments.output
-                check(settings, helm=helm, workspace=workspace, output=output, report=_report)
+                check(
+                    settings,
+                    config=load_config(arguments.config),
+                    helm=helm,
+                    workspace=workspace,
+                    output=arguments.output,
+                    report=_report,
+                )
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from hyperpod_cdk import Config
+from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.helm.dependencies import dependency_values
 from scripts.charts.chart_file import same_version
 from scripts.charts.commands import CommandError
 from scripts.charts.compare import compare_manifests
@@ -22,42 +25,72 @@ DIFF_NAME = "upstream.diff"
 Report = Callable[[str], None]
 
 
-def check(settings: Settings, *, helm: Helm, workspace: Path, output: Path, report: Report) -> None:
+def check(
+    settings: Settings,
+    *,
+    config: Config,
+    helm: Helm,
+    workspace: Path,
+    output: Path,
+    report: Report,
+) -> None:
     """Report newer versions upstream, and write what the newest commit would change to a diff.
 
-    What cannot be reached is reported and skipped.
+    A chart repository that cannot be reached is reported and skipped.
 
     Args:
         settings: What is packaged now.
+        config: Says what of the chart is installed: components, values, region.
         helm: The helm to use.
         workspace: Empty directory to work in.
         output: Folder with the packaged chart; the diff goes there too.
         report: Called with a line each.
 
     Raises:
-        ChartError: There is no packaged chart to compare with.
+        ChartError: Nothing could be compared: no packaged chart, no access to the newest one, or
+            one of the two cannot be installed with the configuration.
     """
-    region = _packaged_region(settings, output=output)
+    if config.helm.chart is not None:
+        raise ChartError(
+            f"helm.chart names {config.helm.chart}, so the official chart is not installed: give "
+            "a configuration without helm.chart (CONFIG=...)"
+        )
+    packaged_region = _packaged_region(settings, output=output)
+    region = config.region or packaged_region
     _report_versions(settings, helm=helm, report=report)
     source = settings.pins.chart
-    try:
-        newest = newest_commit(source, workspace=workspace)
-        if newest == source.git_commit:
-            report(f"chart: {source.git_commit} is the newest commit")
-            return
-        report(f"chart: pinned {source.git_commit}, newest {newest}")
-        candidate = _candidate(settings, commit=newest, workspace=workspace)
-        made = package(candidate, helm=helm, workspace=workspace / "newest", report=report)
-    except ChartError as error:
-        report(f"chart: not compared: {error}")
+    newest = newest_commit(source, workspace=workspace)
+    if newest == source.git_commit:
+        report(f"chart: {source.git_commit} is the newest commit")
         return
-    now = helm.template(output / ARCHIVE_NAME, region=region)
-    comparison = compare_manifests(now, made.manifest)
+    report(f"chart: pinned {source.git_commit}, newest {newest}")
+    candidate = _candidate(settings, commit=newest, workspace=workspace)
+    made = package(candidate, helm=helm, workspace=workspace / "newest", report=report)
+    now, then = (
+        _installed(chart, config=config, region=region, helm=helm)
+        for chart in (output / ARCHIVE_NAME, made.file)
+    )
+    comparison = compare_manifests(now, then)
     for line in comparison.summary:
         report(line)
     diff = output / DIFF_NAME
     diff.write_text(comparison.diff)
     report(f"diff of the rendered manifests: {diff}")
+
+
+def _installed(chart: Path, *, config: Config, region: str, helm: Helm) -> str:
+    """Return what the configuration installs of a chart."""
+    try:
+        values = dependency_values(
+            config.helm,
+            region=region,
+            instance_types=config.cluster.instance_types,
+            chart=chart,
+        )
+        release, namespace = config.helm.release, config.helm.namespace
+        return helm.template(chart, values=values, release=release, namespace=namespace)
+    except (HyperPodChartError, CommandError) as error:
+        raise ChartError(f"the configuration does not fit the chart: {error}") from error
 
 
 def _packaged_region(settings: Settings, *, output: Path) -> str:

@@ -1,9 +1,12 @@
 """Runs the helm binary."""
 
+import json
 import platform
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -11,7 +14,7 @@ from rehearsal.layer_binaries import layer_binaries
 from scripts.charts.commands import run
 from scripts.charts.errors import ChartError
 
-# What the deployment installs; names and namespaces in the rendered manifest depend on them.
+# The defaults of a deployment; names and namespaces in the rendered manifest depend on them.
 RELEASE = "hyperpod-dependencies"
 NAMESPACE = "kube-system"
 
@@ -85,21 +88,36 @@ class Helm:
         shown = self._run("show", "chart", *_address(name, repository))
         return str(yaml.safe_load(shown)["version"])
 
-    def template(self, chart: Path, *, region: str) -> str:
-        """Render a chart as the deployment would in a region, CRDs included.
+    def template(
+        self,
+        chart: Path,
+        *,
+        values: Mapping[str, Any],
+        release: str = RELEASE,
+        namespace: str = NAMESPACE,
+    ) -> str:
+        """Render a chart, CRDs included.
+
+        Args:
+            chart: The chart.
+            values: Merged over the chart's own.
+            release: Name of the release.
+            namespace: Its namespace.
 
         Raises:
             CommandError: It does not render.
         """
+        file = self.home / "values.json"
+        file.write_text(json.dumps(values))
         return self._run(
             "template",
-            RELEASE,
+            release,
             chart,
             "--namespace",
-            NAMESPACE,
+            namespace,
             "--include-crds",
-            "--set",
-            f"health-monitoring-agent.region={region}",
+            "--values",
+            file,
         )
 
     def _run(self, *arguments: str | Path, timeout_seconds: int = 120) -> str:

@@ -122,7 +122,7 @@ def _complete_tree(chart: Path, *, helm: Helm, workspace: Path) -> Path:
 
 def _render(file: Path, *, helm: Helm, region: str) -> str:
     try:
-        return helm.template(file, region=region)
+        return helm.template(file, values={"health-monitoring-agent": {"region": region}})
     except CommandError as error:
         raise ChartError(
             f"the packaged chart does not render with its defaults: {error}"

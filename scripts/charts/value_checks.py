@@ -5,6 +5,9 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
+import yaml
+
+from hyperpod_cdk.helm.component_rules import value_at
 from scripts.charts.chart_file import ChartFile
 from scripts.charts.errors import ChartError
 from scripts.charts.inspection import AbsentChart
@@ -34,6 +37,7 @@ def add_value_checks(
         "absent": [asdict(entry) for entry in absent],
         "conditions": conditions,
         "health_monitoring_agent_regions": regions,
+        "ignored_defaults": _ignored_defaults(tree, conditions=conditions),
     }
     for name in (_TEMPLATE_IN_CHART, _DATA_IN_CHART):
         if (tree / name).exists():
@@ -42,3 +46,12 @@ def add_value_checks(
     shutil.copyfile(_TEMPLATE, tree / _TEMPLATE_IN_CHART)
     (tree / _DATA_IN_CHART).write_text(json.dumps(data, indent=2, sort_keys=True) + "\n")
     return [str(_DATA_IN_CHART), str(_TEMPLATE_IN_CHART)]
+
+
+def _ignored_defaults(tree: Path, *, conditions: list[str]) -> dict[str, object]:
+    """Return the chart's own values at paths that end in `enable`, where helm wants `enabled`."""
+    file = tree / "values.yaml"
+    values = yaml.safe_load(file.read_text()) if file.is_file() else {}
+    paths = [path.removesuffix("d") for path in conditions if path.endswith(".enabled")]
+    found = {path: value_at(values or {}, keys=tuple(path.split("."))) for path in paths}
+    return {path: value for path, value in found.items() if value is not None}

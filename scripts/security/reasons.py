@@ -65,7 +65,10 @@ PURPOSES = {
             "deleted. AWS takes no resource for these.",
             "AskForStack": "It asks whether its stack is being deleted or rolled back.",
             "ReadAsset": "It reads a chart, or the zip file of the lifecycle scripts.",
-            "PutAndRemoveScripts": "It puts the lifecycle scripts into their bucket.",
+            "PutAndRemoveScripts": (
+                "It puts the lifecycle scripts into their bucket, and removes those that are gone "
+                "or renamed, whose keys the template no longer has."
+            ),
             "FindScriptVersions": "It removes a script with all its versions.",
             "logs:CreateLogStream": "Its functions write their logs.",
         },

@@ -93,6 +93,8 @@ REVIEWED = {
     "arn:aws:eks:us-west-2:<AWS::AccountId>:access-entry/<AWS::EKS::Cluster>/*": actions(
         "eks", ENTRIES
     ),
+    # Provisioner: a lifecycle script that is removed or renamed is not known by its key.
+    "<AWS::S3::Bucket.Arn>/*": {"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"},
     # CDK's provider framework: versions of the functions.
     "<AWS::Lambda::Function.Arn>:*": {"lambda:InvokeFunction"},
     # S3 itself delivers access logs under one prefix.

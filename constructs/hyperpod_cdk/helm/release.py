@@ -10,7 +10,10 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.helm.section import NAMESPACE, RELEASE_NAME
 from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.schema.errors import refuse_errors
+from hyperpod_cdk.synthesis.sizes import refuse_large_request
 
 
 class HelmRelease(Construct):
@@ -28,7 +31,7 @@ class HelmRelease(Construct):
         cluster: The EKS cluster.
         provisioner: Runs helm; needs `ProvisionerAccess` to the cluster.
         chart: A packaged chart (`.tgz`) or a chart directory.
-        release: Release name, up to 53 characters.
+        release: Release name, up to 53 characters, such as `my-release`.
         namespace: Its namespace.
         values: Values, merged over the chart's own; null removes one. Texts may hold CDK tokens.
             Default: none.
@@ -45,6 +48,8 @@ class HelmRelease(Construct):
         chart: Name and version of the installed chart; resolves once it is installed.
 
     Raises:
+        ConfigError: Helm would refuse the name of the release, or Kubernetes that of the namespace.
+        TooLargeError: The values are too large to reach the provisioner.
         ValueError: The chart is neither a directory nor a `.tgz` file.
     """
 
@@ -67,6 +72,19 @@ class HelmRelease(Construct):
         super().__init__(scope, construct_id)
         if not chart.is_dir() and not (chart.is_file() and chart.suffix == ".tgz"):
             raise ValueError(f"chart {chart} is neither a chart directory nor a .tgz file")
+        refuse_errors(
+            [
+                *(finding.under("release") for finding in RELEASE_NAME.findings(release)),
+                *(finding.under("namespace") for finding in NAMESPACE.findings(namespace)),
+            ],
+            place=self.node.path,
+        )
+        refuse_large_request(
+            self,
+            dict(values or {}),
+            noun=f"what helm.values and components make of the release {release}",
+            to_do="leave out what the chart has as its default, or put it into a chart of your own",
+        )
         asset = s3_assets.Asset(self, "Chart", path=str(chart))
         access = provisioner.grant(
             self,

@@ -40,22 +40,17 @@ _LONGEST_WAIT = 45
 # A value nested deeper is a mistake, such as a YAML alias that contains itself.
 _DEEPEST_VALUE = 30
 
-ReleaseName = Annotated[
-    str,
-    Matching(
-        pattern=DNS_SUBDOMAIN,
-        longest=_LONGEST_RELEASE,
-        rule=_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release"),
-    ),
-]
-Namespace = Annotated[
-    str,
-    Matching(
-        pattern=DNS_LABEL,
-        longest=_LONGEST_NAMESPACE,
-        rule=_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace"),
-    ),
-]
+RELEASE_NAME = Matching(
+    pattern=DNS_SUBDOMAIN,
+    longest=_LONGEST_RELEASE,
+    rule=_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release"),
+)
+NAMESPACE = Matching(
+    pattern=DNS_LABEL,
+    longest=_LONGEST_NAMESPACE,
+    rule=_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace"),
+)
+Namespace = Annotated[str, NAMESPACE]
 
 
 class HelmConfig(Section):
@@ -65,7 +60,7 @@ class HelmConfig(Section):
     """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
     the configuration file. Default: the official chart, built by `make charts`."""
 
-    release: ReleaseName = "hyperpod-dependencies"
+    release: Annotated[str, RELEASE_NAME] = "hyperpod-dependencies"
     """Name of the Helm release."""
 
     namespace: Namespace = "kube-system"

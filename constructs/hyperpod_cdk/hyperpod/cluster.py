@@ -103,7 +103,12 @@ class HyperPodCluster(Construct):
                 ],
             }
         )
-        refuse_large_request(self, request)
+        refuse_large_request(
+            self,
+            request,
+            noun="the request for the HyperPod cluster",
+            to_do="use fewer groups, labels or taints",
+        )
         roles = [str(group.execution_role_arn) for group in cluster.all_groups]
         access = provisioner.grant(
             self,

@@ -11,6 +11,7 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 from hyperpod_cdk.synthesis.assets import asset_directory
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
@@ -26,8 +27,9 @@ _CHANGES = [
 class LifecycleScripts(Construct):
     """Lifecycle scripts in an S3 bucket.
 
-    Puts each file of a directory at the bucket's root. An update removes files that are gone from
-    the directory; deletion removes exactly the files that were put there and nothing else.
+    Puts each file of a directory at the bucket's root, apart from documents (`.md`) and what is
+    hidden: files and folders whose names start with a dot. An update removes files that are gone
+    from the directory; deletion removes exactly the files that were put there and nothing else.
     (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
 
     Nodes run the scripts as root, and several AWS managed policies let their holders write every
@@ -65,10 +67,12 @@ class LifecycleScripts(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         directory = directory if directory is not None else asset_directory("lifecycle")
+        files = (path for path in directory.rglob("*") if path.is_file() and path.suffix != ".md")
+        paths = (path.relative_to(directory) for path in files)
         self.keys = sorted(
-            path.relative_to(directory).as_posix()
-            for path in directory.rglob("*")
-            if path.is_file() and not path.name.startswith(".") and path.suffix != ".md"
+            path.as_posix()
+            for path in paths
+            if not any(part.startswith(".") for part in path.parts)
         )
         if on_create not in self.keys:
             raise ValueError(
@@ -83,6 +87,7 @@ class LifecycleScripts(Construct):
             exclude=["*.md", ".*"],
             ignore_mode=IgnoreMode.GIT,
         )
+        objects = bucket.arn_for_objects("*")
         access = provisioner.grant(
             self,
             "Access",
@@ -91,7 +96,8 @@ class LifecycleScripts(Construct):
                 iam.PolicyStatement(
                     sid="PutAndRemoveScripts",
                     actions=["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
-                    resources=[bucket.arn_for_objects(key) for key in self.keys],
+                    # Not the keys: an update, and its rollback, removes those of the other side.
+                    resources=[objects],
                 ),
                 iam.PolicyStatement(
                     sid="FindScriptVersions",
@@ -99,6 +105,15 @@ class LifecycleScripts(Construct):
                     resources=[bucket.bucket_arn],
                 ),
             ],
+        )
+        acknowledge(
+            access,
+            {
+                wildcard_nag_id(self, objects): (
+                    "A script that an update removes or renames is no longer known by its key; the "
+                    "provisioner changes no key but those of its resource."
+                )
+            },
         )
         # From another stack, the bucket's policy would name a role that is made after it.
         if Stack.of(bucket) is Stack.of(provisioner):

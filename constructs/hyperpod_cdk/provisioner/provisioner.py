@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aws_cdk import CustomResource, Duration, Size, Stack
+from aws_cdk import Aws, CustomResource, Duration, Fn, Names, Size, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -25,6 +25,12 @@ from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_i
 # CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
 _LONGEST_WAIT = Duration.hours(1)
+# https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html
+_LONGEST_FUNCTION_NAME = 64
+# The first part of the UUID in which a stack's id ends.
+_DRAWN_DIGITS = 8
+# Both handlers run helm. CDK's framework, which waits for them, ends after 15 minutes.
+_LONGEST_RUN = Duration.minutes(14)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,14 +86,20 @@ class Provisioner(Construct):
         code = provisioner_code()
         layer = KubectlV34Layer(self, "KubectlLayer")
 
-        def function(function_id: str, handler: str, timeout: Duration) -> lambda_.Function:
+        def function(function_id: str, handler: str) -> lambda_.Function:
+            name = _unique_name(self, function_id)
             log_group = logs.LogGroup(
-                self, f"{function_id}Logs", retention=logs.RetentionDays.THREE_MONTHS
+                self,
+                f"{function_id}Logs",
+                # Where CDK's framework tells the readers of an error to look.
+                log_group_name=f"/aws/lambda/{name}",
+                retention=logs.RetentionDays.THREE_MONTHS,
             )
             log_group.grant_write(self.role)
             return lambda_.Function(
                 self,
                 function_id,
+                function_name=name,
                 description=f"HyperPod provisioner, {handler}",
                 code=code,
                 handler=f"provisioner.handler.{handler}",
@@ -95,7 +107,7 @@ class Provisioner(Construct):
                 architecture=PROVISIONER_ARCHITECTURE,
                 layers=[layer],
                 role=self.role,
-                timeout=timeout,
+                timeout=_LONGEST_RUN,
                 # Needs 165 MB at its peak with the official chart (tests/benchmark); the rest buys
                 # processor time, of which Lambda gives 0.6 of one with this much memory.
                 memory_size=1024,
@@ -110,8 +122,8 @@ class Provisioner(Construct):
                 security_groups=[placement.security_group] if placement is not None else None,
             )
 
-        on_event = function("OnEvent", "on_event", Duration.minutes(14))
-        is_complete = function("IsComplete", "is_complete", Duration.minutes(2))
+        on_event = function("OnEvent", "on_event")
+        is_complete = function("IsComplete", "is_complete")
         provider_logs = logs.LogGroup(
             self, "ProviderLogs", retention=logs.RetentionDays.THREE_MONTHS
         )
@@ -178,6 +190,17 @@ class Provisioner(Construct):
         local = [item for item in depends_on if _in_stack(item, Stack.of(scope))]
         resource.node.add_dependency(*local)
         return resource
+
+
+def _unique_name(scope: Construct, suffix: str) -> str:
+    """Return a name for a function that none had before, as its logs outlive it (docs/adr/0039)."""
+    stack_uuid = Fn.select(2, Fn.split("/", Aws.STACK_ID))
+    drawn = Fn.select(0, Fn.split("-", stack_uuid))
+    room = _LONGEST_FUNCTION_NAME - len(f"-{suffix}-") - _DRAWN_DIGITS
+    path = Names.unique_resource_name(
+        scope, max_length=room, separator="-", allowed_special_characters="-"
+    )
+    return f"{path}-{suffix}-{drawn}"
 
 
 def _in_stack(item: IDependable, stack: Stack) -> bool:

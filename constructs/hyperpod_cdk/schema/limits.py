@@ -125,12 +125,16 @@ class Matching(_AfterType):
         json_schema = handler(schema) | {"pattern": f"^(?:{self.pattern})$"}
         return json_schema if self.longest is None else json_schema | {"maxLength": self.longest}
 
-    def _check(self, value: str) -> str:
+    def findings(self, value: str) -> list[Finding]:
+        """Find what is wrong with a text."""
         if is_token(value):
-            return value
+            return []
         too_long = self.longest is not None and len(value) > self.longest
-        if too_long or not re.fullmatch(self.pattern, value):
-            refuse([Finding(value=value, message=self.rule)])
+        fits = not too_long and re.fullmatch(self.pattern, value)
+        return [] if fits else [Finding(value=value, message=self.rule)]
+
+    def _check(self, value: str) -> str:
+        refuse(self.findings(value))
         return value
 
 

@@ -39,8 +39,20 @@ def request_bytes(scope: Construct, request: Any) -> int:  # noqa: ANN401 - any 
     return len(json.dumps(text).encode())
 
 
-def refuse_large_request(scope: Construct, request: Any) -> None:  # noqa: ANN401
-    """Refuse a request that would not reach the provisioner.
+def refuse_large_request(
+    scope: Construct,
+    request: Any,  # noqa: ANN401 - any JSON value
+    *,
+    noun: str,
+    to_do: str,
+) -> None:
+    """Refuse what a custom resource asks for if it would not reach the provisioner.
+
+    Args:
+        scope: The construct that asks.
+        request: What becomes a JSON text.
+        noun: What it is, as a message names it.
+        to_do: What makes it smaller; reads on from "reach the provisioner: ".
 
     Raises:
         TooLargeError: It is too large.
@@ -48,8 +60,8 @@ def refuse_large_request(scope: Construct, request: Any) -> None:  # noqa: ANN40
     size = request_bytes(scope, request)
     if size > MOST_REQUEST_BYTES:
         raise TooLargeError(
-            f"{scope.node.path}: the request for the HyperPod cluster has {size:,} bytes, but at "
-            f"most {MOST_REQUEST_BYTES:,} reach the provisioner: use fewer groups, labels or taints"
+            f"{scope.node.path}: {noun} has {size:,} bytes, but at most {MOST_REQUEST_BYTES:,} "
+            f"reach the provisioner: {to_do}"
         )
 
 

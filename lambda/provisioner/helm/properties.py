@@ -12,6 +12,10 @@ from provisioner.framework.request import json_object_property, json_property, t
 from provisioner.kubernetes.manifest import ReleaseId
 
 _ARCHIVES = (".tgz", ".zip")
+# As helm and Kubernetes name things; anything else could also be an option of their command line.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LONGEST_RELEASE = 53
+_LONGEST_NAMESPACE = 63
 _LAST_OF_FOUR_DIGITS = 0xFFFF
 _TRUTHS = {"true": True, "false": False}
 
@@ -52,7 +56,7 @@ class HelmReleaseProperties:
         """Parse ResourceProperties.
 
         Raises:
-            ProvisioningError: One is missing or of the wrong type.
+            ProvisioningError: One is missing, of the wrong type, or no name.
         """
         chart_key = text_property(properties, "ChartKey")
         if not chart_key.endswith(_ARCHIVES):
@@ -62,8 +66,8 @@ class HelmReleaseProperties:
             )
         return cls(
             cluster_name=text_property(properties, "ClusterName"),
-            release=text_property(properties, "Release"),
-            namespace=text_property(properties, "Namespace"),
+            release=_name(properties, "Release", longest=_LONGEST_RELEASE),
+            namespace=_name(properties, "Namespace", longest=_LONGEST_NAMESPACE),
             chart_bucket=text_property(properties, "ChartBucket"),
             chart_key=chart_key,
             chart_digest=text_property(properties, "ChartDigest"),
@@ -102,6 +106,17 @@ class HelmReleaseProperties:
 def _yaml_escape(character: int) -> str:
     # https://yaml.org/spec/1.2.2/#57-escaped-characters
     return f"\\U{character:08x}" if character > _LAST_OF_FOUR_DIGITS else f"\\u{character:04x}"
+
+
+def _name(properties: Mapping[str, Any], name: str, *, longest: int) -> str:
+    value = text_property(properties, name)
+    if len(value) > longest or not _NAME.fullmatch(value):
+        raise ProvisioningError(
+            f"The property {name} must be 1 to {longest} lower-case letters, digits, inner hyphens "
+            f"and dots, got {value!r}",
+            next_step="Choose another name, then deploy again.",
+        )
+    return value
 
 
 def _names(properties: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -95,6 +95,11 @@ class Release:
         return deployed[-1] if deployed else None
 
     @property
+    def was_deployed(self) -> bool:
+        """Whether any revision was deployed, as opposed to an install that never succeeded."""
+        return any(revision.status not in {PENDING_INSTALL, FAILED} for revision in self.revisions)
+
+    @property
     def description(self) -> str:
         """The last revision's description; for a rollback, that of the revision it restored."""
         numbered = {revision.number: revision for revision in self.revisions}
@@ -234,9 +239,7 @@ def was_deployed_before(release: Release, wanted: Wanted) -> bool:
 
 def is_abandoned(release: Release | None, wanted: Wanted) -> bool:
     """Say whether a former stack of our name began the release and never deployed it."""
-    if release is None or not all(
-        revision.status in {PENDING_INSTALL, FAILED} for revision in release.revisions
-    ):
+    if release is None or release.was_deployed:
         return False
     return (
         not wanted.owner.owns_labels(release.labels)

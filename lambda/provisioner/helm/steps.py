@@ -128,9 +128,14 @@ def _attempt(
         if _retry(client, error):
             return None
         serving = _restore(client, release) if decision.action is Action.UPGRADE else ""
-        what = f"helm could not {decision.action.value}"
+        what = f"helm could not {_verb(decision, release)}"
         return Outcome(failure=str(client.failure(what, error, serving=serving)))
     return None
+
+
+def _verb(decision: Decision, release: Release | None) -> str:
+    is_first = release is None or not release.was_deployed
+    return "install" if is_first and decision.action is Action.UPGRADE else decision.action.value
 
 
 def _retry(client: ReleaseClient, error: CommandFailedError) -> bool:

@@ -8,6 +8,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_eks_v2 as eks
 
+from hyperpod_cdk import ConfigError, TooLargeError
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.constructs.conftest import View
@@ -150,6 +151,45 @@ def test_it_waits_for_what_it_is_told_to(
     seen = view()
 
     assert stack.get_logical_id(first) in seen.dependencies(seen.id(RELEASE))
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"release": "My_Release"}, r"Stack/Release: release: 'My_Release' must be 1 to 53 lower"),
+        ({"release": "a" * 54}, "must be 1 to 53 lower-case letters"),
+        ({"release": "--debug"}, "as Kubernetes .* wants a Helm release"),
+        ({"namespace": "kube_system"}, "Stack/Release: namespace: 'kube_system' must be 1 to 63"),
+        ({"namespace": ""}, "namespace: '' must be 1 to 63 lower-case letters"),
+    ],
+)
+def test_names_that_helm_or_kubernetes_refuse(
+    stack: cdk.Stack, arguments: dict[str, Any], names: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        HelmRelease(stack, "Release", **{**arguments, **names})
+
+
+def test_a_name_that_is_not_known_yet(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View
+) -> None:
+    name = cdk.CfnResource(stack, "Thing", type="AWS::CloudFormation::WaitConditionHandle").ref
+    HelmRelease(stack, "Release", **{**arguments, "namespace": f"team-{name}"})
+
+    seen = view()
+
+    assert seen.text(seen.one(RELEASE)["Namespace"]).startswith("team-<AWS::")
+
+
+def test_values_that_do_not_reach_the_provisioner(
+    stack: cdk.Stack, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(
+        TooLargeError,
+        match=r"Stack/Release: .*helm\.values.* release my-release has 127,\d+ bytes, but at most "
+        "126,976 reach the provisioner: leave out",
+    ):
+        HelmRelease(stack, "Release", **arguments, values={"text": "x" * 127_000})
 
 
 @pytest.mark.parametrize("name", ["missing.tgz", "chart.zip", "missing"])

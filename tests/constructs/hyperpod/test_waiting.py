@@ -9,12 +9,7 @@ import pytest
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.hyperpod.access import hyperpod_access
 from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
-from hyperpod_cdk.synthesis.sizes import (
-    MOST_REQUEST_BYTES,
-    TooLargeError,
-    refuse_large_request,
-    request_bytes,
-)
+from hyperpod_cdk.synthesis.sizes import MOST_REQUEST_BYTES, request_bytes
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from tests.support.provisioner.large_cluster import properties
 
@@ -73,12 +68,6 @@ def test_only_the_own_stack_may_be_described(stack: cdk.Stack) -> None:
     assert stack.resolve(statement.resources) == [{"Ref": "AWS::StackId"}]
 
 
-def test_a_request_that_no_waiter_takes_is_refused(stack: cdk.Stack) -> None:
-    with pytest.raises(TooLargeError, match="at most 126,976 reach the provisioner: use fewer gr"):
-        refuse_large_request(stack, {"Labels": ["x" * 100] * 1300})
-
-
 def test_the_largest_cluster_is_not_refused(stack: cdk.Stack) -> None:
     request = json.loads(properties()["Request"])
     assert request_bytes(stack, request) < MOST_REQUEST_BYTES
-    refuse_large_request(stack, request)

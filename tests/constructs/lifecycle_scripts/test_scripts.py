@@ -6,6 +6,7 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_s3 as s3
+from aws_cdk.assertions import Template
 
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.provisioner.provisioner import Provisioner
@@ -19,9 +20,18 @@ BUCKET = "arn:aws:s3:::sagemaker-bucket"
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     """Return a directory of scripts, with files that are none."""
-    for name in ("on_create.sh", "lib/log.sh", "README.md", ".editorconfig", "lib/.hidden"):
+    for name in (
+        "on_create.sh",
+        "lib/log.sh",
+        "README.md",
+        "docs/notes.md",
+        ".editorconfig",
+        "lib/.hidden",
+        ".git/hooks/post-commit.sh",
+        "lib/.cache/log.sh",
+    ):
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {name}\n")
     return tmp_path
 
@@ -52,7 +62,30 @@ def test_properties(
     assert stack.resolve(scripts.s3_uri) == {"Fn::GetAtt": [seen.id(RESOURCE), "S3Uri"]}
 
 
-def test_only_the_scripts_themselves_can_be_changed(
+def test_the_asset_has_the_listed_scripts_and_no_other_file(
+    directory: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    app = cdk.App(
+        context={"aws:cdk:bundling-stacks": []}, outdir=str(tmp_path_factory.mktemp("out"))
+    )
+    stack = cdk.Stack(app, "Stack")
+    scripts = LifecycleScripts(
+        stack,
+        "Scripts",
+        bucket=s3.Bucket.from_bucket_name(stack, "Bucket", "sagemaker-bucket"),
+        provisioner=Provisioner(stack, "Provisioner"),
+        directory=directory,
+    )
+
+    assembly = Path(app.synth().directory)
+    (resource,) = Template.from_stack(stack).find_resources(RESOURCE).values()
+    staged = assembly / f"asset.{resource['Properties']['SourceDigest']}"
+
+    shipped = [path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()]
+    assert sorted(shipped) == scripts.keys
+
+
+def test_any_object_of_the_bucket_can_be_changed(
     stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
 ) -> None:
     LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=provisioner, directory=directory)
@@ -66,10 +99,8 @@ def test_only_the_scripts_themselves_can_be_changed(
         if change in seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
     ]
 
-    assert [seen.text(arn) for arn in change["Resource"]] == [
-        f"{BUCKET}/lib/log.sh",
-        f"{BUCKET}/on_create.sh",
-    ]
+    # A script that is removed or renamed has a key that the template no longer knows.
+    assert seen.text(change["Resource"]) == f"{BUCKET}/*"
     assert set(change["Action"]) == {"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"}
     assert (find["Action"], seen.text(find["Resource"])) == ("s3:ListBucketVersions", BUCKET)
     assert (read["Action"], len(listed(read["Resource"]))) == ("s3:GetObject", 1)

@@ -7,9 +7,11 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk.assertions import Template
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.support.assembly import new_app
 from tests.support.template_view import TemplateView, listed
 
 FUNCTION, ROLE, GROUP = "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::Logs::LogGroup"
@@ -32,11 +34,8 @@ def role(view: TemplateView) -> dict[str, Any]:
     return properties
 
 
-@pytest.mark.parametrize(
-    ("handler", "timeout"),
-    [pytest.param("on_event", 14 * 60, id="start"), pytest.param("is_complete", 120, id="ask")],
-)
-def test_functions(stack: cdk.Stack, view: View, handler: str, timeout: int) -> None:
+@pytest.mark.parametrize("handler", ["on_event", "is_complete"])
+def test_functions(stack: cdk.Stack, view: View, handler: str) -> None:
     Provisioner(stack, "Provisioner")
 
     seen = view()
@@ -48,9 +47,40 @@ def test_functions(stack: cdk.Stack, view: View, handler: str, timeout: int) -> 
     assert function["Layers"] == [{"Ref": seen.id("AWS::Lambda::LayerVersion")}]
     assert function["MemorySize"] == 1024
     assert function["EphemeralStorage"] == {"Size": 512}
-    assert function["Timeout"] == timeout
+    assert function["Timeout"] == 14 * 60
     assert not function.keys() & {"Environment", "VpcConfig"}
     assert function["LoggingConfig"]["LogGroup"]["Ref"] in seen.ids(GROUP, RetentionInDays=90)
+
+
+@pytest.mark.parametrize("path", ["Stack", "a-stack-of-a-rather-long-name-" * 4])
+def test_the_log_groups_are_those_that_the_framework_names(
+    tmp_path_factory: pytest.TempPathFactory, path: str
+) -> None:
+    stack = cdk.Stack(new_app(tmp_path_factory.mktemp("stack")), path.strip("-"))
+    Provisioner(stack, "One")
+    Provisioner(stack, "Two")
+
+    seen = TemplateView(Template.from_stack(stack).to_json())
+    made = [
+        properties
+        for properties in seen.all(FUNCTION)
+        if properties["Handler"].startswith("provisioner.")
+    ]
+    stack_id = "<AWS::StackId>"
+    names = [seen.text(function["FunctionName"]) for function in made]
+    groups = [
+        seen.text(
+            seen.resources[function["LoggingConfig"]["LogGroup"]["Ref"]]["Properties"][
+                "LogGroupName"
+            ]
+        )
+        for function in made
+    ]
+
+    assert groups == [f"/aws/lambda/{name}" for name in names]
+    assert len(set(names)) == 4
+    assert all(stack_id in name for name in names), names
+    assert max(len(name.partition("<")[0]) + 8 for name in names) <= 64
 
 
 def test_both_functions_are_one_package(stack: cdk.Stack, view: View) -> None:

@@ -1,12 +1,18 @@
-"""A role's policy that IAM would refuse is refused at synthesis."""
+"""What AWS would find too large is refused at synthesis."""
 
+import json
 from collections.abc import Callable
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.synthesis.sizes import TooLargeError, refuse_large_policy
+from hyperpod_cdk.synthesis.sizes import (
+    MOST_REQUEST_BYTES,
+    TooLargeError,
+    refuse_large_policy,
+    refuse_large_request,
+)
 
 MOST = 10_240
 # {"Statement":[{"Action":"s3:GetObject","Effect":"Allow","Resource":""}],"Version":"2012-10-17"}
@@ -20,6 +26,21 @@ def policy(stack: cdk.Stack) -> Callable[[str], iam.Policy]:
         return iam.Policy(stack, "Policy", statements=[statement])
 
     return made
+
+
+@pytest.mark.parametrize("character", ["x", "\n", "é", "\U0001f6f0", '"'])
+def test_a_request_that_no_waiter_takes(stack: cdk.Stack, character: str) -> None:
+    # As an event carries it: JSON in a text of JSON.
+    size = len(json.dumps(json.dumps(character))) - len(json.dumps(json.dumps("")))
+    frame = len(json.dumps(json.dumps([""])))
+    most = (MOST_REQUEST_BYTES - frame) // size
+    words = {"noun": "the request", "to_do": "use fewer"}
+
+    refuse_large_request(stack, [character * most], **words)
+    with pytest.raises(
+        TooLargeError, match=r"the request has .* at most 126,976 reach the provisioner: use fewer"
+    ):
+        refuse_large_request(stack, [character * (most + 1)], **words)
 
 
 def test_the_largest_that_iam_takes(policy: Callable[[str], iam.Policy]) -> None:

@@ -132,17 +132,27 @@ def test_failed_create_is_found_by_is_complete_and_deleted(
     stack: Framework, helm: FakeHelm
 ) -> None:
     helm.failures["upgrade"] = ["Error: INSTALLATION FAILED: admission webhook denied the request"]
-    with pytest.raises(ProvisioningError, match="admission webhook denied"):
+    with pytest.raises(ProvisioningError, match=r"^helm could not install .* webhook denied"):
         stack.create(PROPERTIES)
     assert stack.physical_id == ID  # known to CloudFormation, so that a Delete follows
     stack.delete()
     assert helm.revisions == []
 
 
+def test_a_second_attempt_at_an_install_is_one_too(stack: Framework, helm: FakeHelm) -> None:
+    helm.failures["upgrade"] = ["Error: Post https://x: EOF", "Error: field is immutable"]
+    with pytest.raises(ProvisioningError, match=r"^helm could not install .* field is immutable"):
+        stack.create(PROPERTIES)
+    assert helm.mutations == ["upgrade", "upgrade"]
+
+
 def test_failed_update_is_rolled_back_at_once(stack: Framework, helm: FakeHelm) -> None:
     stack.create(PROPERTIES)
     helm.failures["upgrade"] = ["Error: UPGRADE FAILED: field is immutable"]
-    with pytest.raises(ProvisioningError, match=r"field is immutable.*Revision 1 serves again"):
+    with pytest.raises(
+        ProvisioningError,
+        match=r"^helm could not upgrade .* field is immutable.*Revision 1 serves again",
+    ):
         stack.update(UPGRADED)
     assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
     assert stack.update(PROPERTIES).data["Revision"] == "3"

@@ -38,6 +38,12 @@ def stack(time: Time) -> Framework:
         ({"WaitForReadyMinutes": "-1"}, "must be a whole number of minutes, got '-1'"),
         ({"ChartKey": "chart.tar"}, "ChartKey must end in .tgz or .zip, got chart.tar"),
         ({"Release": ""}, "Release must be a text that is not empty"),
+        ({"Release": "--kubeconfig=x"}, "Release must be 1 to 53 lower-case .* '--kubeconfig=x'"),
+        ({"Release": "a" * 54}, "Release must be 1 to 53"),
+        ({"Release": "a\n"}, "Release must be 1 to 53"),
+        ({"Namespace": "Kube_System"}, "Namespace must be 1 to 63 lower-case letters, .*_System'"),
+        ({"Namespace": "-n"}, "Namespace must be 1 to 63"),
+        ({"Namespace": "n" * 64}, "Namespace must be 1 to 63"),
     ],
 )
 def test_bad_properties_are_named(stack: Framework, change: dict[str, Any], message: str) -> None:

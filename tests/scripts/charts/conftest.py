@@ -38,13 +38,13 @@ def run(
 ) -> Command:
     """Run `package` or `check`; keyword arguments set CHART_ variables for this run only."""
 
-    def command(name: str = "package", **variables: str) -> Outcome:
+    def command(name: str = "package", *options: str, **variables: str) -> Outcome:
         for variable in ("GIT_URL", "GIT_COMMIT", "ARCHIVES", "DIGESTS"):
             monkeypatch.delenv(f"CHART_{variable}", raising=False)
         monkeypatch.setenv("CHART_ARCHIVES", str(upstream.archives))
         for variable, value in variables.items():
             monkeypatch.setenv(f"CHART_{variable}", value)
-        code = main([name, "--pins", str(pins), "--output", str(output)])
+        code = main([name, "--pins", str(pins), "--output", str(output), *options])
         captured = capsys.readouterr()
         return Outcome(code=code, output=captured.out, error=captured.err)
 

@@ -1,0 +1,68 @@
+"""What a check of a scenario says when it does not hold."""
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from rehearsal.report import Check
+from rehearsal.scenarios import scenario
+from rehearsal.scenarios.scenario import all_nodes_run, fails, has_status
+from rehearsal.stage import Stage
+
+GROUP = "/aws/lambda/ml-platform-Provisioner-OnEvent-6f1c2b5e"
+ERROR = "ml-hyperpod: Cluster: Error: no capacity\nLogs: {group}"
+
+
+def stage(*, nodes: int = 0, groups: tuple[str, ...] = (), status: str = "CREATE_FAILED") -> Stage:
+    """Return what the checks read of a stage."""
+    logs = SimpleNamespace(
+        describe_log_groups=lambda logGroupNamePrefix: {
+            "logGroups": [
+                {"logGroupName": name} for name in groups if name.startswith(logGroupNamePrefix)
+            ]
+        }
+    )
+    environment = SimpleNamespace(
+        clients=lambda _service: logs,
+        kubernetes=SimpleNamespace(objects=lambda *_kind: [{}] * nodes),
+    )
+    made = SimpleNamespace(config=None, environment=environment, status=lambda _kind: status)
+    return cast("Stage", made)
+
+
+@pytest.mark.parametrize(
+    ("running", "known", "said"),
+    [
+        (6, 6, Check(check="all 6 nodes run, and Kubernetes knows them", ok=True)),
+        (0, 0, Check(check="0 of 6 nodes run, and Kubernetes knows 0", ok=False)),
+        (6, 5, Check(check="6 of 6 nodes run, and Kubernetes knows 5", ok=False)),
+    ],
+)
+def test_nodes(monkeypatch: pytest.MonkeyPatch, running: int, known: int, said: Check) -> None:
+    monkeypatch.setattr(scenario, "wait_for_nodes", lambda _config, **_clients: None)
+    monkeypatch.setattr(scenario, "wanted_nodes", lambda _config: 6)
+    monkeypatch.setattr(scenario, "running_nodes", lambda _config, **_clients: running)
+    assert all_nodes_run(stage(nodes=known)) == said
+
+
+def test_status() -> None:
+    said = has_status(stage(status="ROLLBACK_FAILED"), "hyperpod", "CREATE_COMPLETE")
+    assert said == Check(
+        check="the hyperpod stack is CREATE_COMPLETE, not ROLLBACK_FAILED", ok=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "groups", "ok"),
+    [
+        (ERROR.format(group=GROUP), (GROUP, f"{GROUP}-2"), True),
+        (ERROR.format(group=GROUP), (f"{GROUP}-2",), False),
+        ("ml-hyperpod: Cluster: Error: no capacity", (GROUP,), False),
+        (None, (GROUP,), False),
+    ],
+)
+def test_log_group(error: str | None, groups: tuple[str, ...], *, ok: bool) -> None:
+    checks = fails(stage(groups=groups), error, matching="no capacity")
+    (named,) = [check for check in checks if "log group" in check.check]
+    assert named.ok is ok
