@@ -26,10 +26,11 @@ def _minutes(value: int) -> int:
 class WaitingConfig(Section):
     """What a deployment of the cluster waits for, and what happens to a failed cluster."""
 
-    wait_for: Annotated[str, OneOf(values=WAIT_FOR, noun="something to wait for")] = "in_service"
+    wait_for: Annotated[str, OneOf(values=WAIT_FOR, noun="something to wait for")] = "nodes"
     """When a deployment of the cluster is done. accepted: as soon as HyperPod accepted it.
     in_service: when the cluster is in service; with continuous provisioning, nodes come afterwards.
-    nodes: when every group has its instances, or its least number of them. Default: in_service."""
+    nodes: when every group has its instances, or its least number of them, or when it is clear
+    which are missing and why. Default: nodes."""
 
     wait_minutes: Annotated[
         int,

@@ -30,14 +30,15 @@ def _cause(name: str, signs: str, next_step: str) -> Cause:
     return Cause(name=name, signs=re.compile(signs, _WORDS), next_step=next_step)
 
 
+LIFECYCLE_SCRIPT = _cause(
+    "lifecycle script",
+    r"lifecycle.?(script|config)|on_create|LcsExecution",
+    "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
+    "deploy again.",
+)
 # The first one that fits counts: the particular stand before the general.
 CAUSES = (
-    _cause(
-        "lifecycle script",
-        r"lifecycle.?(script|config)|on_create|LcsExecution",
-        "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
-        "deploy again.",
-    ),
+    LIFECYCLE_SCRIPT,
     _cause(
         "deep health check",
         r"deep.?health.?check",
@@ -72,7 +73,8 @@ CAUSES = (
         "capacity",
         r"Insufficient\w*Capacity|(insufficient|sufficient|no|not enough) capacity|"
         r"capacity (is )?(not available|unavailable)",
-        "Try again later, use another Availability Zone, or reserve capacity with a training plan.",
+        "Wait or try again later, use another Availability Zone, or reserve capacity with a "
+        "training plan.",
     ),
     _cause(
         "access entry",

@@ -10,7 +10,8 @@ from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import TAG_PREFIX
 from provisioner.framework.request import DONE, NOT_YET, Progress
-from provisioner.hyperpod.api import HyperPodApi
+from provisioner.hyperpod.api import MOST_NODES, HyperPodApi
+from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import (
     CREATE_FAILED,
     CREATE_KEY,
@@ -24,18 +25,20 @@ from provisioner.hyperpod.claim import (
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.failures import (
+    ReportedFailure,
     failure,
     governed,
     not_created,
     refused_by_service,
-    worth_telling,
 )
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.governance import governance_of
 from provisioner.hyperpod.groups import groups_of
 from provisioner.hyperpod.properties import HyperPodClusterProperties
+from provisioner.hyperpod.report import NOTHING_SHORT, shortage_report
 from provisioner.hyperpod.statuses import SETTLED, SoftwareUpdateStatus
 from provisioner.hyperpod.steps import (
+    AskNodes,
     AskStack,
     Create,
     Delete,
@@ -49,8 +52,8 @@ from provisioner.hyperpod.steps import (
     Wait,
 )
 
-NOTHING_SHORT = "none"
-_LONGEST_SHORTAGE = 800
+# A request that concerns no node tells what it finds, and why that came to be.
+_HINDSIGHT_SECONDS = 3600.0
 # A poll that came without a claim begins now, and would wait for ever.
 _LEAST_WAIT_SECONDS = 1.0
 # A Delete that is late fails before it is tried, so the last try before tells what hinders it.
@@ -96,6 +99,8 @@ class Executor:
         match step:
             case AskStack():
                 return self._ask(found)
+            case AskNodes():
+                return self._look(found)
             case Tag(add=add, remove=remove):
                 return self._tag(found, add, remove)
             case Create():
@@ -129,6 +134,25 @@ class Executor:
             # The answer would only tell how long to wait for nothing.
             log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
             return replace(found, stack=StackPhase.SETTLED)
+
+    def _look(self, found: Found) -> Found:
+        """Look how far the nodes have come; where that is not known, the description counts."""
+        groups, nodes = groups_of(found.described), None
+        if 0 < sum(group.get("TargetCount", 0) for group in groups.values()) <= MOST_NODES:
+            try:
+                nodes = self.api.nodes()
+            except AWS_ERRORS as error:
+                log.warning("no nodes", cluster=self.api.name, cause=str(error))
+        arrivals = Arrivals(nodes=nodes)
+        if any(arrivals.is_short(name, group) for name, group in groups.items()):
+            errors = self.events.errors(found.described, since=self._since(found))
+            arrivals = replace(arrivals, failures=errors.failures, attempts=errors.attempts)
+        return replace(found, arrivals=arrivals)
+
+    def _since(self, found: Found) -> float:
+        claim = visible_claim(found.tags)
+        concerns_nodes = self.request.makes_a_cluster or (claim and claim.last_call)
+        return self.request.claim.started_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
@@ -309,11 +333,9 @@ class Executor:
             return self._success(arn="none", status="Deleted")
         if step.worked and not self._is_noted(found):
             self._mark(found, {CREATION_TAG: SUCCEEDED})
-        shortage = NOTHING_SHORT
-        if step.missing:
-            reported = self.events.failures(described, since=self.request.claim.started_at)
-            causes = map(str, worth_telling(described, reported))
-            shortage = "; ".join([*step.missing, *causes])[:_LONGEST_SHORTAGE]
+        arrivals = found.arrivals or self._look(found).arrivals or Arrivals()
+        shortage = shortage_report(described, arrivals, now=found.now, note=step.note)
+        if shortage != NOTHING_SHORT:
             log.warning("answered as it is", cluster=self.api.name, missing=shortage)
         return self._success(arn=described["ClusterArn"], status=found.status, shortage=shortage)
 
@@ -331,8 +353,13 @@ class Executor:
         return Progress(complete=True, data=data)
 
     def _failure(self, step: Fail, found: Found) -> ProvisioningError:
-        since = self.request.claim.started_at
-        reported = self.events.failures(found.described, since=since) if step.explain else ()
+        reported: Sequence[ReportedFailure] = ()
+        if step.explain and found.arrivals:
+            reported = found.arrivals.failures
+        elif step.explain:
+            reported = self.events.errors(found.described, since=self._since(found)).failures
+        if step.group:
+            reported = [one for one in reported if one.group == step.group]
         if step.of_creation:
             self._mark(found, {CREATION_TAG: CREATE_FAILED})
         return failure(found.described, reported, what=step.what, next_step=step.next_step)

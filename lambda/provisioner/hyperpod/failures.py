@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import owner_in_tags
@@ -37,6 +37,10 @@ class ReportedFailure:
     def cause(self) -> Cause:
         """The kind of failure."""
         return cause_of(self.text)
+
+    def within_group(self) -> "ReportedFailure":
+        """Return the failure without the group, for a line that begins with it."""
+        return replace(self, group=None)
 
     def __str__(self) -> str:
         where = ", ".join(
@@ -92,7 +96,7 @@ def worth_telling(
     for one in reported:  # a launch that is retried fails alike each time
         newest.setdefault((one.group, one.cause.name or one.text), one)
     kept = tuple(newest.values())[:MOST_EXPLANATIONS]
-    own = _own_message(described)
+    own = own_message(described)
     if own is not None and not any(own.text.rstrip(". ") in one.text for one in kept):
         kept = (own, *kept)
     return kept
@@ -238,7 +242,7 @@ def _log_group(described: Described) -> str:
     return f"{_LOG_GROUP}/{described.get('ClusterName', '')}/{cluster_id}"
 
 
-def _own_message(described: Described) -> ReportedFailure | None:
+def own_message(described: Described) -> ReportedFailure | None:
     """Return what a cluster says of itself, with the group and instance that it is about.
 
     The message names the instance, if anything; the group shows by its state.
