@@ -38,8 +38,8 @@ def _lifecycle_script_fails(stage: Stage) -> Iterator[Check]:
     group = stage.config.cluster.all_groups[-1].name
     stage.environment.hyperpod.faults = Faults(lifecycle_script_failure=frozenset({group}))
     matching = (
-        rf"no node in group {group}.*log stream LifecycleConfig/{group}/i-\w+ in CloudWatch log group "
-        rf"/aws/sagemaker/Clusters/{stage.config.cluster.name}/"
+        rf"no node in group {group}.*log stream LifecycleConfig/{group}/i-\w+ in CloudWatch "
+        rf"log group /aws/sagemaker/Clusters/{stage.config.cluster.name}/"
     )
     yield from fails(stage, stage.deploy(), matching=matching)
     yield has_status(stage, "hyperpod", "ROLLBACK_FAILED")

@@ -84,13 +84,14 @@ class Arrivals:
             described: DescribeCluster's answer.
             late: Whether there is no time to see each missing node tried twice.
         """
+        groups = groups_of(described)
         return [
             name
-            for name, lacking in self.short_groups(described)
-            if self.there(name, groups_of(described)[name]) == 0
+            for name, _ in self.short_groups(described)
+            if self.there(name, groups[name]) == 0
             and not self.checked(name)
             and self._only_scripts_failed(name)
-            and (late or self._was_tried(name, lacking))
+            and (late or self._was_tried(name, groups[name]["TargetCount"]))
         ]
 
     def _of(self, name: str) -> list[Node]:

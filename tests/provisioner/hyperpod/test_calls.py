@@ -130,7 +130,8 @@ def test_failed_continuous_create_tells_shortages_and_newest_errors(
     assert text == (
         "The HyperPod cluster ml-cluster is Failed: Cluster creation failed; group workers, "
         "instance i-1: capacity: InsufficientInstanceCapacity; group workers has 0 of 4 nodes. "
-        "Try again later, use another Availability Zone, or reserve capacity with a training plan."
+        "Wait or try again later, use another Availability Zone, or reserve capacity with a "
+        "training plan."
     )
 
 
