@@ -62,7 +62,7 @@ class HyperPodClusterProperties:
         return cls(
             cluster_name=name,
             cluster_input=cluster_input,
-            wait_for=_one_of(properties, "WaitFor", (ACCEPTED, IN_SERVICE, NODES), IN_SERVICE),
+            wait_for=_one_of(properties, "WaitFor", (ACCEPTED, IN_SERVICE, NODES), NODES),
             wait_minutes=int(_one_of(properties, "WaitMinutes", minutes, _WAIT_MINUTES)),
             on_shortage=_one_of(properties, "OnShortage", (FAIL, CONTINUE), CONTINUE),
             on_create_failure=_one_of(properties, "OnCreateFailure", (KEEP, DELETE), KEEP),

@@ -84,7 +84,19 @@ def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) 
     larger = {**larger, "DesiredImageId": ami}
     described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
     tagged(stubber, team)
-    stubbed_stack.update(asked)
+    node = {
+        "InstanceGroupName": "workers",
+        "InstanceId": "i-0123456789abcdef0",
+        "InstanceType": "ml.g5.12xlarge",
+        "LaunchTime": datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC),
+        "InstanceStatus": {"Status": "Running"},
+    }
+    first_page = {**NAME, "MaxResults": 100}
+    pages = [(first_page, {"NextToken": "n"}), ({**first_page, "NextToken": "n"}, {})]
+    for asked_page, more in pages:
+        answer = {"ClusterNodeSummaries": [node], **more}
+        stubber.add_response("list_cluster_nodes", answer, asked_page)
+    assert stubbed_stack.update(asked).data["Shortage"] == "none"
 
 
 def test_failed_continuous_create_tells_shortages_and_newest_errors(
