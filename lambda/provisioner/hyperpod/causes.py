@@ -30,9 +30,11 @@ def _cause(name: str, signs: str, next_step: str) -> Cause:
     return Cause(name=name, signs=re.compile(signs, _WORDS), next_step=next_step)
 
 
+_NOT_ALLOWED = r"AccessDenied|not authorized|UnauthorizedOperation"
 LIFECYCLE_SCRIPT = _cause(
     "lifecycle script",
-    r"lifecycle.?(script|config)|on_create|LcsExecution",
+    # A script that may not be read did not run.
+    rf"\A(?!.*({_NOT_ALLOWED})).*(lifecycle.?(script|config)|on_create|LcsExecution)",
     "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
     "deploy again.",
 )
@@ -71,7 +73,7 @@ CAUSES = (
     ),
     _cause(
         "capacity",
-        r"Insufficient\w*Capacity|(insufficient|sufficient|no|not enough) capacity|"
+        r"Insufficient\w*Capacity|(insufficient|sufficient|no|not enough) ([\w.]+ )?capacity|"
         r"capacity (is )?(not available|unavailable)",
         "Wait or try again later, use another Availability Zone, or reserve capacity with a "
         "training plan.",
@@ -84,7 +86,7 @@ CAUSES = (
     ),
     _cause(
         "execution role",
-        r"assume.{0,80}role|execution role|PassRole",
+        r"\bassum(e|ing)\b.{0,80}role|execution role|PassRole",
         "Check that the execution role exists and that sagemaker.amazonaws.com may assume it, then "
         "deploy again.",
     ),
@@ -107,7 +109,7 @@ CAUSES = (
     ),
     _cause(
         "permission",
-        r"AccessDenied|not authorized|UnauthorizedOperation",
+        _NOT_ALLOWED,
         "Allow what the message names, then deploy again.",
     ),
 )

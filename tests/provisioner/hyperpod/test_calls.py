@@ -115,7 +115,7 @@ def test_failed_continuous_create_tells_shortages_and_newest_errors(
         "SortBy": "EventTime",
         "SortOrder": "Descending",
         "MaxResults": 100,
-        "EventTimeAfter": Time().now - 60,
+        "EventTimeAfter": Time().now - 2,
     }
     stubber.add_response(
         "list_cluster_events",

@@ -20,6 +20,7 @@ NONE = Faults()
 SHORTAGE = Faults(capacity_shortage=frozenset({"a"}))
 SCRIPT = Faults(lifecycle_script_failure=frozenset({"a"}))
 CHECK = Faults(deep_health_check_failure=frozenset({"a"}))
+LABELS = {"Labels": {"team": "research"}}
 CHECKED: dict[str, Any] = {"OnStartDeepHealthChecks": ["InstanceStress"]}
 
 
@@ -72,7 +73,7 @@ def test_classic_update_is_rolled_back() -> None:
     before = {node["InstanceId"] for node in api.nodes()}
     api.service.faults = SHORTAGE
 
-    changes = [group("a", 3, ThreadsPerCore=1), group("b", 2), group("c", 1)]
+    changes = [group("a", 3, KubernetesConfig=LABELS), group("b", 2), group("c", 1)]
     api("UpdateCluster", ClusterName=NAME, InstanceGroups=changes)
     api.wait(Timings().update + Timings().node_launch)
     assert api.status() == "RollingBack"
@@ -80,7 +81,7 @@ def test_classic_update_is_rolled_back() -> None:
 
     assert (api.status(), api.counts()) == ("InService", {"a": (1, 1), "b": (1, 1)})
     assert "sufficient capacity" in described(api)["FailureMessage"]
-    assert "ThreadsPerCore" not in described(api)["InstanceGroups"][0]
+    assert "KubernetesConfig" not in described(api)["InstanceGroups"][0]
     assert {node["InstanceId"] for node in api.nodes()} == before
 
 
