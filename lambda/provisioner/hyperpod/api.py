@@ -15,8 +15,6 @@ from provisioner.hyperpod.statuses import ClusterStatus
 
 T = TypeVar("T")
 
-MOST_NODES = 2000
-"""How many nodes a poll can list: of a larger cluster, the counts in its description are used."""
 _NODES_A_PAGE = 100
 
 

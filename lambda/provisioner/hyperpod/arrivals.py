@@ -60,8 +60,8 @@ class Arrivals:
         nodes = self._of(name)
         return [node for node in nodes if _status(node) == NodeStatus.DEEP_HEALTH_CHECK]
 
-    def failures_of(self, name: str) -> list[ReportedFailure]:
-        """Return what errors say of a group, newest first."""
+    def failures_of(self, name: str | None) -> list[ReportedFailure]:
+        """Return what errors say of a group, or of the cluster itself, newest first."""
         return [one for one in self.failures if one.group == name]
 
     def short_groups(self, described: Described) -> Iterator[tuple[str, int]]:

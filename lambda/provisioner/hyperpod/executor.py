@@ -10,7 +10,7 @@ from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import TAG_PREFIX
 from provisioner.framework.request import DONE, NOT_YET, Progress
-from provisioner.hyperpod.api import MOST_NODES, HyperPodApi
+from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import (
     CREATE_FAILED,
@@ -25,7 +25,6 @@ from provisioner.hyperpod.claim import (
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.failures import (
-    ReportedFailure,
     failure,
     governed,
     not_created,
@@ -34,6 +33,7 @@ from provisioner.hyperpod.failures import (
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.governance import governance_of
 from provisioner.hyperpod.groups import groups_of
+from provisioner.hyperpod.nodes import look
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.report import NOTHING_SHORT, shortage_report
 from provisioner.hyperpod.statuses import SETTLED, SoftwareUpdateStatus
@@ -52,8 +52,6 @@ from provisioner.hyperpod.steps import (
     Wait,
 )
 
-# A request that concerns no node tells what it finds, and why that came to be.
-_HINDSIGHT_SECONDS = 3600.0
 # A poll that came without a claim begins now, and would wait for ever.
 _LEAST_WAIT_SECONDS = 1.0
 # A Delete that is late fails before it is tried, so the last try before tells what hinders it.
@@ -100,7 +98,7 @@ class Executor:
             case AskStack():
                 return self._ask(found)
             case AskNodes():
-                return self._look(found)
+                return replace(found, arrivals=self._look(found))
             case Tag(add=add, remove=remove):
                 return self._tag(found, add, remove)
             case Create():
@@ -135,24 +133,8 @@ class Executor:
             log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
             return replace(found, stack=StackPhase.SETTLED)
 
-    def _look(self, found: Found) -> Found:
-        """Look how far the nodes have come; where that is not known, the description counts."""
-        groups, nodes = groups_of(found.described), None
-        if 0 < sum(group.get("TargetCount", 0) for group in groups.values()) <= MOST_NODES:
-            try:
-                nodes = self.api.nodes()
-            except AWS_ERRORS as error:
-                log.warning("no nodes", cluster=self.api.name, cause=str(error))
-        arrivals = Arrivals(nodes=nodes)
-        if any(arrivals.is_short(name, group) for name, group in groups.items()):
-            errors = self.events.errors(found.described, since=self._since(found))
-            arrivals = replace(arrivals, failures=errors.failures, attempts=errors.attempts)
-        return replace(found, arrivals=arrivals)
-
-    def _since(self, found: Found) -> float:
-        claim = visible_claim(found.tags)
-        concerns_nodes = self.request.makes_a_cluster or (claim and claim.last_call)
-        return self.request.claim.started_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
+    def _look(self, found: Found) -> Arrivals:
+        return found.arrivals or look(found, self.request, api=self.api, events=self.events)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
@@ -333,8 +315,7 @@ class Executor:
             return self._success(arn="none", status="Deleted")
         if step.worked and not self._is_noted(found):
             self._mark(found, {CREATION_TAG: SUCCEEDED})
-        arrivals = found.arrivals or self._look(found).arrivals or Arrivals()
-        shortage = shortage_report(described, arrivals, now=found.now, note=step.note)
+        shortage = shortage_report(described, self._look(found), now=found.now, note=step.note)
         if shortage != NOTHING_SHORT:
             log.warning("answered as it is", cluster=self.api.name, missing=shortage)
         return self._success(arn=described["ClusterArn"], status=found.status, shortage=shortage)
@@ -353,13 +334,13 @@ class Executor:
         return Progress(complete=True, data=data)
 
     def _failure(self, step: Fail, found: Found) -> ProvisioningError:
-        reported: Sequence[ReportedFailure] = ()
-        if step.explain and found.arrivals:
-            reported = found.arrivals.failures
-        elif step.explain:
-            reported = self.events.errors(found.described, since=self._since(found)).failures
-        if step.group:
-            reported = [one for one in reported if one.group == step.group]
+        arrivals = self._look(found) if step.explain else Arrivals()
         if step.of_creation:
             self._mark(found, {CREATION_TAG: CREATE_FAILED})
-        return failure(found.described, reported, what=step.what, next_step=step.next_step)
+        return failure(
+            found.described,
+            arrivals.failures_of(step.group) if step.group else arrivals.failures,
+            what=step.what,
+            next_step=step.next_step,
+            there=arrivals.there,
+        )

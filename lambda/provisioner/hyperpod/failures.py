@@ -1,14 +1,14 @@
 """What goes wrong with a HyperPod cluster, as messages with cause and next step."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import owner_in_tags
 from provisioner.hyperpod.causes import UNKNOWN, Cause, cause_of
 from provisioner.hyperpod.changes import Refusal
-from provisioner.hyperpod.groups import Described, groups_of
+from provisioner.hyperpod.groups import Described, Group, groups_of
 from provisioner.hyperpod.shortage import shortages
 from provisioner.hyperpod.statuses import GroupStatus
 
@@ -66,6 +66,7 @@ def failure(
     *,
     what: str | None = None,
     next_step: str | None = None,
+    there: Callable[[str, Group], int] | None = None,
 ) -> ProvisioningError:
     """Return the failure of a cluster.
 
@@ -74,6 +75,7 @@ def failure(
         reported: What its events say, newest first.
         what: What happened to it, after its name. Default: its status.
         next_step: What to do. Default: what suits the cause.
+        there: How many nodes of a group work. Default: as many as it has instances.
     """
     found = worth_telling(described, reported)
     # What a group or an instance says is nearer to the cause than what is said of the whole.
@@ -83,7 +85,7 @@ def failure(
     what = what or f"is {described['ClusterStatus']}"
     return ProvisioningError(
         f"The HyperPod cluster {described.get('ClusterName')} {what}",
-        detail="; ".join([*map(str, found), *shortages(described)]),
+        detail="; ".join([*map(str, found), *shortages(described, there=there)]),
         next_step=next_step,
     )
 

@@ -53,7 +53,7 @@ def _head(described: Described, *, now: float) -> str:
 def _line(name: str, described: Described, arrivals: Arrivals) -> str:
     group = groups_of(described)[name]
     counts = f"{name}: {arrivals.there(name, group)} of {group.get('TargetCount', 0)} nodes"
-    failures = arrivals.failures_of(name)
+    failures = arrivals.failures_of(name) or arrivals.failures_of(None)
     checked = len(arrivals.checked(name))
     if failures:
         failure = _most_telling(failures)
