@@ -3,15 +3,25 @@
 from collections.abc import Iterator
 
 from rehearsal.hyperpod import Faults
+from rehearsal.kubernetes import Fault
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
 
+_NOT_YET = (
+    'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
+    'cannot list resource "secrets" in API group "" in the namespace "kube-system"'
+)
+
 
 def _role_not_propagated(stage: Stage) -> Iterator[Check]:
     stage.environment.hyperpod.faults = Faults(role_not_propagated_calls=2)
-    yield succeeds("the creation is retried until the role is there", stage.deploy())
+    listing = frozenset({"list"})
+    stage.environment.kubernetes.inject(
+        Fault(code=403, reason="Forbidden", message=_NOT_YET, kind="Secret", verbs=listing, times=2)
+    )
+    yield succeeds("calls are retried until role and access policy are there", stage.deploy())
     yield all_nodes_run(stage)
 
 
@@ -36,7 +46,7 @@ def _slow_nodes(stage: Stage) -> Iterator[Check]:
 SCENARIOS = (
     Scenario(
         name="role-not-propagated",
-        summary="the execution role has not yet reached SageMaker",
+        summary="execution role and access policy have not yet reached SageMaker and Kubernetes",
         play=_role_not_propagated,
     ),
     Scenario(
