@@ -38,7 +38,7 @@ class Arrivals:
     Attributes:
         nodes: The cluster's nodes; None if they are not known.
         failures: What the newest errors since the request say, newest first.
-        attempts: How many errors each group has had since.
+        attempts: How many launches of each group failed since.
     """
 
     nodes: Sequence[Node] | None = None
