@@ -75,6 +75,11 @@ class CdkCli:
         arguments = ["--all", "--concurrency", "3", "--require-approval", "never"]
         self._run("deploy", ["--app", str(self.assembly), *arguments], on_line=on_line)
 
+    def last_lines(self, command: str) -> str:
+        """Return the last lines that a command printed."""
+        lines = self._log(command).read_text(encoding="utf-8").splitlines()
+        return "\n".join(lines[-_LAST_LINES:])
+
     def destroy(self, *stacks: str) -> None:
         """Destroy the stacks named, and what depends on them; all when none is named."""
         arguments = [*(stacks or ["--all"]), "--force", "--concurrency", "3"]
@@ -102,7 +107,7 @@ class CdkCli:
             [executable, command, "--no-notices", "--no-color", "--ci", *arguments],
             environment={**_inherited(), **self.environment},
             directory=self.repository,
-            log=self.work_directory / f"cdk-{command}.log",
+            log=self._log(command),
             on_line=keep,
         )
         if code != 0 and lines and lines[-1].endswith(_APP_REFUSED):
@@ -111,6 +116,9 @@ class CdkCli:
         if code != 0:
             last = "\n".join(line for line in lines[-_LAST_LINES:] if line.strip())
             raise CdkError(f"cdk {command} failed (exit code {code}):\n{last}")
+
+    def _log(self, command: str) -> Path:
+        return self.work_directory / f"cdk-{command}.log"
 
 
 def _inherited() -> dict[str, str]:

@@ -93,7 +93,9 @@ def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
     for name, outputs in report.outputs.items():
         yield f"\nOutputs of {name}"
         for key, value in outputs.items():
-            yield f"  {key:26} {value}"
+            first, *others = value.splitlines() or [""]
+            yield f"  {key:26} {first}"
+            yield from (f"  {'':26} {line}" for line in others)
     if report.cluster is not None:
         yield f"\nHyperPod cluster {report.cluster.name} is {report.cluster.status}"
         for group in report.cluster.instance_groups:

@@ -157,6 +157,11 @@ class Stage:
             return "\n".join(reasons) if reasons else str(error)
         return None
 
+    @property
+    def last_lines(self) -> str:
+        """The last lines that the CLI printed when it deployed."""
+        return self._cli.last_lines("deploy")
+
     def destroy(self, *kinds: str) -> str | None:
         """Destroy stacks by kind (`hyperpod`), all when none is named; return what went wrong.
 

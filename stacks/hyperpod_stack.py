@@ -86,11 +86,10 @@ class HyperPodStack(cdk.Stack):
             {
                 "HyperPodClusterName": cluster.cluster_name,
                 "HyperPodClusterArn": cluster.cluster_arn,
+                # The CLI sorts outputs and prints them last: what is short is read at the end.
+                "HyperPodClusterShortage": cluster.shortage,
             },
         )
-        if config.cluster.wait_for == "nodes":
-            # Only then is it known what is missing when the deployment ends.
-            add_outputs(self, {"HyperPodClusterShortage": cluster.shortage})
 
     def _cluster_role(self, cluster: ClusterConfig) -> iam.IRole | None:
         if cluster.auto_scaling is None or cluster.role_arn is not None:

@@ -4,6 +4,7 @@ from rehearsal.scenarios import (
     changes,
     delays,
     helm_failures,
+    missing_nodes,
     outside_events,
     refused_creations,
     script_changes,
@@ -14,6 +15,7 @@ SCENARIOS = {
     scenario.name: scenario
     for module in (
         refused_creations,
+        missing_nodes,
         helm_failures,
         delays,
         changes,

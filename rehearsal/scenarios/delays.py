@@ -1,21 +1,27 @@
 """Scenarios in which AWS is slow or busy, and the deployment must succeed all the same."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from rehearsal.hyperpod import Faults
+from rehearsal.kubernetes import Fault
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
 from rehearsal.stage import Stage
+from rehearsal.verification.inspection import running_nodes, wanted_nodes
 
-
-def _wait_for_nodes(document: dict[str, Any]) -> None:
-    document["cluster"]["wait_for"] = "nodes"
+_NOT_YET = (
+    'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
+    'cannot list resource "secrets" in API group "" in the namespace "kube-system"'
+)
 
 
 def _role_not_propagated(stage: Stage) -> Iterator[Check]:
     stage.environment.hyperpod.faults = Faults(role_not_propagated_calls=2)
-    yield succeeds("the creation is retried until the role is there", stage.deploy())
+    listing = frozenset({"list"})
+    stage.environment.kubernetes.inject(
+        Fault(code=403, reason="Forbidden", message=_NOT_YET, kind="Secret", verbs=listing, times=2)
+    )
+    yield succeeds("calls are retried until role and access policy are there", stage.deploy())
     yield all_nodes_run(stage)
 
 
@@ -28,17 +34,19 @@ def _throttled(stage: Stage) -> Iterator[Check]:
 
 
 def _slow_nodes(stage: Stage) -> Iterator[Check]:
-    stage.environment.hyperpod.faults = Faults(slow_nodes={"worker-group-1": 8.0})
-    stage.change(_wait_for_nodes)
-    yield succeeds("the deployment waits for the last node", stage.deploy())
-    yield has_status(stage, "hyperpod", "CREATE_COMPLETE", "UPDATE_COMPLETE")
-    yield all_nodes_run(stage)
+    slow = stage.config.cluster.all_groups[0].name
+    stage.environment.hyperpod.faults = Faults(slow_nodes={slow: 8.0})
+    yield succeeds("the deployment succeeds", stage.deploy())
+    yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
+    running = running_nodes(stage.config, clients=stage.environment.clients)
+    wanted = wanted_nodes(stage.config)
+    yield Check(check=f"it waited for {wanted} nodes ({running})", ok=running == wanted)
 
 
 SCENARIOS = (
     Scenario(
         name="role-not-propagated",
-        summary="the execution role has not yet reached SageMaker",
+        summary="execution role and access policy have not yet reached SageMaker and Kubernetes",
         play=_role_not_propagated,
     ),
     Scenario(
@@ -48,7 +56,7 @@ SCENARIOS = (
     ),
     Scenario(
         name="slow-nodes",
-        summary="the GPU node takes eight times as long, and the deployment waits for nodes",
+        summary="the nodes of the first group take eight times as long",
         play=_slow_nodes,
     ),
 )

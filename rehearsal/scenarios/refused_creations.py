@@ -19,12 +19,11 @@ def _is_kept(stage: Stage) -> Iterator[Check]:
     yield cluster_is(stage, "Failed")
 
 
-def _capacity_shortage(stage: Stage) -> Iterator[Check]:
-    stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({"worker-group-1"}))
+def _all_or_nothing_shortage(stage: Stage) -> Iterator[Check]:
+    group = stage.config.cluster.all_groups[0].name
+    stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group}))
     stage.change(_all_or_nothing)
-    yield from fails(
-        stage, stage.deploy(), matching=r"worker-group-1.*[Cc]apacity.*Try again later"
-    )
+    yield from fails(stage, stage.deploy(), matching=rf"{group}.*[Cc]apacity.*try again later")
     yield from _is_kept(stage)
 
 
@@ -36,30 +35,23 @@ def _quota_exceeded(stage: Stage) -> Iterator[Check]:
 
 
 def _lifecycle_script_fails(stage: Stage) -> Iterator[Check]:
-    stage.environment.hyperpod.faults = Faults(
-        lifecycle_script_failure=frozenset({"worker-group-2"})
+    group = stage.config.cluster.all_groups[-1].name
+    stage.environment.hyperpod.faults = Faults(lifecycle_script_failure=frozenset({group}))
+    matching = (
+        rf"no node in group {group}.*log stream LifecycleConfig/{group}/i-\w+ in CloudWatch "
+        rf"log group /aws/sagemaker/Clusters/{stage.config.cluster.name}/"
     )
-    stage.change(_all_or_nothing)
-    matching = r"worker-group-2.*log stream LifecycleConfig/worker-group-2/i-"
     yield from fails(stage, stage.deploy(), matching=matching)
-    yield from _is_kept(stage)
-
-
-def _deep_health_check_fails(stage: Stage) -> Iterator[Check]:
-    stage.environment.hyperpod.faults = Faults(
-        deep_health_check_failure=frozenset({"worker-group-1"})
-    )
-    stage.change(_all_or_nothing)
-    matching = r"worker-group-1.*[Dd]eep health check"
-    yield from fails(stage, stage.deploy(), matching=matching)
-    yield from _is_kept(stage)
+    yield has_status(stage, "hyperpod", "ROLLBACK_FAILED")
+    # The nodes of the other groups are there to look at, until the next deployment.
+    yield cluster_is(stage, "InService")
 
 
 SCENARIOS = (
     Scenario(
-        name="capacity-shortage",
-        summary="AWS has no ml.g5.12xlarge left, and the cluster wants all its nodes or none",
-        play=_capacity_shortage,
+        name="all-or-nothing-shortage",
+        summary="AWS has no instance left for the first group, and nodes come all or none",
+        play=_all_or_nothing_shortage,
     ),
     Scenario(
         name="quota-exceeded",
@@ -68,12 +60,7 @@ SCENARIOS = (
     ),
     Scenario(
         name="lifecycle-script-fails",
-        summary="on_create.sh exits non-zero on the nodes of worker-group-2",
+        summary="on_create.sh exits non-zero on every node of the last group",
         play=_lifecycle_script_fails,
-    ),
-    Scenario(
-        name="deep-health-check-fails",
-        summary="the GPUs of worker-group-1 fail their deep health checks",
-        play=_deep_health_check_fails,
     ),
 )

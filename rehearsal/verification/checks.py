@@ -22,6 +22,8 @@ def verify(
     """Yield each check as it is done."""
     yield from _commands(config, tools=tools)
     yield from _cluster(config, clients=clients)
+    told = outputs[f"{config.name}-hyperpod"]["HyperPodClusterShortage"]
+    yield Check(check=f"the output HyperPodClusterShortage is none ({told})", ok=told == "none")
     yield from _platform(config, clients=clients, outputs=outputs[f"{config.name}-platform"])
     if config.storage is not None:
         storage = outputs[f"{config.name}-storage"]

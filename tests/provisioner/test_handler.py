@@ -92,10 +92,21 @@ def test_unknown_resource_type_is_named(entry_point: EntryPoint) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["ThrottlingException", "RequestLimitExceeded", "ServiceUnavailable"]
+    ("code", "status"),
+    [
+        ("ThrottlingException", 400),
+        ("RequestLimitExceeded", 503),
+        ("ServiceUnavailable", 503),
+        # botocore models these two for EKS, and any proxy on the way has names of its own.
+        ("ServerException", 500),
+        ("ServiceUnavailableException", 503),
+        ("502", 502),
+    ],
 )
-def test_throttling_while_polling_is_no_failure(clients: FakeClients, code: str) -> None:
-    clients.error = client_error(code, "DescribeCluster")
+def test_trouble_of_aws_while_polling_is_no_failure(
+    clients: FakeClients, code: str, status: int
+) -> None:
+    clients.error = client_error(code, "DescribeCluster", status=status)
     sent = event("Create", "Custom::HyperPodCluster", CLUSTER, physical_id="ml")
     assert handler.is_complete(sent, Context()) == {"IsComplete": False}
 

@@ -102,7 +102,9 @@ def test_the_report_has_outputs_cluster_and_release(
     assert set(report["outputs"]["ml-hyperpod"]) == {
         "HyperPodClusterName",
         "HyperPodClusterArn",
+        "HyperPodClusterShortage",
     }
+    assert report["outputs"]["ml-hyperpod"]["HyperPodClusterShortage"] == "none"
     cluster = report["cluster"]
     assert (cluster["name"], cluster["status"]) == ("ml-cluster", "InService")
     assert cluster["arn"] == report["outputs"]["ml-hyperpod"]["HyperPodClusterArn"]

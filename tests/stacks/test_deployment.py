@@ -32,7 +32,7 @@ OUTPUTS = {
         "GrantAdminCommand",
     },
     "ml-storage": {"FileSystemId", "FileSystemDnsName", "FileSystemMountName"},
-    "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn"},
+    "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn", "HyperPodClusterShortage"},
 }
 TWO_SUBNETS = {
     "hyperpod_subnets": [
@@ -59,12 +59,6 @@ def test_outputs_are_exactly_those_of_the_interface(
     own = {output for output in outputs if not output.startswith("ExportsOutput")}
     assert own == OUTPUTS[name]
     assert not [output for output in own if "Export" in outputs[output]]
-
-
-def test_waiting_for_nodes_tells_which_are_missing(configure: Configure, view: View) -> None:
-    outputs = view(configure({"cluster": {"wait_for": "nodes"}}), "ml-hyperpod").outputs
-
-    assert set(outputs) == OUTPUTS["ml-hyperpod"] | {"HyperPodClusterShortage"}
 
 
 def test_both_families_of_outputs_have_the_same_values(default_config: Config, view: View) -> None:

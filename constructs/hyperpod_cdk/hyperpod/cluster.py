@@ -48,7 +48,8 @@ class HyperPodCluster(Construct):
     Attributes:
         cluster_name: Name; resolves once the cluster is in service.
         cluster_arn: ARN; it ends in a generated ID, not in the name.
-        shortage: What was missing when the deployment stopped waiting; `none` if nothing was.
+        shortage: Which nodes were missing when the deployment stopped waiting, and why, a line for
+            each group; `none` if none was.
 
     Raises:
         ConfigError: The hardware or the service refuses what the cluster asks for.

@@ -179,7 +179,7 @@ class NodeGroupConfig(GroupConfig):
 
     threads_per_core: Annotated[ThreadsPerCore | None, Api("ThreadsPerCore")] = None
     """2 turns simultaneous multithreading on, for types that have it; 1 suits every type. Default:
-    2 where every type of the group has it, else 1."""
+    2 where every type of the group has it, else 1. It cannot change after the group is made."""
 
     volume_size_gib: VolumeSize | None = 500
     """Size in GiB of the EBS volume of each instance, mounted at /opt/sagemaker; null for none.
@@ -228,7 +228,8 @@ class NodeGroupConfig(GroupConfig):
 
     execution_role_arn: Annotated[RoleArn | None, Api("ExecutionRole")] = None
     """ARN of an IAM role of your own for the nodes; HyperPod, the network, the scripts and image
-    pulls need its rights. Default: the deployment's role."""
+    pulls need its rights. It cannot change after the group is made. Default: the deployment's
+    role."""
 
     @property
     def volume_key_ids(self) -> tuple[str, ...]:

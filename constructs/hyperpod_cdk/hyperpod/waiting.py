@@ -26,10 +26,11 @@ def _minutes(value: int) -> int:
 class WaitingConfig(Section):
     """What a deployment of the cluster waits for, and what happens to a failed cluster."""
 
-    wait_for: Annotated[str, OneOf(values=WAIT_FOR, noun="something to wait for")] = "in_service"
+    wait_for: Annotated[str, OneOf(values=WAIT_FOR, noun="something to wait for")] = "nodes"
     """When a deployment of the cluster is done. accepted: as soon as HyperPod accepted it.
     in_service: when the cluster is in service; with continuous provisioning, nodes come afterwards.
-    nodes: when every group has its instances, or its least number of them. Default: in_service."""
+    nodes: when every group has its instances, or its least number of them, or when it is clear
+    which are missing and why (on_shortage). Default: nodes."""
 
     wait_minutes: Annotated[
         int,
@@ -41,9 +42,9 @@ class WaitingConfig(Section):
     on_shortage: Annotated[
         str, OneOf(values=ON_SHORTAGE, noun="a way to deal with a late cluster")
     ] = "continue"
-    """What happens when the cluster is not ready in time: fail rolls the deployment back;
-    continue lets it succeed and reports what is missing, while HyperPod goes on trying. Default:
-    continue."""
+    """What happens when the cluster is not ready: fail rolls the deployment back after
+    wait_minutes; continue lets it succeed, for missing nodes as soon as it is clear why, and
+    reports what is missing, while HyperPod goes on trying. Default: continue."""
 
     on_create_failure: Annotated[
         str, OneOf(values=ON_CREATE_FAILURE, noun="a way to deal with a failed creation")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
@@ -61,6 +62,12 @@ def code(error: Exception) -> str:
     return ""
 
 
+def _http_status(error: Exception) -> int:
+    if isinstance(error, ClientError):
+        return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    return 0
+
+
 def is_not_found(error: Exception) -> bool:
     """Say whether the thing asked for does not exist."""
     return code(error) in _NOT_FOUND
@@ -81,6 +88,8 @@ def is_in_use(error: Exception) -> bool:
 def is_transient(error: Exception) -> bool:
     """Say whether the same call may well succeed a little later."""
     if code(error) in _THROTTLING | _TRANSIENT:
+        return True
+    if _http_status(error) >= HTTPStatus.INTERNAL_SERVER_ERROR:  # EKS has names of its own
         return True
     return isinstance(error, AwsConnectionError | HTTPClientError)
 

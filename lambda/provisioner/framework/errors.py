@@ -54,7 +54,12 @@ class CarriedFailure(ProvisioningError):
 
 def one_line(text: str) -> str:
     """Return the text as a message: one line, short enough, without credentials."""
-    return _clipped(_clean(text, frozenset()), MESSAGE_LIMIT_BYTES)
+    return shortened(text, MESSAGE_LIMIT_BYTES)
+
+
+def shortened(text: str, limit_bytes: int) -> str:
+    """Return the text in one line without credentials, shortened in the middle if it is long."""
+    return _clipped(_clean(text, frozenset()), limit_bytes)
 
 
 def _clean(text: str, secrets: frozenset[str]) -> str:

@@ -15,6 +15,8 @@ from provisioner.hyperpod.statuses import ClusterStatus
 
 T = TypeVar("T")
 
+_NODES_A_PAGE = 100
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodApi:
@@ -108,6 +110,17 @@ class HyperPodApi:
         if remove:
             call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
             self._call(call, patient=patient)
+
+    def nodes(self) -> list[Mapping[str, Any]]:
+        """Return the nodes."""
+        nodes: list[Mapping[str, Any]] = []
+        request: dict[str, Any] = {"ClusterName": self.name, "MaxResults": _NODES_A_PAGE}
+        while True:
+            page = self._call(partial(self.sagemaker.list_cluster_nodes, **request))
+            nodes += page.get("ClusterNodeSummaries", ())
+            if not page.get("NextToken"):
+                return nodes
+            request["NextToken"] = page["NextToken"]
 
     def _tags(self, arn: str) -> dict[str, str]:
         tags: dict[str, str] = {}

@@ -30,14 +30,17 @@ def _cause(name: str, signs: str, next_step: str) -> Cause:
     return Cause(name=name, signs=re.compile(signs, _WORDS), next_step=next_step)
 
 
+_NOT_ALLOWED = r"AccessDenied|not authorized|UnauthorizedOperation"
+LIFECYCLE_SCRIPT = _cause(
+    "lifecycle script",
+    # A script that may not be read did not run.
+    rf"\A(?!.*({_NOT_ALLOWED})).*(lifecycle.?(script|config)|on_create|LcsExecution)",
+    "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
+    "deploy again.",
+)
 # The first one that fits counts: the particular stand before the general.
 CAUSES = (
-    _cause(
-        "lifecycle script",
-        r"lifecycle.?(script|config)|on_create|LcsExecution",
-        "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
-        "deploy again.",
-    ),
+    LIFECYCLE_SCRIPT,
     _cause(
         "deep health check",
         r"deep.?health.?check",
@@ -70,9 +73,10 @@ CAUSES = (
     ),
     _cause(
         "capacity",
-        r"Insufficient\w*Capacity|(insufficient|sufficient|no|not enough) capacity|"
+        r"Insufficient\w*Capacity|(insufficient|sufficient|no|not enough) ([\w.]+ )?capacity|"
         r"capacity (is )?(not available|unavailable)",
-        "Try again later, use another Availability Zone, or reserve capacity with a training plan.",
+        "Wait or try again later, use another Availability Zone, or reserve capacity with a "
+        "training plan.",
     ),
     _cause(
         "access entry",
@@ -82,7 +86,7 @@ CAUSES = (
     ),
     _cause(
         "execution role",
-        r"assume.{0,80}role|execution role|PassRole",
+        r"\bassum(e|ing)\b.{0,80}role|execution role|PassRole",
         "Check that the execution role exists and that sagemaker.amazonaws.com may assume it, then "
         "deploy again.",
     ),
@@ -105,7 +109,7 @@ CAUSES = (
     ),
     _cause(
         "permission",
-        r"AccessDenied|not authorized|UnauthorizedOperation",
+        _NOT_ALLOWED,
         "Allow what the message names, then deploy again.",
     ),
 )

@@ -61,7 +61,12 @@ _WHEN_LEFT_OUT: Mapping[str, object] = {
 }
 _ROLE = "ClusterRole"
 _FLEXIBLE = "InstanceRequirements"
-_FIXED_IN_GROUP = ("OverrideVpcConfig", "InstanceType", _FLEXIBLE)
+# Of an existing group, UpdateCluster takes the same role and threads as at its creation:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
+_ALWAYS_FIXED = ("OverrideVpcConfig", "ExecutionRole", "ThreadsPerCore")
+_FIXED_IN_GROUP = (*_ALWAYS_FIXED, "InstanceType", _FLEXIBLE)
+# Left out, HyperPod keeps or chooses it.
+_CHOSEN = frozenset({"ThreadsPerCore"})
 _RENAME = "Give the group another name: a new group is made and the old one removed."
 _SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
 _SET_IT = "Set it explicitly: it can be changed, but not be left out again."
@@ -280,8 +285,10 @@ def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
     """Return what is asked to change in a group and never does."""
     # The list of a flexible group may change; anything else about the type may not.
     flexible = group.get(_FLEXIBLE) and details.get(_FLEXIBLE)
-    for key in _FIXED_IN_GROUP[:1] if flexible else _FIXED_IN_GROUP:
+    for key in _ALWAYS_FIXED if flexible else _FIXED_IN_GROUP:
         value = group.get(key)
+        if value is None and key in _CHOSEN:
+            continue
         asked = before is None or not means_the_same(before.get(key), value)
         if asked and not means_the_same(requested_value(details.get(key)), value):
             yield key

@@ -149,6 +149,10 @@ class Claim:
         """Whether the cluster is as the request made it."""
         return self.last_call == CREATE_KEY
 
+    def is_fresh(self, now: float) -> bool:
+        """Say whether the last call is so young that DescribeCluster may not show it yet."""
+        return now < self.called_at + READ_LAG_SECONDS
+
     def after_call(self, key: str, *, now: float) -> "Claim":
         """Return the claim with a note of the call that was just made."""
         return replace(self, last_call=key, called_at=round(now, 3))

@@ -37,15 +37,8 @@ from provisioner.hyperpod.failures import (
     stale,
 )
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.groups import groups_of
-from provisioner.hyperpod.properties import (
-    ACCEPTED,
-    CONTINUE,
-    KEEP,
-    HyperPodClusterProperties,
-)
-from provisioner.hyperpod.shortage import CONTINUOUS, missing
-from provisioner.hyperpod.statuses import SETTLED, ClusterStatus, SoftwareUpdateStatus
+from provisioner.hyperpod.properties import KEEP, HyperPodClusterProperties
+from provisioner.hyperpod.statuses import SETTLED, ClusterStatus
 from provisioner.hyperpod.steps import (
     AskStack,
     Change,
@@ -60,15 +53,8 @@ from provisioner.hyperpod.steps import (
     UpdateSoftware,
     Wait,
 )
+from provisioner.hyperpod.waiting import progress
 
-_TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
-_SOFTWARE_FAILED = frozenset(
-    {
-        SoftwareUpdateStatus.FAILED,
-        SoftwareUpdateStatus.ROLLBACK_IN_PROGRESS,
-        SoftwareUpdateStatus.ROLLBACK_COMPLETE,
-    }
-)
 _LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 _NOT_VISIBLE = Wait(why="its tags are not visible yet")
 
@@ -118,7 +104,7 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
         if found.is_new and not is_marked(found.tags):
             return _NOT_VISIBLE
         if rolls_back:
-            return Done(missing=["the cluster is not this stack's"])
+            return Done(note="the cluster is not this stack's")
         return Refuse(error=belongs_to_another(wanted.cluster_name, found.tags))
     if _is_stale(visible, request, found):
         return Refuse(error=stale(wanted.cluster_name))
@@ -171,7 +157,7 @@ def _hides_a_call(
         return found.now < request.claim.started_at + READ_LAG_SECONDS
     asked = request.aim(wanted).former or {}
     works = found.status == ClusterStatus.IN_SERVICE
-    called = visible.last_call == UPDATE_KEY and _is_fresh(visible, found)
+    called = visible.last_call == UPDATE_KEY and visible.is_fresh(found.now)
     return called and works and counts_differ(asked, found.described)
 
 
@@ -197,7 +183,7 @@ def _way_back(
         return _claim(found, request)
     failed = found.status == ClusterStatus.FAILED
     if request.renames or (failed and (request.waits or found.never_worked)):
-        return Done(missing=missing(found.described, wanted.wait_for))
+        return Done()
     todo = changes(request.aim(wanted), found.described, found.tags)
     if not claim.undoes_calls:
         todo = replace(todo, update={}, software=())
@@ -211,14 +197,14 @@ def _end_of_the_way_back(
         todo = changes(request.aim(wanted), found.described, found.tags)
         if todo.update.get(TO_DELETE):
             return Tag(add=replace(claim, leaves_groups=True).tag)
-    return Done(missing=missing(found.described, wanted.wait_for))
+    return Done()
 
 
 def _way_on(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
 ) -> Step:
     if claim and claim.made_the_cluster:  # made by this request, as it is wanted
-        return _progress(found, wanted, request, claim, Changes())
+        return progress(found, wanted, request, claim, Changes())
     makes = request.makes_a_cluster
     status = found.described["ClusterStatus"]
     failed, works = status == ClusterStatus.FAILED, status == ClusterStatus.IN_SERVICE
@@ -248,7 +234,7 @@ def _way_on(  # noqa: PLR0911 - each return is a case of the table
     if replaced:
         return Delete()
     if failed and request.waits:
-        return Wait(why="the cluster still shows Failed") if _is_fresh(claim, found) else Fail()
+        return Wait(why="the cluster still shows Failed") if claim.is_fresh(found.now) else Fail()
     return _next(found, wanted, request, claim, todo)
 
 
@@ -266,7 +252,7 @@ def _next(
     if todo.tags_to_add or todo.tags_to_remove:
         return Tag(add=todo.tags_to_add, remove=todo.tags_to_remove)
     if not call:
-        return _progress(found, wanted, request, claim, todo)
+        return progress(found, wanted, request, claim, todo)
     if request.is_late(found.now, wanted) and not request.claim.rolls_back:
         return _busy(found, wanted, request)
     return Wait(why="the cluster is busy")
@@ -280,58 +266,6 @@ def _call(todo: Changes, last_call: str) -> UpdateCluster | UpdateSoftware | Non
         return UpdateCluster(input=todo.update)
     updates = (UpdateSoftware(key=key, update=update) for key, update in todo.software)
     return next((call for call in updates if call.key in left and call.update.groups), None)
-
-
-def _progress(  # noqa: PLR0911 - each return is a case of the table
-    found: Found,
-    wanted: HyperPodClusterProperties,
-    request: ClusterRequest,
-    claim: Claim,
-    todo: Changes,
-) -> Step:
-    on = not claim.rolls_back
-    of_creation = claim.made_the_cluster or (request.makes_a_cluster and not found.worked)
-    status = found.described["ClusterStatus"]
-    works = status == ClusterStatus.IN_SERVICE
-    if on and status in _TURNED_BACK and (request.makes_a_cluster or claim.last_call):
-        return Fail(of_creation=of_creation)
-    if wanted.wait_for == ACCEPTED:
-        return Done(worked=on and works)
-    taken_back = _taken_back(found, todo) if on and works and claim.last_call else None
-    if taken_back:
-        return Wait(why=taken_back) if _is_fresh(claim, found) else Fail(what=taken_back)
-    if on and works and todo.update and claim.last_call and _is_fresh(claim, found):
-        return Wait(why="its update is not visible yet")
-    lacking = missing(found.described, wanted.wait_for)
-    if not lacking:
-        return Done(worked=on)
-    if not request.is_late(found.now, wanted):
-        return Wait(why="; ".join(lacking))
-    if wanted.on_shortage == CONTINUE or not on:
-        return Done(missing=lacking, worked=on and works)
-    what = f"was not ready after {wanted.wait_minutes} minutes"
-    what += "" if works else f" (it is {status})"
-    return Fail(what=what, of_creation=of_creation)
-
-
-def _taken_back(found: Found, todo: Changes) -> str | None:
-    """Say what HyperPod took back of this request's calls between two polls, if anything."""
-    groups = groups_of(found.described)
-    asked = (name for _, update in todo.software for name, _ in update.groups)
-    for name in asked:
-        status = groups[name].get("SoftwareUpdateStatus")
-        if status in _SOFTWARE_FAILED:
-            return f"took back the AMI update of group {name} ({status})"
-    # Only an all-or-nothing cluster does as a whole; else autoscaling may change the counts.
-    classic = found.described.get("NodeProvisioningMode") != CONTINUOUS
-    if classic and counts_differ(todo.update, found.described):
-        return "took its update back"
-    return None
-
-
-def _is_fresh(claim: Claim, found: Found) -> bool:
-    """Say whether the last call is so young that DescribeCluster may not show it yet."""
-    return found.now < claim.called_at + READ_LAG_SECONDS
 
 
 def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Fail:
@@ -407,5 +341,5 @@ def _deletion(  # noqa: PLR0911 - each return is a case of the table
         return _NOT_VISIBLE if _may_be_unseen(request, found) else _claim(found, request)
     last = claim if claim.last_call else request.claim
     if found.status == ClusterStatus.FAILED and last.last_call == DELETE_KEY:
-        return Wait(why="the cluster still shows Failed") if _is_fresh(last, found) else Fail()
+        return Wait(why="the cluster still shows Failed") if last.is_fresh(found.now) else Fail()
     return Delete()

@@ -1,7 +1,9 @@
 """The error events of a HyperPod cluster; only one in Continuous mode has any."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from provisioner.aws.api import SageMakerApi
@@ -14,9 +16,25 @@ from provisioner.hyperpod.shortage import CONTINUOUS
 Event = Mapping[str, Any]
 _EVENTS_A_PAGE = 100
 _MOST_PAGES = 5
-_MOST_DESCRIBED = 6
-# Events happen on AWS's clock, not on this function's.
-_CLOCK_SKEW_SECONDS = 60.0
+_MOST_DESCRIBED = 8
+# One failed node may be an accident; two of a kind are not.
+_MOST_OF_A_KIND = 2
+# Events happen on AWS's clock, not on this function's. More would count what the deployment before
+# this one got wrong, such as a script that is mended now.
+_CLOCK_SKEW_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """What went wrong in a time.
+
+    Attributes:
+        failures: What the newest errors of each kind say, newest first.
+        attempts: How many launches of each group failed.
+    """
+
+    failures: Sequence[ReportedFailure] = ()
+    attempts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,22 +52,25 @@ class HyperPodEvents:
     sagemaker: SageMakerApi
     cluster_name: str
 
-    def failures(self, described: Described, *, since: float) -> tuple[ReportedFailure, ...]:
-        """Return what the errors say, newest first.
+    def errors(self, described: Described, *, since: float) -> Errors:
+        """Return what went wrong.
 
         Args:
             described: DescribeCluster's answer.
             since: Seconds since the epoch; older errors are another deployment's.
         """
         if described.get("NodeProvisioningMode") != CONTINUOUS:
-            return ()
+            return Errors()
         try:
-            return tuple(self._failures(since))
+            events = list(self._error_events(since))
         except AWS_ERRORS as error:
             log.warning("no events", cluster=self.cluster_name, cause=str(error))
-            return ()
+            return Errors()
+        return Errors(
+            failures=tuple(map(self._failure, _of_each_kind(events))), attempts=_attempts(events)
+        )
 
-    def _failures(self, since: float) -> Iterator[ReportedFailure]:
+    def _error_events(self, since: float) -> Iterator[Event]:
         request: dict[str, object] = {
             "ClusterName": self.cluster_name,
             "SortBy": "EventTime",
@@ -57,23 +78,19 @@ class HyperPodEvents:
             "MaxResults": _EVENTS_A_PAGE,
             "EventTimeAfter": since - _CLOCK_SKEW_SECONDS,
         }
-        # A launch that is retried repeats its event, and each description costs a call.
-        newest: dict[tuple[object, object], Event] = {}
         for _ in range(_MOST_PAGES):
             page = self.sagemaker.list_cluster_events(**request)
-            for event in page.get("Events", ()):
-                if event.get("EventLevel") == "Error":
-                    key = (event.get("InstanceGroupName"), event.get("Description"))
-                    newest.setdefault(key, event)
-            if len(newest) >= _MOST_DESCRIBED or not page.get("NextToken"):
-                break
+            yield from (event for event in page.get("Events", ()) if event["EventLevel"] == "Error")
+            if not page.get("NextToken"):
+                return
             request["NextToken"] = page["NextToken"]
-        for event in list(newest.values())[:_MOST_DESCRIBED]:
-            yield ReportedFailure(
-                text=self._message(event) or event.get("Description", ""),
-                group=event.get("InstanceGroupName"),
-                instance=event.get("InstanceId"),
-            )
+
+    def _failure(self, event: Event) -> ReportedFailure:
+        return ReportedFailure(
+            text=self._message(event) or event.get("Description", ""),
+            group=event.get("InstanceGroupName"),
+            instance=event.get("InstanceId"),
+        )
 
     def _message(self, event: Event) -> str | None:
         """Return the cause, which the list of events does not tell."""
@@ -87,3 +104,27 @@ class HyperPodEvents:
         details = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
         messages = (item.get("FailureMessage") for item in details.values())
         return next((message for message in messages if message), None)
+
+
+def _of_each_kind(events: Sequence[Event]) -> list[Event]:
+    """Return the events to describe: a retried launch repeats its event, and each costs a call.
+
+    The newest of each kind come first, then the second ones, of another instance each.
+    """
+    kinds: dict[tuple[object, object], dict[object, Event]] = {}
+    for event in events:
+        kind = (event.get("InstanceGroupName"), event.get("Description"))
+        kinds.setdefault(kind, {}).setdefault(event.get("InstanceId"), event)
+    several = [list(by_instance.values())[:_MOST_OF_A_KIND] for by_instance in kinds.values()]
+    ordered = [event for same in zip_longest(*several) for event in same if event is not None]
+    return ordered[:_MOST_DESCRIBED]
+
+
+def _attempts(events: Sequence[Event]) -> dict[str, int]:
+    """Return how many launches of each group failed: HyperPod reports one in several events."""
+    counts = Counter((event.get("InstanceGroupName"), event.get("Description")) for event in events)
+    attempts: dict[str, int] = {}
+    for (name, _), count in counts.items():
+        if name is not None:
+            attempts[str(name)] = max(count, attempts.get(str(name), 0))
+    return attempts

@@ -11,6 +11,7 @@ from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import TAG_PREFIX
 from provisioner.framework.request import DONE, NOT_YET, Progress
 from provisioner.hyperpod.api import HyperPodApi
+from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import (
     CREATE_FAILED,
     CREATE_KEY,
@@ -28,14 +29,16 @@ from provisioner.hyperpod.failures import (
     governed,
     not_created,
     refused_by_service,
-    worth_telling,
 )
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.governance import governance_of
 from provisioner.hyperpod.groups import groups_of
+from provisioner.hyperpod.nodes import look
 from provisioner.hyperpod.properties import HyperPodClusterProperties
+from provisioner.hyperpod.report import NOTHING_SHORT, shortage_report
 from provisioner.hyperpod.statuses import SETTLED, SoftwareUpdateStatus
 from provisioner.hyperpod.steps import (
+    AskNodes,
     AskStack,
     Create,
     Delete,
@@ -49,8 +52,6 @@ from provisioner.hyperpod.steps import (
     Wait,
 )
 
-NOTHING_SHORT = "none"
-_LONGEST_SHORTAGE = 800
 # A poll that came without a claim begins now, and would wait for ever.
 _LEAST_WAIT_SECONDS = 1.0
 # A Delete that is late fails before it is tried, so the last try before tells what hinders it.
@@ -96,6 +97,8 @@ class Executor:
         match step:
             case AskStack():
                 return self._ask(found)
+            case AskNodes():
+                return replace(found, arrivals=self._look(found))
             case Tag(add=add, remove=remove):
                 return self._tag(found, add, remove)
             case Create():
@@ -129,6 +132,9 @@ class Executor:
             # The answer would only tell how long to wait for nothing.
             log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
             return replace(found, stack=StackPhase.SETTLED)
+
+    def _look(self, found: Found) -> Arrivals:
+        return found.arrivals or look(found, self.request, api=self.api, events=self.events)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
@@ -309,11 +315,8 @@ class Executor:
             return self._success(arn="none", status="Deleted")
         if step.worked and not self._is_noted(found):
             self._mark(found, {CREATION_TAG: SUCCEEDED})
-        shortage = NOTHING_SHORT
-        if step.missing:
-            reported = self.events.failures(described, since=self.request.claim.started_at)
-            causes = map(str, worth_telling(described, reported))
-            shortage = "; ".join([*step.missing, *causes])[:_LONGEST_SHORTAGE]
+        shortage = shortage_report(described, self._look(found), now=found.now, note=step.note)
+        if shortage != NOTHING_SHORT:
             log.warning("answered as it is", cluster=self.api.name, missing=shortage)
         return self._success(arn=described["ClusterArn"], status=found.status, shortage=shortage)
 
@@ -331,8 +334,13 @@ class Executor:
         return Progress(complete=True, data=data)
 
     def _failure(self, step: Fail, found: Found) -> ProvisioningError:
-        since = self.request.claim.started_at
-        reported = self.events.failures(found.described, since=since) if step.explain else ()
+        arrivals = self._look(found) if step.explain else Arrivals()
         if step.of_creation:
             self._mark(found, {CREATION_TAG: CREATE_FAILED})
-        return failure(found.described, reported, what=step.what, next_step=step.next_step)
+        return failure(
+            found.described,
+            arrivals.failures_of(step.group) if step.group else arrivals.failures,
+            what=step.what,
+            next_step=step.next_step,
+            there=arrivals.there,
+        )

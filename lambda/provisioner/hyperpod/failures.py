@@ -1,14 +1,14 @@
 """What goes wrong with a HyperPod cluster, as messages with cause and next step."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import owner_in_tags
 from provisioner.hyperpod.causes import UNKNOWN, Cause, cause_of
 from provisioner.hyperpod.changes import Refusal
-from provisioner.hyperpod.groups import Described, groups_of
+from provisioner.hyperpod.groups import Described, Group, groups_of
 from provisioner.hyperpod.shortage import shortages
 from provisioner.hyperpod.statuses import GroupStatus
 
@@ -38,6 +38,10 @@ class ReportedFailure:
         """The kind of failure."""
         return cause_of(self.text)
 
+    def within_group(self) -> "ReportedFailure":
+        """Return the failure without the group, for a line that begins with it."""
+        return replace(self, group=None)
+
     def __str__(self) -> str:
         where = ", ".join(
             f"{what} {name}"
@@ -62,6 +66,7 @@ def failure(
     *,
     what: str | None = None,
     next_step: str | None = None,
+    there: Callable[[str, Group], int] | None = None,
 ) -> ProvisioningError:
     """Return the failure of a cluster.
 
@@ -70,6 +75,7 @@ def failure(
         reported: What its events say, newest first.
         what: What happened to it, after its name. Default: its status.
         next_step: What to do. Default: what suits the cause.
+        there: How many nodes of a group work. Default: as many as it has instances.
     """
     found = worth_telling(described, reported)
     # What a group or an instance says is nearer to the cause than what is said of the whole.
@@ -79,7 +85,7 @@ def failure(
     what = what or f"is {described['ClusterStatus']}"
     return ProvisioningError(
         f"The HyperPod cluster {described.get('ClusterName')} {what}",
-        detail="; ".join([*map(str, found), *shortages(described)]),
+        detail="; ".join([*map(str, found), *shortages(described, there=there)]),
         next_step=next_step,
     )
 
@@ -92,7 +98,7 @@ def worth_telling(
     for one in reported:  # a launch that is retried fails alike each time
         newest.setdefault((one.group, one.cause.name or one.text), one)
     kept = tuple(newest.values())[:MOST_EXPLANATIONS]
-    own = _own_message(described)
+    own = own_message(described)
     if own is not None and not any(own.text.rstrip(". ") in one.text for one in kept):
         kept = (own, *kept)
     return kept
@@ -238,7 +244,7 @@ def _log_group(described: Described) -> str:
     return f"{_LOG_GROUP}/{described.get('ClusterName', '')}/{cluster_id}"
 
 
-def _own_message(described: Described) -> ReportedFailure | None:
+def own_message(described: Described) -> ReportedFailure | None:
     """Return what a cluster says of itself, with the group and instance that it is about.
 
     The message names the instance, if anything; the group shows by its state.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from provisioner.aws.stack import StackPhase
+from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import (
     ADOPTED,
     CREATE_FAILED,
@@ -25,12 +26,14 @@ class Found:
         described: DescribeCluster's answer; empty when there is no such cluster.
         tags: The cluster's tags, as far as they are visible yet.
         stack: What CloudFormation does with the stack; None while nobody asked.
+        arrivals: How far the nodes have come; None while nobody asked.
     """
 
     now: float
     described: Described
     tags: Mapping[str, str] = field(default_factory=dict)
     stack: StackPhase | None = None
+    arrivals: Arrivals | None = None
 
     @property
     def status(self) -> str:

@@ -25,7 +25,8 @@ class HyperPodClusterProperties:
         cluster_name: The HyperPod cluster's name, which is also the resource's id.
         cluster_input: The whole CreateCluster input.
         wait_for: When a create or an update is done: `accepted`, as soon as HyperPod took it on;
-            `in_service`, when the cluster is; `nodes`, when no group is short of nodes.
+            `in_service`, when the cluster is; `nodes`, when no group is short of nodes, or
+            it is clear which are and why.
         wait_minutes: How long that may take, 1 to 55.
         on_shortage: What becomes of a deployment that is not done by then: `fail` or `continue`.
         on_create_failure: What becomes of a cluster whose creation failed: `keep` or `delete`.
@@ -62,7 +63,7 @@ class HyperPodClusterProperties:
         return cls(
             cluster_name=name,
             cluster_input=cluster_input,
-            wait_for=_one_of(properties, "WaitFor", (ACCEPTED, IN_SERVICE, NODES), IN_SERVICE),
+            wait_for=_one_of(properties, "WaitFor", (ACCEPTED, IN_SERVICE, NODES), NODES),
             wait_minutes=int(_one_of(properties, "WaitMinutes", minutes, _WAIT_MINUTES)),
             on_shortage=_one_of(properties, "OnShortage", (FAIL, CONTINUE), CONTINUE),
             on_create_failure=_one_of(properties, "OnCreateFailure", (KEEP, DELETE), KEEP),

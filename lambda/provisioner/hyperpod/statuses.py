@@ -22,6 +22,16 @@ class GroupStatus(StrEnum):
     FAILED = "Failed"
 
 
+class NodeStatus(StrEnum):
+    """The Status of a node, but for those in which it works."""
+
+    DEEP_HEALTH_CHECK = "DeepHealthCheckInProgress"
+    FAILURE = "Failure"
+    NOT_FOUND = "NotFound"
+    PENDING = "Pending"
+    SHUTTING_DOWN = "ShuttingDown"
+
+
 class SoftwareUpdateStatus(StrEnum):
     """The SoftwareUpdateStatus of an instance group."""
 

@@ -13,6 +13,11 @@ class AskStack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskNodes:
+    """How far the nodes have come decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tag:
     """Write and remove tags, the claim among them; the next step follows at once.
 
@@ -75,11 +80,11 @@ class Done:
     """Answer with success.
 
     Attributes:
-        missing: What the cluster lacks, if it is answered as it is.
+        note: What is to be said beside what the cluster lacks.
         worked: Whether the cluster is InService, which is noted on it.
     """
 
-    missing: Sequence[str] = ()
+    note: str = ""
     worked: bool = False
 
 
@@ -92,12 +97,14 @@ class Fail:
         next_step: What to do; None for what suits the cause.
         of_creation: Whether the creation failed, which is noted on the cluster.
         explain: Whether HyperPod's events are asked for the cause.
+        group: The instance group whose failures are the cause; None for any.
     """
 
     what: str | None = None
     next_step: str | None = None
     of_creation: bool = False
     explain: bool = True
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +119,17 @@ class Refuse:
 
 
 Step = (
-    AskStack | Tag | Create | UpdateCluster | UpdateSoftware | Delete | Wait | Done | Fail | Refuse
+    AskStack
+    | AskNodes
+    | Tag
+    | Create
+    | UpdateCluster
+    | UpdateSoftware
+    | Delete
+    | Wait
+    | Done
+    | Fail
+    | Refuse
 )
 Change = Tag | Create | UpdateCluster | UpdateSoftware | Delete
 """The steps that change something."""

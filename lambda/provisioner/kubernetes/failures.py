@@ -9,6 +9,9 @@ _TRANSIENT = re.compile(
     r"|internal server error|context deadline exceeded|cluster unreachable"
     r"|etcdserver: (leader|request timed out)|server is currently unable|connection to the server"
     r"|client connection lost"
+    # RBAC's words: an access policy takes a while to reach each API server.
+    # https://docs.aws.amazon.com/eks/latest/userguide/access-policies.html
+    r'|is forbidden: (?-i:User) \\?"'
 )
 # A token that expires while helm asks for the API's kinds makes helm miss built-in kinds.
 _HALF_DISCOVERED = re.compile(
@@ -35,7 +38,7 @@ _TOO_LARGE = re.compile(
 DEPLOY_AGAIN = "Fix the cause and deploy again: the release recovers by itself."
 CHECK_ACCESS = (
     "Check that the cluster's endpoint is open to the function and that its role has an access "
-    "entry, then deploy again."
+    "entry with an access policy, then deploy again."
 )
 _SPLIT_THE_CHART = (
     "helm keeps chart and manifests, compressed, in one Secret of at most 1 MiB: move big CRDs to "

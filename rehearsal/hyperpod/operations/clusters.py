@@ -69,7 +69,8 @@ class ClusterOperations:
         return {"ClusterArn": cluster.arn}
 
     def _describe(self, call: Call) -> Answer:
-        return describe_cluster(self._find(call))
+        counted = self._backend.surroundings.unknowns.current_count
+        return describe_cluster(self._find(call), counted=counted)
 
     def _list(self, call: Call) -> Answer:
         request = call.request
@@ -108,7 +109,7 @@ class ClusterOperations:
         checked = [node for node in cluster.nodes if node.status == "DeepHealthCheckInProgress"]
         if checked and backend.faults.current.update_refused_in_deep_health_checks:
             message = f"Deep health checks are in progress on cluster '{cluster.name}'."
-            raise conflict(message)
+            raise validation_error(message)
         self._check_quotas(call, cluster=cluster)
         cluster.subnets |= subnets_of(
             vpc_configs_of(request), caller=call.caller, directory=backend.subnets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from botocore.model import ListShape, StructureShape
 
@@ -23,8 +23,15 @@ COPIED_FROM_GROUP = (
 )
 
 
-def describe_cluster(cluster: Cluster) -> dict[str, Any]:
-    """Return the DescribeCluster response."""
+def describe_cluster(
+    cluster: Cluster, *, counted: Literal["running", "launched"]
+) -> dict[str, Any]:
+    """Return the DescribeCluster response.
+
+    Args:
+        cluster: The cluster.
+        counted: Which nodes CurrentCount counts.
+    """
     groups = list(cluster.groups.values())
     answer = {
         **project(output_shape("DescribeCluster"), cluster.settings),
@@ -32,9 +39,9 @@ def describe_cluster(cluster: Cluster) -> dict[str, Any]:
         "ClusterName": cluster.name,
         "ClusterStatus": cluster.status,
         "CreationTime": cluster.created_at,
-        "InstanceGroups": [_describe_group(g) for g in groups if not g.restricted],
+        "InstanceGroups": [_describe_group(g, counted) for g in groups if not g.restricted],
     }
-    restricted = [_describe_group(group) for group in groups if group.restricted]
+    restricted = [_describe_group(group, counted) for group in groups if group.restricted]
     if restricted:
         answer["RestrictedInstanceGroups"] = restricted
     if "AutoScaling" in cluster.settings:
@@ -62,11 +69,13 @@ def training_plans_of(cluster: Cluster) -> list[str]:
     return sorted({plan for plan in plans if plan})
 
 
-def _describe_group(group: InstanceGroup) -> dict[str, Any]:
+def _describe_group(
+    group: InstanceGroup, counted: Literal["running", "launched"]
+) -> dict[str, Any]:
     spec = {name: value for name, value in group.spec.items() if name not in REWRITTEN}
     details = {
         **project(_details_shape(restricted=group.restricted), spec),
-        "CurrentCount": group.current_count,
+        "CurrentCount": group.current_count if counted == "running" else group.launched_count,
         "TargetCount": 0 if group.deleting else group.target_count,
         "Status": group.status,
     }

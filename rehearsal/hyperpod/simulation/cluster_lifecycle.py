@@ -78,6 +78,18 @@ class ClusterLifecycle:
         if len(staying) != wanted:
             description = f"InstanceGroup {group.name} is scaling from {len(staying)} to {wanted}"
             record_group(cluster, group, time=now, description=description)
+            # It says nothing of a failure: awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
+            record_group(
+                cluster,
+                group,
+                time=now,
+                level="Warn",
+                description="1 node(s) lost orchestration-ready status.",
+                failure_message=(
+                    "Request to service failed. If failure persists after retry, contact customer "
+                    "support."
+                ),
+            )
         for _ in range(wanted - len(staying)):
             self.nodes.request(cluster, group, now)
         # Those that do not run yet go first, then the youngest.

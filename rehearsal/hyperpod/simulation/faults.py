@@ -25,7 +25,8 @@ class Faults:
         create_failure: When set, a create ends Failed with this FailureMessage.
         delete_conflicts: How many first DeleteCluster calls are refused.
         update_refused_in_deep_health_checks: Refuse UpdateCluster while a node is being checked,
-            which the developer guide says may happen.
+            which the developer guide says may happen; with a ValidationException, since botocore
+            models no exception for it.
     """
 
     capacity_shortage: frozenset[str] = frozenset()
@@ -81,7 +82,7 @@ def capacity_shortage(*, instance_type: str) -> str:
     """Return the message for an instance type that cannot be launched now."""
     return (
         f"We currently do not have sufficient capacity to launch new {instance_type} instances. "
-        "Please try again. (InsufficientInstanceCapacity)"
+        "Please try again."
     )
 
 

@@ -173,15 +173,20 @@ class NodeProvisioner:
         node.message = message
         if node.instance_id is not None:
             node.status = "Failure"
-        record_node(
-            place.cluster,
-            node,
-            time=now,
-            level="Error",
-            description=f"Instance creation in {place} failed",
-            failure_message=message,
-            lifecycle_script_state=script_state,
-        )
+        # One fault is two events (awslabs/awsome-distributed-ai, hyperpod-mental-model.md).
+        for description in (
+            f"Failed to provision EC2 Instance in {place}",
+            f"Instance creation in {place} failed",
+        ):
+            record_node(
+                place.cluster,
+                node,
+                time=now,
+                level="Error",
+                description=description,
+                failure_message=message,
+                lifecycle_script_state=script_state,
+            )
         if self._listener.node_failed(place.cluster, place.group, message, now):
             pause = self._around.timings.retry_after(failures=node.failures)
             self._later(place, now + pause, self._restart)

@@ -96,6 +96,11 @@ class InstanceGroup:
         return sum(node.joined and node.status != "ShuttingDown" for node in self.nodes)
 
     @property
+    def launched_count(self) -> int:
+        """How many nodes have an instance, in whatever state."""
+        return sum(node.instance_id is not None for node in self.nodes)
+
+    @property
     def minimum_count(self) -> int:
         """How many nodes make the group InService."""
         return int(self.spec.get("MinInstanceCount", self.target_count))

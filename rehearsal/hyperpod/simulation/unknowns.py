@@ -14,8 +14,12 @@ class Unknowns:
         left_out_groups: What becomes of an instance group that UpdateCluster does not name. The API
             reference has InstanceGroupsToDelete, which suggests `kept`; it does not say so.
             With `removed`, an update without any instance group removes all of them.
+        current_count: Which nodes DescribeCluster's CurrentCount counts: those that run, or all
+            that were launched, in their script, in deep health checks and failed ones too. The API
+            reference says "that are currently in the instance group".
         tag_lag: Seconds until ListTags shows what CreateCluster, AddTags and DeleteTags did.
     """
 
     left_out_groups: Literal["kept", "removed"] = "kept"
+    current_count: Literal["running", "launched"] = "running"
     tag_lag: float = 0.0

@@ -103,6 +103,13 @@ def _broken_immutability_rules(spec: Mapping[str, Any], cluster: Cluster) -> Ite
         return
     if spec.get("OverrideVpcConfig") != group.spec.get("OverrideVpcConfig"):
         yield f"Instance group '{group.name}': OverrideVpcConfig cannot be changed."
+    for key in ("ExecutionRole", "ThreadsPerCore"):
+        value = group.spec.get(key)
+        if spec.get(key, value) != value:
+            yield (
+                f"Instance group '{group.name}': {key} must be the one that was specified when the "
+                "group was created."
+            )
     flexible = "InstanceRequirements" in spec and "InstanceRequirements" in group.spec
     if not flexible and instance_types_of(spec) != instance_types_of(group.spec):
         yield (

@@ -1,12 +1,9 @@
 """The Kubernetes API of the rehearsal, and what the rest of the rehearsal controls of it."""
 
 import copy
-import ssl
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
-
-import trustme
 
 from rehearsal.kubernetes.apply.patches import merge_patched
 from rehearsal.kubernetes.control_plane import Fault
@@ -21,6 +18,7 @@ from rehearsal.kubernetes.objects.target import Target
 from rehearsal.kubernetes.server.application import Application
 from rehearsal.kubernetes.server.authentication import Authenticate
 from rehearsal.kubernetes.server.background_server import BackgroundServer
+from rehearsal.kubernetes.server.certificates import server_context
 from rehearsal.kubernetes.server.faults import Faults
 from rehearsal.kubernetes.server.openapi import OpenApi
 from rehearsal.kubernetes.server.operations import Operations
@@ -47,10 +45,7 @@ class KubernetesApi:
             ValueError: There are no schemas of this Kubernetes version.
         """
         schemas = BuiltInSchemas(kubernetes_version=kubernetes_version)
-        authority = trustme.CA(organization_name="Kubernetes API of the rehearsal")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        authority.issue_cert("localhost", "127.0.0.1", "::1").configure_cert(context)
-        self.ca_pem = authority.cert_pem.bytes().decode()
+        context, self.ca_pem = server_context(hosts=["localhost"], addresses=["127.0.0.1", "::1"])
         self._kubernetes_version = kubernetes_version
         self._faults = Faults()
         self._store = Store()

@@ -137,6 +137,28 @@ def test_a_name_in_use_that_is_not_found_ends_with_the_cause(
         act({**properties(group("workers", 2)), **late})
 
 
+@pytest.mark.parametrize("hidden", ["the former cluster", "the new one"])
+def test_a_read_that_lags_behind_the_names_in_use(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, hidden: str
+) -> None:
+    """DescribeCluster says not found while CreateCluster says in use, before or after it worked."""
+    until = time.now + 300
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if time.now >= until:
+            return
+        if operation == "DescribeCluster":
+            raise client_error("ResourceNotFound", operation)
+        if operation == "CreateCluster" and hidden == "the former cluster":
+            raise client_error("ResourceInUse", operation, "A cluster with that name exists")
+
+    sagemaker.before = before
+    assert stack.create(ONE).data["ClusterStatus"] == "InService"
+    assert time.now >= until
+    made = [operation for operation in sagemaker.writes if operation != "CreateCluster"]
+    assert made == []
+
+
 def test_a_delete_that_is_always_refused_names_the_cause(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time
 ) -> None:

@@ -85,7 +85,19 @@ def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) 
     larger = {**larger, "DesiredImageId": ami}
     described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
     tagged(stubber, team)
-    stubbed_stack.update(asked)
+    node = {
+        "InstanceGroupName": "workers",
+        "InstanceId": "i-0123456789abcdef0",
+        "InstanceType": "ml.g5.12xlarge",
+        "LaunchTime": datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC),
+        "InstanceStatus": {"Status": "Running"},
+    }
+    first_page = {**NAME, "MaxResults": 100}
+    pages = [(first_page, {"NextToken": "n"}), ({**first_page, "NextToken": "n"}, {})]
+    for asked_page, more in pages:
+        answer = {"ClusterNodeSummaries": [node], **more}
+        stubber.add_response("list_cluster_nodes", answer, asked_page)
+    assert stubbed_stack.update(asked).data["Shortage"] == "none"
 
 
 def test_failed_continuous_create_tells_shortages_and_newest_errors(
@@ -104,7 +116,7 @@ def test_failed_continuous_create_tells_shortages_and_newest_errors(
         "SortBy": "EventTime",
         "SortOrder": "Descending",
         "MaxResults": 100,
-        "EventTimeAfter": Time().now - 60,
+        "EventTimeAfter": Time().now - 2,
     }
     stubber.add_response(
         "list_cluster_events",
@@ -131,7 +143,8 @@ def test_failed_continuous_create_tells_shortages_and_newest_errors(
     assert text == (
         "The HyperPod cluster ml-cluster is Failed: Cluster creation failed; group workers, "
         "instance i-1: capacity: InsufficientInstanceCapacity; group workers has 0 of 4 nodes. "
-        "Try again later, use another Availability Zone, or reserve capacity with a training plan."
+        "Wait or try again later, use another Availability Zone, or reserve capacity with a "
+        "training plan."
     )
 
 

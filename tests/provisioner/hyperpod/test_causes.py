@@ -33,7 +33,10 @@ MESSAGES = {
     "training plan": ["Training plan arn:aws:x is not active"],
     "capacity": [
         "We currently do not have sufficient capacity to launch new ml.p5.48xlarge instances. "
-        "Please try again. (InsufficientInstanceCapacity)",
+        "Please try again.",
+        "We currently do not have sufficient ml.p5.48xlarge capacity in the Availability Zone you "
+        "requested. Our system will be working on provisioning additional capacity.",
+        "InsufficientInstanceCapacity",
         "InsufficientCapacityError",
         "There is insufficient capacity in usw2-az2",
     ],
@@ -48,7 +51,12 @@ MESSAGES = {
     "encryption key": ["KMS key is disabled", "no CreateGrant on the key"],
     "EFA": ["EFA health checks did not run successfully", "security group must allow itself"],
     "machine image": ["The AMI ami-0123456789abcdef0 is encrypted"],
-    "permission": ["User is not authorized to perform: ec2:CreateNetworkInterface"],
+    "permission": [
+        "User is not authorized to perform: ec2:CreateNetworkInterface",
+        "User: arn:aws:sts::1:assumed-role/x is not authorized to perform: s3:GetObject on "
+        "resource arn:aws:s3:::sagemaker-b/on_create.sh: the lifecycle script cannot be read",
+        "AccessDenied: the lifecycle scripts in s3://sagemaker-b",
+    ],
     "": ["Something new happened", ""],
 }
 

@@ -157,6 +157,27 @@ FLEXIBLE: dict[str, Any] = {"InstanceRequirements": {"InstanceTypes": ["ml.m5.la
         ),
         (cluster(A), cluster(group("a", **FLEXIBLE)), "InstanceRequirements", "a", "another name"),
         (
+            cluster(group("a", ExecutionRole="role")),
+            cluster(group("a", ExecutionRole="other")),
+            "ExecutionRole",
+            "a",
+            "another name",
+        ),
+        (
+            cluster(group("a", ThreadsPerCore=2)),
+            cluster(group("a", ThreadsPerCore=1)),
+            "ThreadsPerCore",
+            "a",
+            "another name",
+        ),
+        (
+            cluster(group("a", ThreadsPerCore=2, **FLEXIBLE)),
+            cluster(group("a", ThreadsPerCore=1, **FLEXIBLE)),
+            "ThreadsPerCore",
+            "a",
+            "another name",
+        ),
+        (
             cluster(A, B),
             cluster(A, RestrictedInstanceGroups=[B]),
             "RestrictedInstanceGroups",
@@ -171,6 +192,10 @@ def test_immutable_changes_are_refused(
     (refused,) = changed(old, new).refusals
     assert (refused.what, refused.group) == (what, group_name)
     assert instead in refused.instead
+
+
+def test_threads_that_are_left_out_are_not_asked_to_change() -> None:
+    assert changed(cluster(group("a", ThreadsPerCore=2)), cluster(A)) == Changes()
 
 
 def test_new_group_may_override_the_vpc() -> None:

@@ -97,7 +97,7 @@ def test_failed_continuous_create_shows_its_error_events(
     assert sagemaker.last("ListClusterEvents")["SortOrder"] == "Descending"
 
 
-def test_continuous_cluster_in_service_is_enough(
+def test_a_shortage_is_no_failure_of_a_continuous_cluster(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))

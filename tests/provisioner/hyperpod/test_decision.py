@@ -1,20 +1,18 @@
 """The table of `decide`: what is found, and the step that follows."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from provisioner.aws.stack import StackPhase
-from provisioner.framework.owner import Owner
-from provisioner.framework.request import RequestType
-from provisioner.hyperpod.claim import CREATION_TAG, Claim
+from provisioner.hyperpod.claim import Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.steps import (
+    AskNodes,
     AskStack,
     Create,
     Delete,
@@ -25,62 +23,25 @@ from provisioner.hyperpod.steps import (
     UpdateCluster,
     Wait,
 )
-from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID
-from tests.support.provisioner.hyperpod_stack import CLASSIC, group, properties
-
-NOW = 1_800_000_000.0
-MINUTE = 60.0
-OWNER = Owner(stack_id=STACK_ID, logical_id="Resource")
-BEFORE = Claim.of("before", started_at=NOW - 9_000, takes_back="")
-OWN = Claim.of("own", started_at=NOW - 10 * MINUTE).over(BEFORE)
-BACK = Claim.of("own", started_at=NOW - 10 * MINUTE, takes_back="failed").over(BEFORE)
-LATER = Claim.of("later", started_at=NOW - MINUTE)
-LATE = Claim.of("own", started_at=NOW - 60 * MINUTE).over(BEFORE)
-LATE_BACK = Claim.of("own", started_at=NOW - 60 * MINUTE, takes_back="failed").over(BEFORE)
-WANTED = properties(group("workers", 2), NodeProvisioningMode=None)
-SUCCEEDED = {CREATION_TAG: "succeeded"}
-TAKEN_OVER = {CREATION_TAG: "adopted"}
-MADE = OWN.after_call("create", now=NOW - 9 * MINUTE)
-UPDATED = OWN.after_call("update", now=NOW - 9 * MINUTE)
-
-
-def request(kind: RequestType, *, waits: bool = True, claim: Claim = OWN) -> ClusterRequest:
-    return ClusterRequest(
-        type=kind,
-        owner=OWNER,
-        claim=claim,
-        properties="wanted",
-        former=CLASSIC if kind == "Update" else None,
-        renames=False,
-        makes_a_cluster=kind == "Create",
-        waits=waits,
-    )
-
-
-def found(
-    status: str,
-    claim: Claim | None = OWN,
-    *,
-    count: int = 1,
-    stack_id: str = STACK_ID,
-    tags: dict[str, str] | None = None,
-    stack: StackPhase | None = StackPhase.DEPLOYING,
-) -> Found:
-    made = json.loads(CLASSIC["Request"])
-    workers = {**group("workers"), "TargetCount": count, "CurrentCount": 0}
-    del workers["InstanceCount"]
-    owned = replace(OWNER, stack_id=stack_id).tags
-    return Found(
-        now=NOW,
-        described={
-            **made,
-            "ClusterStatus": status,
-            "InstanceGroups": [workers],
-        },
-        tags={**owned, "team": "research", **(tags or {}), **(claim.tag if claim else {})},
-        stack=stack,
-    )
-
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID
+from tests.support.provisioner.decided import (
+    BACK,
+    BEFORE,
+    LATE,
+    LATE_BACK,
+    LATER,
+    MADE,
+    MINUTE,
+    NOW,
+    OWN,
+    SUCCEEDED,
+    TAKEN_OVER,
+    UPDATED,
+    WANTED,
+    found,
+    request,
+)
+from tests.support.provisioner.hyperpod_stack import group, properties
 
 NOTHING = Found(now=NOW, described={}, stack=StackPhase.DEPLOYING)
 ELSEWHERE: dict[str, Any] = {
@@ -171,10 +132,10 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         found("InService", UPDATED, count=2, tags={"team": "x"}),
         Tag,
     ),
-    "updated": (UPDATE, found("InService", UPDATED, count=2), Done),
+    "updated": (UPDATE, found("InService", UPDATED, count=2), AskNodes),
     "a creation adopts a former stack's cluster": (CREATE, found("InService"), UpdateCluster),
     "created, and not ready yet": (CREATE, found("Creating", MADE), Wait),
-    "created": (CREATE, found("InService", MADE), Done),
+    "created": (CREATE, found("InService", MADE), AskNodes),
     "created, and failed": (CREATE, found("Failed", MADE), Fail),
     "created, and deleted meanwhile": (CREATE, found("Deleting", MADE), Fail),
     "never worked": (UPDATE, found("Failed"), Delete),

@@ -70,12 +70,13 @@ def test_update_of_all_groups_is_one_call(
 def test_success_fits_a_response_whatever_is_short(
     before: dict[str, str], sagemaker: LargeSageMaker
 ) -> None:
-    sagemaker.short = True
+    sagemaker.short, sagemaker.failure = True, "there is not enough capacity"
     progress = stack(sagemaker, before).update({**properties(), **LATE})
-    told = progress.data["Shortage"]
-    assert "000 has 0 of 6758 nodes; " in told
-    assert "; 97 more groups are short of nodes; " in told
-    assert "000, instance i-0123456789abcdef0: lifecycle script: Event 0" in told
+    first, *lines, last = progress.data["Shortage"].splitlines()
+    assert first.endswith(f"aws sagemaker describe-cluster --cluster-name {NAME}")
+    assert "000: 0 of 6758 nodes: instance i-0123456789abcdef0: capacity: Event 0: " in lines[0]
+    assert lines[0].endswith("reserve capacity with a training plan.")
+    assert last == f"{GROUPS - len(lines)} more groups are short of nodes."
     assert response_bytes(reason="SUCCESS", data=progress.data) < MOST_RESPONSE_BYTES
 
 
@@ -94,4 +95,4 @@ def test_failure_fits_a_response_whatever_is_wrong(
         made.resource.is_complete(Request.from_event(polled), made.time.clock)
     assert response_bytes(reason=str(failed.value)) + FRAMEWORK_BYTES < MOST_RESPONSE_BYTES
     # A few events are looked at, however many groups fail.
-    assert sagemaker.calls.count("DescribeClusterEvent") <= 6
+    assert sagemaker.calls.count("DescribeClusterEvent") <= 8

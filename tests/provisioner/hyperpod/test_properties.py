@@ -21,11 +21,10 @@ KUBERNETES = st.fixed_dictionaries(
 GROUPS = st.dictionaries(
     st.sampled_from("abcde"),
     st.fixed_dictionaries(
-        {"InstanceCount": st.integers(0, 4), "ExecutionRole": st.sampled_from(ROLES)},
+        {"InstanceCount": st.integers(0, 4)},
         optional={
             "MinInstanceCount": st.just(0),
             "KubernetesConfig": KUBERNETES,
-            "ThreadsPerCore": st.sampled_from([1, 2]),
             "ImageId": st.sampled_from(["ami-0123456789abcdef0", "default"]),
             "ImageReleaseVersion": st.sampled_from(["1.0.0", "2.1.0"]),
         },
@@ -53,7 +52,14 @@ def cluster_input(made: dict[str, Any]) -> dict[str, Any]:
         "NodeRecovery": made["NodeRecovery"],
         "ClusterRole": ROLES[0],
         "InstanceGroups": [
-            {"InstanceGroupName": name, "InstanceType": "ml.m5.2xlarge", **more}
+            # Role and threads never change; they are the group's own.
+            {
+                "InstanceGroupName": name,
+                "InstanceType": "ml.m5.2xlarge",
+                "ExecutionRole": ROLES[name > "b"],
+                **({"ThreadsPerCore": 1} if name > "c" else {}),
+                **more,
+            }
             for name, more in made["groups"].items()
         ],
         "Tags": [{"Key": key, "Value": value} for key, value in made["tags"].items()],
@@ -200,7 +206,16 @@ ANY_GROUPS = st.lists(
         {"InstanceGroupName": st.sampled_from("abc"), "InstanceCount": st.integers(0, 9)},
         optional={
             "ImageId": st.text(max_size=3),
-            **{key: ANY_JSON for key in ("OverrideVpcConfig", "InstanceType", "Other")},
+            **{
+                key: ANY_JSON
+                for key in (
+                    "ExecutionRole",
+                    "InstanceType",
+                    "Other",
+                    "OverrideVpcConfig",
+                    "ThreadsPerCore",
+                )
+            },
         },
     ),
     unique_by=lambda group: group["InstanceGroupName"],

@@ -20,6 +20,7 @@ NONE = Faults()
 SHORTAGE = Faults(capacity_shortage=frozenset({"a"}))
 SCRIPT = Faults(lifecycle_script_failure=frozenset({"a"}))
 CHECK = Faults(deep_health_check_failure=frozenset({"a"}))
+LABELS = {"Labels": {"team": "research"}}
 CHECKED: dict[str, Any] = {"OnStartDeepHealthChecks": ["InstanceStress"]}
 
 
@@ -30,7 +31,7 @@ def described(api: Subject) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("faults", "words"),
     [
-        (SHORTAGE, ["sufficient capacity", "ml.g5.12xlarge", "InsufficientInstanceCapacity"]),
+        (SHORTAGE, ["sufficient capacity", "ml.g5.12xlarge"]),
         (SCRIPT, ["Lifecycle scripts did not run successfully", "Instance i-"]),
         (CHECK, ["Deep health checks did not pass", "Instance i-"]),
         (Faults(create_failure="Something broke."), ["Something broke."]),
@@ -72,15 +73,15 @@ def test_classic_update_is_rolled_back() -> None:
     before = {node["InstanceId"] for node in api.nodes()}
     api.service.faults = SHORTAGE
 
-    changes = [group("a", 3, ThreadsPerCore=1), group("b", 2), group("c", 1)]
+    changes = [group("a", 3, KubernetesConfig=LABELS), group("b", 2), group("c", 1)]
     api("UpdateCluster", ClusterName=NAME, InstanceGroups=changes)
     api.wait(Timings().update + Timings().node_launch)
     assert api.status() == "RollingBack"
     api.wait()
 
     assert (api.status(), api.counts()) == ("InService", {"a": (1, 1), "b": (1, 1)})
-    assert "InsufficientInstanceCapacity" in described(api)["FailureMessage"]
-    assert "ThreadsPerCore" not in described(api)["InstanceGroups"][0]
+    assert "sufficient capacity" in described(api)["FailureMessage"]
+    assert "KubernetesConfig" not in described(api)["InstanceGroups"][0]
     assert {node["InstanceId"] for node in api.nodes()} == before
 
 
@@ -98,7 +99,7 @@ def test_failed_cluster_whose_rollback_fails_too_is_failed() -> None:
 @pytest.mark.parametrize(
     ("faults", "words"),
     [
-        (SHORTAGE, "InsufficientInstanceCapacity"),
+        (SHORTAGE, "sufficient capacity"),
         (SCRIPT, "Lifecycle scripts did not run successfully"),
         (CHECK, "Deep health checks did not pass"),
     ],
@@ -190,7 +191,7 @@ def test_update_refused_in_deep_health_checks() -> None:
     api.wait(Timings().create + 1.5)
 
     error = api.refused("UpdateCluster", ClusterName=NAME, NodeRecovery="None")
-    assert error.code == "ConflictException"
+    assert error.code == "ValidationException"
     assert "Deep health checks are in progress" in error.message
     api.wait()
     api("UpdateCluster", ClusterName=NAME, NodeRecovery="None")

@@ -116,10 +116,13 @@ def test_rule_refuses_request(members: dict[str, Any], sentence: str) -> None:
     assert sentence in error.message
 
 
+OTHER_ROLE = "arn:aws:iam::111122223333:role/another"
 # Changes of an existing cluster that must be refused.
 BAD_UPDATES: list[tuple[dict[str, Any], str]] = [
     ({"InstanceGroups": [group(OverrideVpcConfig=OTHER_VPC)]}, "OverrideVpcConfig cannot be"),
     ({"InstanceGroups": [group(InstanceType="ml.p5.48xlarge")]}, "InstanceType must match"),
+    ({"InstanceGroups": [group(ExecutionRole=OTHER_ROLE)]}, "ExecutionRole must be the one"),
+    ({"InstanceGroups": [group(ThreadsPerCore=2)]}, "ThreadsPerCore must be the one"),
     ({"InstanceGroups": [group("a"), group("a")]}, "'a' is used more than once"),
     ({"InstanceGroupsToDelete": ["other"]}, "'other' in InstanceGroupsToDelete does not exist"),
     (

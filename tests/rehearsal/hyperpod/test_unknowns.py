@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rehearsal.hyperpod import Unknowns
+from rehearsal.hyperpod import Timings, Unknowns
 from tests.support.hyperpod_api import NAME, Subject, create_request, group, subject
 
 TWO = create_request(group("a"), group("b"), NodeProvisioningMode="Continuous")
@@ -22,6 +22,16 @@ def test_left_out_groups_are_kept_or_removed() -> None:
         api.wait()
     assert kept.counts() == {"a": (3, 3), "b": (2, 2)}
     assert removed.counts() == {"a": (3, 3)}
+
+
+def test_current_count_has_nodes_that_run_or_all_that_were_launched() -> None:
+    counts = {}
+    for counted in ("running", "launched"):
+        api = subject(unknowns=Unknowns(current_count=counted))
+        api("CreateCluster", **create_request(group("a"), NodeProvisioningMode="Continuous"))
+        api.wait(Timings().create + Timings().node_launch)  # the scripts run now
+        counts[counted] = api.counts()["a"]
+    assert counts == {"running": (0, 2), "launched": (2, 2)}
 
 
 def test_list_tags_shows_changes_late() -> None:

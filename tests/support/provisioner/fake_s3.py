@@ -18,9 +18,15 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def client_error(code: str, operation: str, message: str = "no") -> ClientError:
+def client_error(
+    code: str, operation: str, message: str = "no", *, status: int = 400
+) -> ClientError:
     """Return an error as botocore raises it."""
-    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
+    response: Any = {
+        "Error": {"Code": code, "Message": message},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+    return ClientError(response, operation)
 
 
 @dataclass(frozen=True)

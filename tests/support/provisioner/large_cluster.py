@@ -61,6 +61,7 @@ class LargeSageMaker:
 
     requested: Mapping[str, Any]
     short: bool = False
+    failure: str = "lifecycle scripts did not run successfully"
     status: str = "InService"
     calls: list[str] = field(default_factory=list)
     tags: dict[str, str] = field(
@@ -110,7 +111,7 @@ class LargeSageMaker:
     def describe_cluster_event(self, *, ClusterName: str, EventId: str) -> dict[str, Any]:
         self.calls.append("DescribeClusterEvent")
         assert ClusterName
-        message = f"Event {EventId}: lifecycle scripts did not run successfully. " + "Why? " * 200
+        message = f"Event {EventId}: {self.failure}. " + "Why? " * 200
         return {
             "EventDetails": {
                 "EventDetails": {"EventMetadata": {"Instance": {"FailureMessage": message}}}

@@ -58,6 +58,9 @@ class LocalSageMaker:
     def describe_cluster(self, **request: object) -> Mapping[str, Any]:
         return self._call("DescribeCluster", request)
 
+    def list_cluster_nodes(self, **request: object) -> Mapping[str, Any]:
+        return self._call("ListClusterNodes", request)
+
     def list_cluster_events(self, **request: object) -> Mapping[str, Any]:
         return self._call("ListClusterEvents", request)
 

@@ -1,0 +1,77 @@
+"""Scenarios in which nodes are missing, and the deployment succeeds and says so."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rehearsal.hyperpod import Faults
+from rehearsal.report import Check
+from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, has_status, succeeds
+from rehearsal.stage import Stage
+
+_OUTPUT = "HyperPodClusterShortage"
+
+
+def _tells(stage: Stage, *, matching: str) -> Iterator[Check]:
+    """Yield the checks that the output, and the CLI's last lines, tell what is missing."""
+    told = stage.outputs()[f"{stage.config.name}-hyperpod"][_OUTPUT]
+    matched = re.search(matching, told) is not None
+    yield Check(check=f"the output {_OUTPUT} tells /{matching}/", ok=matched)
+    printed = all(line in stage.last_lines for line in told.splitlines())
+    yield Check(check="the last lines of cdk deploy say the same", ok=printed)
+
+
+def _capacity_shortage(stage: Stage) -> Iterator[Check]:
+    group = stage.config.cluster.all_groups[0]
+    stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group.name}))
+    yield succeeds("the deployment succeeds", stage.deploy())
+    yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
+    counts = rf"{group.name}: 0 of {group.instance_count} nodes"
+    yield from _tells(stage, matching=rf"{counts}: capacity: .*reserve capacity")
+    stage.environment.hyperpod.faults = Faults()
+    yield all_nodes_run(stage)
+
+
+def _deep_health_check_fails(stage: Stage) -> Iterator[Check]:
+    group = next(group for group in stage.config.cluster.all_groups if group.deep_health_checks)
+    stage.environment.hyperpod.faults = Faults(deep_health_check_failure=frozenset({group.name}))
+    yield succeeds("the deployment succeeds", stage.deploy())
+    counts = rf"{group.name}: 0 of {group.instance_count} nodes"
+    yield from _tells(stage, matching=rf"{counts}: .*deep health check: .*so wait")
+    yield cluster_is(stage, "InService")
+
+
+def _grown(document: dict[str, Any]) -> None:
+    document["cluster"]["instance_groups"][0]["instance_count"] += 2
+
+
+def _shortage_in_an_update(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    yield all_nodes_run(stage)
+    group = stage.config.cluster.all_groups[0]
+    stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group.name}))
+    stage.change(_grown)
+    yield succeeds("the update succeeds", stage.deploy())
+    yield has_status(stage, "hyperpod", "UPDATE_COMPLETE")
+    counts = rf"{group.name}: {group.instance_count} of {group.instance_count + 2} nodes"
+    yield from _tells(stage, matching=rf"{counts}: capacity: ")
+
+
+SCENARIOS = (
+    Scenario(
+        name="capacity-shortage",
+        summary="AWS has no instance left for the first group",
+        play=_capacity_shortage,
+    ),
+    Scenario(
+        name="deep-health-check-fails",
+        summary="the nodes of the first group with deep health checks fail them",
+        play=_deep_health_check_fails,
+    ),
+    Scenario(
+        name="capacity-shortage-of-an-update",
+        summary="the first group grows, and AWS has no instance left for it",
+        play=_shortage_in_an_update,
+        on_a_deployment=True,
+    ),
+)

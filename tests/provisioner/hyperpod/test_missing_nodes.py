@@ -1,0 +1,210 @@
+"""What a deployment that waits for nodes does and says when some do not come."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from provisioner.framework.errors import ProvisioningError
+from rehearsal.hyperpod import Faults, HyperPodService, Unknowns
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.hyperpod_stack import (
+    TIMINGS,
+    HyperPodStack,
+    describe,
+    group,
+    hyperpod_stack,
+    properties,
+)
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+# What CurrentCount counts is not documented: all of this holds either way.
+pytestmark = pytest.mark.parametrize(
+    "unknowns",
+    [Unknowns(current_count="running"), Unknowns(current_count="launched")],
+    ids=["running nodes count", "launched nodes count"],
+)
+
+NODES = {"WaitFor": "nodes"}
+NO_CAPACITY = Faults(capacity_shortage=frozenset({"workers"}))
+BROKEN_SCRIPT = Faults(lifecycle_script_failure=frozenset({"workers"}))
+FAILED_CHECKS = Faults(deep_health_check_failure=frozenset({"workers"}))
+CHECKED: dict[str, Any] = {
+    "InstanceType": "ml.g5.12xlarge",
+    "OnStartDeepHealthChecks": ["InstanceStress"],
+}
+MINUTE = 60.0
+
+
+def nodes(*groups: dict[str, Any], **more: str) -> dict[str, str]:
+    return {**properties(*groups), **NODES, **more}
+
+
+def report(shortage: str) -> list[str]:
+    head, *lines = shortage.splitlines()
+    assert "HyperPod goes on trying. How it is now: aws sagemaker describe-cluster" in head
+    return lines
+
+
+def test_nodes_whose_script_still_runs_are_not_there(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 600.0})
+    assert stack.create(nodes(group("workers", 2))).data["Shortage"] == "none"
+    listed = sagemaker.list_cluster_nodes(ClusterName="ml-cluster")["ClusterNodeSummaries"]
+    assert [node["InstanceStatus"]["Status"] for node in listed] == ["Running"] * 2
+
+
+def test_a_shortage_is_told_as_soon_as_it_is_clear(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sagemaker.service.faults = NO_CAPACITY
+    started = time.now
+    data = stack.create(nodes(group("workers", 4), group("others"))).data
+    assert report(data["Shortage"]) == [
+        "workers: 0 of 4 nodes: capacity: We currently do not have sufficient capacity to launch "
+        "new ml.m5.2xlarge instances. Please try again. Wait or try again later, use another "
+        "Availability Zone, or reserve capacity with a training plan."
+    ]
+    assert time.now - started < 10 * MINUTE
+    assert data["ClusterStatus"] == "InService"
+
+
+def test_nodes_on_their_way_are_waited_for_beside_a_group_that_is_short(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.faults = replace(NO_CAPACITY, slow_nodes={"others": 900.0})
+    told = report(stack.create(nodes(group("workers"), group("others", 2))).data["Shortage"])
+    assert [line.split(":")[0] for line in told] == ["workers"]
+
+
+def test_without_a_cause_the_deployment_waits_to_its_end(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
+    started = time.now
+    told = report(stack.create(nodes(group("workers"), WaitMinutes="30")).data["Shortage"])
+    assert told == ["workers: 0 of 1 nodes: HyperPod has reported no error. Wait, and look again."]
+    assert 30 * MINUTE <= time.now - started <= 31 * MINUTE
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_script_that_fails_on_every_node_is_a_failure(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, count: int
+) -> None:
+    sagemaker.service.faults = replace(
+        BROKEN_SCRIPT, capacity_shortage=frozenset({"large"}), slow_nodes={"workers": 60.0}
+    )
+    started = time.now
+    with pytest.raises(ProvisioningError) as failed:
+        stack.create(nodes(group("large"), group("workers", count), group("others")))
+    text = str(failed.value)
+    what = "has no node in group workers, whose lifecycle script fails on every node: group workers"
+    assert what in text
+    assert "Read log stream LifecycleConfig/workers/i-" in text
+    assert text.endswith("fix the script, then deploy again.")
+    assert time.now - started < 20 * MINUTE
+    with pytest.raises(ProvisioningError, match="is kept with 1 nodes, which are billed"):
+        stack.roll_back_creation(stack.properties)
+
+
+def test_a_script_that_fails_once_is_no_failure(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    # A node needs a minute, and another one comes a second after it failed.
+    slow = {"workers": 60.0}
+    sagemaker.service.faults = replace(BROKEN_SCRIPT, slow_nodes=slow)
+    first_failure = time.now + TIMINGS.create + 60.0
+
+    def mend() -> None:
+        if time.now > first_failure:
+            sagemaker.service.faults = Faults(slow_nodes=slow)
+
+    time.while_asleep = mend
+    assert stack.create(nodes(group("workers"))).data["Shortage"] == "none"
+    events = sagemaker.list_cluster_events(ClusterName="ml-cluster", MaxResults=100)["Events"]
+    assert "Error" in {event["EventLevel"] for event in events}
+
+
+def test_a_script_that_fails_on_some_nodes_is_told(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(nodes(group("workers")))
+    sagemaker.service.faults = BROKEN_SCRIPT
+    (told,) = report(stack.update(nodes(group("workers", 3))).data["Shortage"])
+    assert told.startswith("workers: 1 of 3 nodes: instance i-")
+    assert "lifecycle script" in told
+    assert "Read log stream LifecycleConfig/workers/i-" in told
+
+
+def test_a_new_group_whose_script_fails_is_rolled_back_without_waiting(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    before, wanted = nodes(group("others")), nodes(group("others"), group("workers"))
+    stack.create(before)
+    sagemaker.service.faults = replace(BROKEN_SCRIPT, capacity_shortage=frozenset({"others"}))
+    with pytest.raises(ProvisioningError, match="no node in group workers"):
+        stack.update(wanted)
+    started = time.now
+    assert stack.roll_back_update(wanted, before).complete
+    assert time.now - started < 10 * MINUTE
+    groups = describe(sagemaker)["InstanceGroups"]
+    assert [each["InstanceGroupName"] for each in groups if each["Status"] != "Deleting"] == [
+        "others"
+    ]
+
+
+def test_deep_health_checks_are_not_waited_for_to_their_end(unknowns: Unknowns, time: Time) -> None:
+    hours = replace(TIMINGS, deep_health_check=3 * 60 * MINUTE)
+    service = HyperPodService(clock=lambda: time.now, timings=hours, unknowns=unknowns)
+    stack = hyperpod_stack(LocalSageMaker(service=service), time)
+    started = time.now
+    (told,) = report(stack.create(nodes(group("workers", 2, **CHECKED))).data["Shortage"])
+    assert told == (
+        "workers: 0 of 2 nodes: 2 in deep health checks, which can take hours. "
+        "They join by themselves when they pass."
+    )
+    assert time.now - started < 20 * MINUTE
+
+
+def test_checks_that_fail_are_told(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    sagemaker.service.faults = FAILED_CHECKS
+    (told,) = report(stack.create(nodes(group("workers", **CHECKED))).data["Shortage"])
+    assert "deep health check: Instance i-" in told
+    assert "HyperPod replaces faulty hardware itself" in told
+
+
+def test_a_change_that_concerns_no_node_tells_what_was_short_before(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sagemaker.service.faults = NO_CAPACITY
+    wanted = nodes(group("workers"))
+    stack.create(wanted)
+    time.sleep(10 * MINUTE)
+    started = time.now
+    tags = [{"Key": "team", "Value": "other"}]
+    (told,) = report(
+        stack.update({**properties(group("workers"), Tags=tags), **NODES}).data["Shortage"]
+    )
+    assert told.startswith("workers: 0 of 1 nodes: capacity")
+    assert time.now - started <= MINUTE
+
+
+def test_what_is_not_waited_for_is_told_too(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 600.0})
+    in_service = {**properties(group("workers")), "WaitFor": "in_service"}
+    (told,) = report(stack.create(in_service).data["Shortage"])
+    assert told.startswith("workers: 0 of 1 nodes: HyperPod has reported no error.")
+    accepted = {**properties(group("workers"), name="other"), "WaitFor": "accepted"}
+    assert "the cluster is Creating." in report(stack.update(accepted).data["Shortage"])
+
+
+def test_a_group_with_its_least_number_of_nodes_is_complete_and_short(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(nodes(group("workers")))
+    sagemaker.service.faults = NO_CAPACITY
+    (told,) = report(stack.update(nodes(group("workers", 4, MinInstanceCount=1))).data["Shortage"])
+    assert told.startswith("workers: 1 of 4 nodes: ")
