@@ -43,6 +43,8 @@ class HelmRelease(Construct):
 
     Attributes:
         chart: Name and version of the installed chart; resolves once it is installed.
+        release: Its name.
+        namespace: Its namespace.
 
     Raises:
         ValueError: The chart is neither a directory nor a `.tgz` file.
@@ -94,4 +96,6 @@ class HelmRelease(Construct):
             },
             depends_on=[access, *depends_on],
         )
+        self.release = release
+        self.namespace = namespace
         self.chart = resource.get_att_string("Chart")

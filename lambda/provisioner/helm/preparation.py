@@ -73,7 +73,7 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
         if any(name in text for text in manifest):
             _refuse_terminating(client, kind, name)
     before = client.manifest((release.serving or release.last).number) if release else ""
-    old, new = changed_containers(client, before, manifest.templates)
+    old, new = changed_containers(client.kubectl, before, manifest.templates)
     going_back = release is not None and was_deployed_before(release, client.wanted)
     if release is not None:
         protect = keep_user_objects if going_back else refuse_loss
