@@ -69,11 +69,16 @@ diff: setup guard chart ## Show what a deployment would change, including IAM pe
 deploy: setup guard chart ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
 	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
 
-destroy: setup guard chart ## Delete the HyperPod nodes; network, control plane and data stay
+# Refuses what the stack's own check would refuse, before CloudFormation begins.
+.PHONY: deletion-check
+deletion-check: setup guard
+	@PYTHONPATH=lambda python -m scripts.deletion_check --config $(CONFIG)
+
+destroy: setup guard chart deletion-check ## Delete the HyperPod nodes; network, control plane and data stay
 	@$(CDK) destroy --exclusively '*-hyperpod'
 	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
 
-destroy-all: setup guard chart ## Delete all stacks; a protected storage stack stops it
+destroy-all: setup guard chart deletion-check ## Delete all stacks; a protected storage stack stops it
 	@$(CDK) destroy --all
 
 rehearse: setup guard ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)

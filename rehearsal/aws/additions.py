@@ -6,7 +6,12 @@ from rehearsal.aws import (
     network_dependencies,
     secure_transport,
 )
-from rehearsal.aws.cloudformation import custom_resource_rollback, exports, replacement
+from rehearsal.aws.cloudformation import (
+    custom_resource_rollback,
+    exports,
+    failed_deletion,
+    replacement,
+)
 from rehearsal.aws.ec2 import (
     availability_zones,
     cidr_block,
@@ -64,4 +69,5 @@ def install(*, settings: Settings) -> None:
     exports.install()
     network_dependencies.install(settings=settings)
     custom_resource_rollback.install()
+    failed_deletion.install()
     lambda_layers.install(scratch=settings.scratch)

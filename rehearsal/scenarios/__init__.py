@@ -1,11 +1,18 @@
 """What can go wrong or change, each with what must come of it."""
 
-from rehearsal.scenarios import changes, delays, helm_failures, outside_events, refused_creations
+from rehearsal.scenarios import (
+    changes,
+    delays,
+    destructions,
+    helm_failures,
+    outside_events,
+    refused_creations,
+)
 from rehearsal.scenarios.scenario import Scenario
 
 SCENARIOS = {
     scenario.name: scenario
-    for module in (refused_creations, helm_failures, delays, changes, outside_events)
+    for module in (refused_creations, helm_failures, delays, changes, outside_events, destructions)
     for scenario in module.SCENARIOS
 }
 

@@ -18,7 +18,7 @@ from provisioner.deletion_check.properties import DeletionCheckProperties
 from provisioner.framework import log
 from provisioner.framework.request import DONE, Accepted, Progress, Request
 from provisioner.framework.retry import Clock
-from provisioner.helm.client import REACH_PATIENCE_SECONDS
+from provisioner.helm.client import REACH_PATIENCE_SECONDS, READ_SECONDS
 from provisioner.kubernetes.connection import EksConnection
 
 
@@ -45,6 +45,7 @@ class DeletionCheck:
                     owner=request.owner,
                     connection=self._connection,
                     clock=clock,
+                    read_seconds=READ_SECONDS,
                     patience_seconds=REACH_PATIENCE_SECONDS,
                 )
             else:

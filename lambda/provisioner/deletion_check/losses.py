@@ -4,6 +4,8 @@ Runs in the function, and in `make destroy` with the rights of whoever runs it.
 """
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from provisioner.deletion_check.properties import DeletionCheckProperties
 from provisioner.deletion_check.running_jobs import running_jobs
@@ -19,13 +21,19 @@ from provisioner.kubernetes.failures import CommandFailedError, CommandTimeoutEr
 from provisioner.kubernetes.kubectl import Kubectl
 from provisioner.kubernetes.manifest import ReleaseId, deleted_containers
 
-READ_SECONDS = 60.0
-"""How long one command may take."""
 _DEFAULT_NAMESPACE = "default"
 
 
 class UnknownLossError(ProvisioningError):
-    """It cannot be found out what users would lose."""
+    """What users would lose cannot be found out.
+
+    Args:
+        cause: Why not.
+    """
+
+    def __init__(self, what: str, *, cause: str, next_step: str) -> None:
+        super().__init__(what, detail=cause, next_step=next_step)
+        self.cause = cause
 
 
 def refuse_losses(
@@ -34,6 +42,7 @@ def refuse_losses(
     owner: Owner,
     connection: EksConnection,
     clock: Clock,
+    read_seconds: float,
     patience_seconds: float,
 ) -> None:
     """Refuse the deletion of a stack by which users would lose objects or jobs without consent.
@@ -43,6 +52,7 @@ def refuse_losses(
         owner: A resource of the stack.
         connection: Connects to the EKS cluster.
         clock: Time and sleep.
+        read_seconds: How long one command may take.
         patience_seconds: How long a Kubernetes API that does not answer is asked again.
 
     Raises:
@@ -63,8 +73,9 @@ def refuse_losses(
     stack = owner.labels[STACK_LABEL]
     try:
         with connection.connect(described, namespace=_DEFAULT_NAMESPACE) as commands:
+            look = _Look(commands=commands, stack=stack, read_seconds=read_seconds)
             found = retried(
-                lambda: _losses(commands, properties.releases, stack=stack),
+                lambda: look.losses(properties.releases),
                 errors=(CommandFailedError,),
                 patience=lambda error: patience_seconds if _may_pass(error) else 0.0,
                 clock=clock,
@@ -73,7 +84,7 @@ def refuse_losses(
         raise UnknownLossError(
             f"The stack {stack} is not deleted: what users would lose in the EKS cluster {name} "
             "could not be found out",
-            detail=str(error),
+            cause=str(error),
             next_step="Make its Kubernetes API reachable, or consent to losing all that runs: "
             f"{consent}; then delete the stack again.",
         ) from error
@@ -88,34 +99,51 @@ def refuse_losses(
         )
 
 
-def _losses(
-    commands: ClusterCommands, releases: tuple[ReleaseId, ...], *, stack: str
-) -> list[UserObject]:
-    kubectl = Kubectl(
-        run=commands.kubectl, home=commands.home, timeout_seconds=lambda: READ_SECONDS
-    )
-    found = set(running_jobs(kubectl))
-    for release in releases:
-        manifest = _manifest(commands, release, stack=stack)
-        deleted = deleted_containers(*changed_containers(kubectl, manifest, ""))
-        found.update(user_objects(kubectl, deleted, release=release))
-    return sorted(found)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """Looks at what is in a cluster.
 
+    Attributes:
+        commands: helm and kubectl.
+        stack: Name of the stack that is deleted.
+        read_seconds: How long one command may take.
+    """
 
-def _manifest(commands: ClusterCommands, release: ReleaseId, *, stack: str) -> str:
-    """Return what the release wrote; nothing if there is none, or another stack made it."""
+    commands: ClusterCommands
+    stack: str
+    read_seconds: float
 
-    def helm(*command: str) -> str:
+    def losses(self, releases: Sequence[ReleaseId]) -> list[UserObject]:
+        """Return what users would lose with the nodes and with releases.
+
+        Raises:
+            CommandFailedError: The API refused to say, or could not be reached.
+        """
+        kubectl = Kubectl(
+            run=self.commands.kubectl,
+            home=self.commands.home,
+            timeout_seconds=lambda: self.read_seconds,
+        )
+        found = set(running_jobs(kubectl))
+        for release in releases:
+            deleted = deleted_containers(*changed_containers(kubectl, self._manifest(release), ""))
+            found.update(user_objects(kubectl, deleted, release=release))
+        return sorted(found)
+
+    def _manifest(self, release: ReleaseId) -> str:
+        """Return what a release wrote; nothing if there is none, or another stack made it."""
+        try:
+            metadata = json.loads(self._helm(release, "get", "metadata", "--output=json"))
+            ours = (metadata.get("labels") or {}).get(STACK_LABEL) == self.stack
+            return self._helm(release, "get", "manifest") if ours else ""
+        except CommandFailedError as error:
+            if error.is_release_not_found:
+                return ""
+            raise
+
+    def _helm(self, release: ReleaseId, *command: str) -> str:
         arguments = [*command, release.name, "--namespace", release.namespace]
-        return commands.helm(arguments, timeout_seconds=READ_SECONDS)
-
-    try:
-        labels = json.loads(helm("get", "metadata", "--output=json")).get("labels") or {}
-        return helm("get", "manifest") if labels.get(STACK_LABEL) == stack else ""
-    except CommandFailedError as error:
-        if error.is_release_not_found:
-            return ""
-        raise
+        return self.commands.helm(arguments, timeout_seconds=self.read_seconds)
 
 
 def _may_pass(error: CommandFailedError) -> bool:

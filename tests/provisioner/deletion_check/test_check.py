@@ -169,6 +169,7 @@ def test_a_cluster_that_cannot_be_asked_refuses_until_there_is_consent(
     deployed: Cloud, trouble: Callable[[Cloud], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("provisioner.deletion_check.check.REACH_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("provisioner.deletion_check.check.READ_SECONDS", 3.0)
     trouble(deployed)
     text = _refusal(deployed)
     assert "could not be found out" in text
