@@ -13,6 +13,7 @@ from provisioner.framework.retry import Clock
 from provisioner.helm.connection import ReleaseConnection
 from provisioner.helm.release import HelmRelease
 from provisioner.hyperpod.cluster import HyperPodCluster
+from provisioner.hyperpod.node_objects import NodeObjects
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.lifecycle_scripts.scripts import LifecycleScripts
 
@@ -28,6 +29,7 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
         cloudformation=clients.cloudformation,
+        delete_node_objects=NodeObjects(connection=_connection(clients)).delete,
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,
@@ -25,6 +26,20 @@ _REFUSED = 2
 _OPERATOR = "rehearsal-operator"
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
+_METRICS = {
+    "apiVersion": "apiregistration.k8s.io/v1",
+    "kind": "APIService",
+    "metadata": {"name": "v1beta1.metrics.k8s.io"},
+    "spec": {
+        "group": "metrics.k8s.io",
+        "version": "v1beta1",
+        "groupPriorityMinimum": 100,
+        "versionPriority": 100,
+        "insecureSkipTLSVerify": True,
+        "service": {"name": "metrics-server", "namespace": "kube-system"},
+    },
+}
+"""The aggregated API of metrics-server, whose pods need a node."""
 _RIGHTS = ["cloudformation:DescribeStacks", "eks:DescribeCluster"]
 
 
@@ -47,6 +62,20 @@ def _running_pod(stage: Stage) -> dict[str, Any]:
         "kind": "Pod",
         "metadata": {"name": "notebook", "namespace": "default"},
         "spec": {"nodeName": node, "containers": [{"name": "main", "image": "example/main:1"}]},
+    }
+
+
+def _deep_health_check() -> dict[str, Any]:
+    """Return a pod that a deep health check left behind."""
+    container = {"name": "main", "image": "example/main:1"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "stress", "namespace": "aws-hyperpod"},
+        "spec": {
+            "serviceAccountName": "deep-health-check-service-account",
+            "containers": [container],
+        },
     }
 
 
@@ -151,6 +180,22 @@ def _refused_by_cloudformation(stage: Stage) -> Iterator[Check]:
     yield cluster_is(stage, "gone")
 
 
+def _leftovers(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    yield all_nodes_run(stage)
+    yield _create(stage, _METRICS)
+    yield _create(stage, _deep_health_check())
+    stage.environment.hyperpod.faults = Faults(nodes_left_in_kubernetes=True)
+    yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
+    left = stage.environment.kubernetes.objects("v1", "Node")
+    yield Check(check=f"Kubernetes knows no node any more ({len(left)})", ok=not left)
+    _, listed = stage.tools.run("kubectl get namespaces -o name")
+    terminating = "namespace/aws-hyperpod" in listed
+    yield Check(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
+    yield succeeds("the stack is deployed again", stage.deploy())
+    yield all_nodes_run(stage)
+
+
 def _cannot_be_updated(stage: Stage) -> Check:
     """Return the check that a property could not consent any more."""
     cloudformation = stage.environment.clients("cloudformation")
@@ -174,6 +219,12 @@ SCENARIOS = (
         name="destroy-failed",
         summary="the stack is deleted beside make destroy, while a user has a job",
         play=_refused_by_cloudformation,
+        on_a_deployment=True,
+    ),
+    Scenario(
+        name="destroy-and-redeploy",
+        summary="nodes, an API without nodes and a deep health check's pod outlive the cluster",
+        play=_leftovers,
         on_a_deployment=True,
     ),
 )

@@ -38,6 +38,7 @@ def deployed(cloud: Cloud) -> Cloud:
     cloud.add_chart("3.0.0", {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1")})
     cloud.send("Create", properties("3.0.0"))
     cloud.api.create(namespace("team-a"))
+    cloud.api.put_node("hyperpod-i-1", instance_type="ml.m5.2xlarge")
     cloud.cloudformation.status = "DELETE_IN_PROGRESS"
     return cloud
 
