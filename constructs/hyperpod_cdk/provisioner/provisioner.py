@@ -45,7 +45,7 @@ class VpcPlacement:
 
 
 class Provisioner(Construct):
-    """Serves `Custom::HelmRelease`, `Custom::HyperPodCluster` and `Custom::LifecycleScripts`.
+    """Serves the library's custom resources, `Custom::HyperPodCluster` among them.
 
     Two functions of one package and one role (start the work; ask whether it is done) behind CDK's
     provider framework, which polls for up to an hour. helm comes from the CDK kubectl layer.
