@@ -26,7 +26,7 @@ _REFUSED = 2
 _OPERATOR = "rehearsal-operator"
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
-_METRICS = {
+_METRICS: dict[str, Any] = {
     "apiVersion": "apiregistration.k8s.io/v1",
     "kind": "APIService",
     "metadata": {"name": "v1beta1.metrics.k8s.io"},
@@ -194,6 +194,7 @@ def _leftovers(stage: Stage) -> Iterator[Check]:
     yield Check(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
     yield succeeds("the stack is deployed again", stage.deploy())
     yield all_nodes_run(stage)
+    stage.tools.run(f"kubectl delete apiservice {_METRICS['metadata']['name']}")
 
 
 def _cannot_be_updated(stage: Stage) -> Check:

@@ -33,14 +33,21 @@ SPEC = {"containers": [{"name": "main", "image": "example/main:1"}], "nodeName":
 
 
 @pytest.fixture
-def deployed(cloud: Cloud) -> Cloud:
-    """Return a cloud with a release that has a namespace and a definition, being deleted."""
-    cloud.add_chart("3.0.0", {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1")})
-    cloud.send("Create", properties("3.0.0"))
+def deleting(cloud: Cloud) -> Cloud:
+    """Return a cloud with a node, whose stack is being deleted."""
     cloud.api.create(namespace("team-a"))
     cloud.api.put_node("hyperpod-i-1", instance_type="ml.m5.2xlarge")
     cloud.cloudformation.status = "DELETE_IN_PROGRESS"
     return cloud
+
+
+@pytest.fixture
+def deployed(deleting: Cloud) -> Cloud:
+    """Return it with a release that has a namespace and a definition."""
+    chart = {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1")}
+    deleting.add_chart("3.0.0", chart)
+    deleting.send("Create", properties("3.0.0"))
+    return deleting
 
 
 def _send(
@@ -90,61 +97,61 @@ def test_users_objects_are_named_with_the_way_to_consent(deployed: Cloud) -> Non
     assert text.endswith(COMMAND)
 
 
-def test_a_pod_that_runs_is_named_wherever_it_is(deployed: Cloud) -> None:
-    _pod(deployed, "notebook")
-    assert "Pod team-a/notebook" in _refusal(deployed)
+def test_a_pod_that_runs_is_named_wherever_it_is(deleting: Cloud) -> None:
+    _pod(deleting, "notebook")
+    assert "Pod team-a/notebook" in _refusal(deleting)
 
 
-def test_running_pods_are_named_by_their_job_once(deployed: Cloud) -> None:
+def test_running_pods_are_named_by_their_job_once(deleting: Cloud) -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "name": "bert", "uid": "1", "controller": True}
     for number in range(3):
-        _pod(deployed, f"bert-{number}", metadata={"ownerReferences": [job]})
-    assert ": Job team-a/bert. Move" in _refusal(deployed)
+        _pod(deleting, f"bert-{number}", metadata={"ownerReferences": [job]})
+    assert ": Job team-a/bert. Move" in _refusal(deleting)
 
 
 @pytest.mark.parametrize("changes", [{"tags": TAG}, {"property": "true"}])
 def test_consent_by_tag_or_property_lets_the_deletion_go_on(
-    deployed: Cloud, changes: dict[str, Any]
+    deleting: Cloud, changes: dict[str, Any]
 ) -> None:
-    _mpi_job(deployed)
-    deployed.tags = changes.get("tags", {})
+    _pod(deleting, "notebook")
+    deleting.tags = changes.get("tags", {})
     sent = {"DeleteUserObjects": changes.get("property", "false")}
-    assert _send(deployed, "Delete", **sent) == {"IsComplete": True}
+    assert _send(deleting, "Delete", **sent) == {"IsComplete": True}
 
 
-def test_consent_to_another_creation_of_the_stack_is_none(deployed: Cloud) -> None:
-    _mpi_job(deployed)
-    deployed.tags = {next(iter(TAG)): "0d0d0d0d-bb22"}
-    assert "MPIJob team-a/ring" in _refusal(deployed)
+def test_consent_to_another_creation_of_the_stack_is_none(deleting: Cloud) -> None:
+    _pod(deleting, "notebook")
+    deleting.tags = {next(iter(TAG)): "0d0d0d0d-bb22"}
+    assert "Pod team-a/notebook" in _refusal(deleting)
 
 
 @pytest.mark.parametrize(
     "status",
     ["ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"],
 )
-def test_a_rollback_or_replacement_is_never_refused(deployed: Cloud, status: str) -> None:
-    _mpi_job(deployed)
-    deployed.api.inject(unreachable())
-    deployed.cloudformation.status = status
-    assert _send(deployed, "Delete") == {"IsComplete": True}
+def test_a_rollback_or_replacement_is_never_refused(deleting: Cloud, status: str) -> None:
+    _pod(deleting, "notebook")
+    deleting.api.inject(unreachable())
+    deleting.cloudformation.status = status
+    assert _send(deleting, "Delete") == {"IsComplete": True}
 
 
 @pytest.mark.parametrize("request_type", ["Create", "Update"])
-def test_a_deployment_looks_at_nothing(deployed: Cloud, request_type: str) -> None:
-    deployed.exists = False
-    deployed.cloudformation.error = AssertionError()
-    assert _send(deployed, request_type) == {"IsComplete": True}
+def test_a_deployment_looks_at_nothing(deleting: Cloud, request_type: str) -> None:
+    deleting.exists = False
+    deleting.cloudformation.error = AssertionError()
+    assert _send(deleting, request_type) == {"IsComplete": True}
 
 
-def test_a_stack_that_is_gone_meanwhile_is_being_deleted(deployed: Cloud) -> None:
-    _mpi_job(deployed)
-    deployed.cloudformation.status = None
-    assert "MPIJob team-a/ring" in _refusal(deployed)
+def test_a_stack_that_is_gone_meanwhile_is_being_deleted(deleting: Cloud) -> None:
+    _pod(deleting, "notebook")
+    deleting.cloudformation.status = None
+    assert "Pod team-a/notebook" in _refusal(deleting)
 
 
-def test_nothing_is_lost_with_a_cluster_that_is_gone(deployed: Cloud) -> None:
-    deployed.exists = False
-    assert _send(deployed, "Delete") == {"IsComplete": True}
+def test_nothing_is_lost_with_a_cluster_that_is_gone(deleting: Cloud) -> None:
+    deleting.exists = False
+    assert _send(deleting, "Delete") == {"IsComplete": True}
 
 
 def _drop(cloud: Cloud) -> None:
@@ -167,31 +174,31 @@ def _fail_cluster(cloud: Cloud) -> None:
 
 @pytest.mark.parametrize("trouble", [_drop, _forbid, _refuse_token, _fail_cluster])
 def test_a_cluster_that_cannot_be_asked_refuses_until_there_is_consent(
-    deployed: Cloud, trouble: Callable[[Cloud], None], monkeypatch: pytest.MonkeyPatch
+    deleting: Cloud, trouble: Callable[[Cloud], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("provisioner.deletion_check.check.REACH_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr("provisioner.deletion_check.check.READ_SECONDS", 3.0)
-    trouble(deployed)
-    text = _refusal(deployed)
+    trouble(deleting)
+    text = _refusal(deleting)
     assert "could not be found out" in text
     assert "Make its Kubernetes API reachable" in text
     assert text.endswith(COMMAND)
-    deployed.tags = TAG
-    assert _send(deployed, "Delete") == {"IsComplete": True}
+    deleting.tags = TAG
+    assert _send(deleting, "Delete") == {"IsComplete": True}
 
 
-def test_an_api_that_answers_late_is_asked_again(deployed: Cloud) -> None:
-    deployed.api.inject(BUSY)
-    assert _send(deployed, "Delete") == {"IsComplete": True}
+def test_an_api_that_answers_late_is_asked_again(deleting: Cloud) -> None:
+    deleting.api.inject(BUSY)
+    assert _send(deleting, "Delete") == {"IsComplete": True}
 
 
-def test_a_refusal_of_eks_is_no_loss(deployed: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_of_eks_is_no_loss(deleting: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*, name: str) -> None:
         raise client_error("AccessDeniedException", "DescribeCluster", name)
 
-    monkeypatch.setattr(deployed, "describe_cluster", denied)
-    deployed.context.seconds = 1
-    assert "AccessDeniedException" in _refusal(deployed)
+    monkeypatch.setattr(deleting, "describe_cluster", denied)
+    deleting.context.seconds = 1
+    assert "AccessDeniedException" in _refusal(deleting)
 
 
 def test_a_release_that_is_absent_or_of_another_stack_deletes_nothing(deployed: Cloud) -> None:
@@ -201,14 +208,14 @@ def test_a_release_that_is_absent_or_of_another_stack_deletes_nothing(deployed: 
 
 
 @pytest.mark.parametrize("releases", ["{}", '["deps"]', "[1]", "no json"])
-def test_releases_are_names_with_namespaces(deployed: Cloud, releases: str) -> None:
-    assert "property Releases" in _refusal(deployed, Releases=releases)
+def test_releases_are_names_with_namespaces(deleting: Cloud, releases: str) -> None:
+    assert "property Releases" in _refusal(deleting, Releases=releases)
 
 
-def test_what_a_deep_health_check_runs_is_no_job(deployed: Cloud) -> None:
-    deployed.api.create(namespace("aws-hyperpod"))
+def test_what_a_deep_health_check_runs_is_no_job(deleting: Cloud) -> None:
+    deleting.api.create(namespace("aws-hyperpod"))
     account = "deep-health-check-service-account"
     metadata = {"namespace": "aws-hyperpod"}
-    _pod(deployed, "stress", metadata=metadata, serviceAccountName=account)
-    assert _send(deployed, "Delete") == {"IsComplete": True}
-    assert deployed.names("v1", "Pod") == ["stress"]
+    _pod(deleting, "stress", metadata=metadata, serviceAccountName=account)
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+    assert deleting.names("v1", "Pod") == ["stress"]
