@@ -187,6 +187,15 @@ def test_a_cluster_that_cannot_be_asked_refuses_until_there_is_consent(
     assert _send(deleting, "Delete") == {"IsComplete": True}
 
 
+def test_the_command_is_whole_for_the_longest_names(deleting: Cloud) -> None:
+    _fail_cluster(deleting)
+    name, creation = "m" * 100, "6f1c2b5e-aa11-4c5e-9f0e-2f5a4b1c7d90"
+    stack_id = STACK_ID.replace("6f1c2b5e-aa11", creation)
+    text = _refusal(deleting, stack_id=stack_id, ClusterName=name)
+    arn = f"arn:aws:eks:us-west-2:111122223333:cluster/{name}"
+    assert f"--resource-arn {arn} --tags hyperpod-cdk:delete-user-objects={creation};" in text
+
+
 def test_an_api_that_answers_late_is_asked_again(deleting: Cloud) -> None:
     deleting.api.inject(BUSY)
     assert _send(deleting, "Delete") == {"IsComplete": True}
