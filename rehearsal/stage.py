@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -194,6 +197,27 @@ class Stage:
         except CdkError as error:
             return str(error)
         return None
+
+    def check_deletion(self, environment: Mapping[str, str]) -> tuple[int, str]:
+        """Run what `make destroy` runs before CloudFormation; return exit code and output.
+
+        Args:
+            environment: Credentials of whoever destroys.
+        """
+        done = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-m", "scripts.deletion_check", "--config", str(self._current)],
+            cwd=_REPOSITORY,
+            env={
+                **self.environment.aws.environment(),
+                **environment,
+                "PATH": os.environ.get("PATH", os.defpath),
+                "PYTHONPATH": "lambda",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
 
     def reports(self) -> list[StackReport]:
         """Return status and duration of each stack that exists."""

@@ -12,6 +12,7 @@ from hyperpod_cdk import (
     AutoScalingRole,
     ClusterConfig,
     Config,
+    DeletionCheck,
     Eks,
     HyperPodCluster,
     HyperPodDependencies,
@@ -22,7 +23,10 @@ from stacks.platform_stack import PlatformStack
 
 
 class HyperPodStack(cdk.Stack):
-    """The HyperPod dependencies, PriorityClasses, the HyperPod cluster, add-ons with pods."""
+    """The HyperPod dependencies, PriorityClasses, the HyperPod cluster, add-ons with pods.
+
+    Its deletion begins with a check that nothing of users is lost.
+    """
 
     def __init__(
         self,
@@ -35,17 +39,16 @@ class HyperPodStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, **kwargs)
-        before_cluster: list[Construct] = [
-            HyperPodDependencies(
-                self,
-                "Dependencies",
-                cluster=platform.eks_cluster,
-                provisioner=platform.provisioner,
-                chart=chart,
-                helm=config.helm,
-                instance_types=config.cluster.instance_types,
-            )
-        ]
+        dependencies = HyperPodDependencies(
+            self,
+            "Dependencies",
+            cluster=platform.eks_cluster,
+            provisioner=platform.provisioner,
+            chart=chart,
+            helm=config.helm,
+            instance_types=config.cluster.instance_types,
+        )
+        before_cluster: list[Construct] = [dependencies]
         if config.helm.priority_classes:
             before_cluster.append(
                 PriorityClasses(
@@ -81,6 +84,17 @@ class HyperPodStack(cdk.Stack):
                 self, construct_name, cluster=platform.eks_cluster, addon_name=addon_name
             )
             addon.node.add_dependency(cluster)
+        # CloudFormation deletes it first, so it depends on all there is.
+        everything = list(self.node.children)
+        DeletionCheck(
+            self,
+            "DeletionCheck",
+            cluster=platform.eks_cluster,
+            provisioner=platform.provisioner,
+            releases=[dependencies],
+            delete_user_objects=config.helm.delete_user_objects,
+            depends_on=everything,
+        )
         add_outputs(
             self,
             {

@@ -5,26 +5,31 @@ from typing import Any, Protocol
 
 from provisioner.aws.clients import Clients
 from provisioner.aws.errors import AWS_ERRORS, is_transient
+from provisioner.deletion_check.check import DeletionCheck
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError, UnreachableError
 from provisioner.framework.request import NOT_YET, Request, Resource
 from provisioner.framework.retry import Clock
-from provisioner.helm.connection import EksConnection
+from provisioner.helm.connection import ReleaseConnection
 from provisioner.helm.release import HelmRelease
 from provisioner.hyperpod.cluster import HyperPodCluster
+from provisioner.hyperpod.node_objects import NodeObjects
+from provisioner.kubernetes.connection import EksConnection
 from provisioner.lifecycle_scripts.scripts import LifecycleScripts
 
 CLIENTS = Clients()
 
 _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
+    "Custom::DeletionCheck": lambda clients: DeletionCheck(
+        connection=_connection(clients), cloudformation=clients.cloudformation
+    ),
     "Custom::HelmRelease": lambda clients: HelmRelease(
-        connect=EksConnection(
-            eks=clients.eks, token_signer=clients.token_signer, s3=clients.s3
-        ).connect
+        connect=ReleaseConnection(connection=_connection(clients), s3=clients.s3).connect
     ),
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
         cloudformation=clients.cloudformation,
+        delete_node_objects=NodeObjects(connection=_connection(clients)).delete,
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
 }
@@ -85,6 +90,10 @@ def _resource(request: Request) -> Resource:
             next_step="Use one of these.",
         )
     return _RESOURCES[request.resource_type](CLIENTS)
+
+
+def _connection(clients: Clients) -> EksConnection:
+    return EksConnection(eks=clients.eks, token_signer=clients.token_signer)
 
 
 def _clock(context: Context) -> Clock:

@@ -11,6 +11,7 @@ from rehearsal.aws.cloudformation import (
     cancelled_update,
     custom_resource_rollback,
     exports,
+    failed_deletion,
     replacement,
 )
 from rehearsal.aws.ec2 import (
@@ -72,4 +73,5 @@ def install(*, settings: Settings) -> None:
     network_dependencies.install(settings=settings)
     custom_resource_rollback.install()
     execution_input.install()
+    failed_deletion.install()
     lambda_layers.install(scratch=settings.scratch)

@@ -53,6 +53,7 @@ REQUIRED_NAMES = {
     "ministack.services.cloudformation.handlers": (
         "_ACTION_HANDLERS",
         "_delete_stack",
+        "_delete_stack_async",
         "_imported_export_names",
         "_p",
         "_resolve_stack",
@@ -61,6 +62,8 @@ REQUIRED_NAMES = {
     "ministack.services.cloudformation.stacks": (
         "_add_event",
         "_custom_named_replacement_error",
+        "_delete_resource",
+        "_delete_stack_async",
         "_property_recreation",
         "_provision_resource",
         "_replacing_change",
@@ -68,6 +71,7 @@ REQUIRED_NAMES = {
         "_roll_back_operation",
         "_runs_on_worker_thread",
         "_update_resource",
+        "_with_dependencies",
     ),
     "ministack.services.cloudformation.provisioners": (
         "_RESOURCE_HANDLERS",

@@ -3,6 +3,7 @@
 from rehearsal.scenarios import (
     changes,
     delays,
+    destructions,
     helm_failures,
     missing_nodes,
     outside_events,
@@ -21,6 +22,7 @@ SCENARIOS = {
         changes,
         script_changes,
         outside_events,
+        destructions,
     )
     for scenario in module.SCENARIOS
 }

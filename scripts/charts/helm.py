@@ -1,8 +1,6 @@
 """Runs the helm binary."""
 
 import json
-import platform
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from rehearsal.layer_binaries import layer_binaries
+from rehearsal.layer_binaries import local_binary
 from scripts.charts.commands import run
 from scripts.charts.errors import ChartError
 
@@ -25,15 +23,10 @@ def helm_binary() -> Path:
     Raises:
         ChartError: Another system, and no helm on PATH.
     """
-    if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
-        return layer_binaries().helm
-    found = shutil.which("helm")
-    if found is None:
-        raise ChartError(
-            f"helm is not on PATH, and the one packaged for Lambda does not run on "
-            f"{platform.system()} {platform.machine()}: install helm 4"
-        )
-    return Path(found)
+    try:
+        return local_binary("helm")
+    except FileNotFoundError as error:
+        raise ChartError(f"{error}: install helm 4") from None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -208,6 +208,10 @@ def _lifecycle_scripts(scripts: Resource, _: Surroundings) -> Card:
     return Card(kind="Lifecycle scripts", lines=(f"{len(files)} files, run on each node",))
 
 
+def _deletion_check(_: Resource, __: Surroundings) -> Card:
+    return Card(kind="Deletion check", lines=("keeps users' objects and running jobs",))
+
+
 def _function(function: Resource, around: Surroundings) -> Card:
     machines = around.of_type("AWS::StepFunctions::StateMachine")
     if not machines:
@@ -296,6 +300,7 @@ _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
     "AWS::IAM::Role": _role,
     "AWS::Lambda::Function": _function,
     "AWS::S3::Bucket": _bucket,
+    "Custom::DeletionCheck": _deletion_check,
     "Custom::HelmRelease": _helm_release,
     "Custom::HyperPodCluster": _hyperpod_cluster,
     "Custom::LifecycleScripts": _lifecycle_scripts,

@@ -51,6 +51,7 @@ def _update(before: dict[str, str], after: dict[str, str]) -> None:
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", sagemaker),
             cloudformation=FakeCloudFormation(),
+            delete_node_objects=lambda *_: None,
         ),
         resource_type="Custom::HyperPodCluster",
         time=Time(),

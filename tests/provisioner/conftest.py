@@ -57,6 +57,7 @@ def stubbed_stack(stubber: Stubber) -> Framework:
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", stubber.client),
             cloudformation=FakeCloudFormation(),
+            delete_node_objects=lambda *_: None,
         ),
         resource_type="Custom::HyperPodCluster",
         time=Time(),

@@ -87,7 +87,7 @@ def test_a_request_from_start_to_end(clients: FakeClients) -> None:
 @pytest.mark.usefixtures("clients")
 @pytest.mark.parametrize("entry_point", [handler.on_event, handler.is_complete])
 def test_unknown_resource_type_is_named(entry_point: EntryPoint) -> None:
-    with pytest.raises(ProvisioningError, match=r"Custom::Other: it handles Custom::HelmRelease"):
+    with pytest.raises(ProvisioningError, match=r"Custom::Other: it handles Custom::DeletionCheck"):
         entry_point(event("Create", "Custom::Other", {}), Context())
 
 
@@ -117,7 +117,7 @@ def test_unreachable_cluster_while_polling_is_no_failure(
     def unreachable(*_: Any) -> ReleaseClient:
         raise UnreachableError("helm could not read", next_step="Wait.")
 
-    monkeypatch.setattr("provisioner.helm.connection.EksConnection.connect", unreachable)
+    monkeypatch.setattr("provisioner.helm.connection.ReleaseConnection.connect", unreachable)
     clients.error = AssertionError()
     sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
     assert handler.is_complete(sent, Context()) == {"IsComplete": False}

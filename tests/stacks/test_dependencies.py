@@ -1,9 +1,12 @@
 """What waits for what: nothing slow stands before EKS, Helm or HyperPod."""
 
+from pathlib import Path
+
 import pytest
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
+from tests.support.configs import CONFIG_FOLDER
 from tests.support.template_view import TemplateView
 
 ADDON, CLUSTER = "AWS::EKS::Addon", "Custom::HyperPodCluster"
@@ -69,6 +72,16 @@ def test_the_cluster_follows_the_releases_and_no_addon(hyperpod: TemplateView) -
 @pytest.mark.parametrize("addon", ["coredns", "aws-fsx-csi-driver"])
 def test_addons_with_pods_follow_the_cluster(hyperpod: TemplateView, addon: str) -> None:
     assert hyperpod.id(CLUSTER) in hyperpod.dependencies(hyperpod.id(ADDON, AddonName=addon))
+
+
+@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_deletion_of_the_stack_begins_with_the_check(path: Path, assemble: Assemble) -> None:
+    config = load_config(path)
+    view = TemplateView(assemble(config).templates()[f"{config.name}-hyperpod"])
+    check = view.id("Custom::DeletionCheck")
+
+    # CloudFormation deletes a resource once all that depend on it are gone.
+    assert view.dependencies(check) == view.resources.keys() - {check, "CDKMetadata"}
 
 
 def test_a_provisioner_in_the_vpc_waits_for_its_way_out(

@@ -46,6 +46,8 @@ class HelmRelease(Construct):
 
     Attributes:
         chart: Name and version of the installed chart; resolves once it is installed.
+        release: Its name.
+        namespace: Its namespace.
 
     Raises:
         ConfigError: Helm would refuse the name of the release, or Kubernetes that of the namespace.
@@ -112,4 +114,6 @@ class HelmRelease(Construct):
             },
             depends_on=[access, *depends_on],
         )
+        self.release = release
+        self.namespace = namespace
         self.chart = resource.get_att_string("Chart")

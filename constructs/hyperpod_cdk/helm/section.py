@@ -88,8 +88,9 @@ class HelmConfig(Section):
     deletes them with itself, as it does those that it made."""
 
     delete_user_objects: bool = False
-    """Consent to losing jobs, pods, workloads and volume claims of users when the release, and its
-    namespaces and CustomResourceDefinitions with it, is deleted; without it that is refused."""
+    """Consent to losing running jobs when the nodes are deleted, and jobs, pods, workloads and
+    volume claims of users when the release, and its namespaces and CustomResourceDefinitions with
+    it, is deleted; without it that is refused."""
 
     wait_for_ready_minutes: int = Field(
         default=10, json_schema_extra={"minimum": 0, "maximum": _LONGEST_WAIT}

@@ -51,7 +51,7 @@ class VpcPlacement:
 
 
 class Provisioner(Construct):
-    """Serves `Custom::HelmRelease`, `Custom::HyperPodCluster` and `Custom::LifecycleScripts`.
+    """Serves the library's custom resources, `Custom::HyperPodCluster` among them.
 
     Two functions of one package and one role (start the work; ask whether it is done) behind CDK's
     provider framework, which polls for up to an hour. helm comes from the CDK kubectl layer.
@@ -137,7 +137,9 @@ class Provisioner(Construct):
             log_group=provider_logs,
             # Steps without their input: it holds the ResponseURL, which is a credential.
             waiter_state_machine_log_options=cr.LogOptions(
-                destination=provider_logs, level=sfn.LogLevel.ALL, include_execution_data=False
+                destination=self._waiter_logs(),
+                level=sfn.LogLevel.ALL,
+                include_execution_data=False,
             ),
             disable_waiter_state_machine_logging=False,
         )
@@ -146,6 +148,19 @@ class Provisioner(Construct):
             self._provider.node.add_dependency(*placement.internet_access)
         acknowledge_provider(self._provider, on_event=on_event, is_complete=is_complete)
         skip_provisioner_checks(self)
+
+    def _waiter_logs(self) -> logs.LogGroup:
+        # Log delivery adds each group of another name to one resource policy of 5,120 characters,
+        # which is the account's; when it is full, no state machine can be created.
+        # https://docs.aws.amazon.com/step-functions/latest/dg/bp-cwl.html
+        creation = Fn.select(2, Fn.split("/", Stack.of(self).stack_id))
+        return logs.LogGroup(
+            self,
+            "WaiterLogs",
+            # The group stays when its stack goes, so the next stack of the name needs another one.
+            log_group_name=f"/aws/vendedlogs/states/{Names.unique_resource_name(self)}-{creation}",
+            retention=logs.RetentionDays.THREE_MONTHS,
+        )
 
     def grant(
         self, scope: Construct, construct_id: str, *, statements: Sequence[iam.PolicyStatement]

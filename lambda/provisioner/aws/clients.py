@@ -30,11 +30,18 @@ _STS_CONFIG: Config = _CONFIG.merge(
 
 
 class Clients:
-    """The function's AWS clients. Endpoints may be overridden by AWS_ENDPOINT_URL as usual."""
+    """The function's AWS clients. Endpoints may be overridden by AWS_ENDPOINT_URL as usual.
+
+    Args:
+        region: AWS Region. Default: the environment's.
+    """
+
+    def __init__(self, *, region: str | None = None) -> None:
+        self._region = region
 
     @cached_property
     def _session(self) -> boto3.Session:
-        return boto3.Session()
+        return boto3.Session(region_name=self._region)
 
     @cached_property
     def eks(self) -> EksApi:

@@ -9,7 +9,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-response
 """
 
 _WHAT_LIMIT_BYTES = 400
-_NEXT_STEP_LIMIT_BYTES = 300
+_NEXT_STEP_LIMIT_BYTES = 400  # room for a command with an ARN in it
 _ELLIPSIS = " … "
 
 

@@ -14,6 +14,8 @@ FAILURE = "Failure"
 DEFERRED = "Deferred"
 CLAIM = "Claim"
 
+_TRUTHS = {"true": True, "false": False}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -137,6 +139,21 @@ def text_property(properties: Mapping[str, Any], name: str) -> str:
             next_step="Set it in the custom resource.",
         )
     return value
+
+
+def truth_property(properties: Mapping[str, Any], name: str) -> bool:
+    """Return a property that is true or false; false when it is left out.
+
+    Raises:
+        ProvisioningError: It is neither.
+    """
+    value = properties.get(name, "false")
+    if value not in _TRUTHS:
+        raise ProvisioningError(
+            f"The property {name} must be true or false, got {value!r}",
+            next_step="Set it in the custom resource, or leave it out for false.",
+        )
+    return _TRUTHS[value]
 
 
 def json_property(properties: Mapping[str, Any], name: str) -> object:

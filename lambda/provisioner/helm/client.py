@@ -14,6 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from provisioner.framework.consent import is_consent
 from provisioner.framework.errors import ProvisioningError, UnreachableError
 from provisioner.framework.redaction import redacted, secret_values
 from provisioner.framework.retry import Clock, retried
@@ -68,6 +69,13 @@ class ReleaseClient:
     def kubectl(self) -> Kubectl:
         """Kubectl, within the time that is left."""
         return Kubectl(run=self.run_kubectl, home=self.home, timeout_seconds=self._read_seconds)
+
+    @property
+    def may_delete_user_objects(self) -> bool:
+        """Whether the user consented to losing what the release does not own."""
+        return self.properties.delete_user_objects or is_consent(
+            self.cluster.tags, self.wanted.owner
+        )
 
     @property
     def time_left(self) -> float:

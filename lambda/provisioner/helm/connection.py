@@ -1,38 +1,30 @@
-"""Connects helm and kubectl to one EKS cluster: a fresh folder that is removed afterwards."""
+"""Connects a release's commands to its EKS cluster and to the charts in S3."""
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
-from provisioner.aws.api import EksApi, S3Api
-from provisioner.aws.eks_token import TokenSigner
+from provisioner.aws.api import S3Api
 from provisioner.framework.retry import Clock
 from provisioner.helm.chart import fetch_chart
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
-from provisioner.kubernetes.cluster import Cluster
-from provisioner.kubernetes.process import ClusterProcess, layer_binary
+from provisioner.kubernetes.connection import EksConnection
 
 Connect = Callable[[HelmReleaseProperties, Wanted, Clock], AbstractContextManager[ReleaseClient]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EksConnection:
+class ReleaseConnection:
     """Connects to EKS; charts come from S3.
 
     Attributes:
-        eks: Knows where the Kubernetes API is.
-        token_signer: Makes the tokens for it.
+        connection: Connects helm and kubectl.
         s3: Holds the charts.
     """
 
-    eks: EksApi
-    token_signer: TokenSigner
+    connection: EksConnection
     s3: S3Api
 
     @contextmanager
@@ -45,35 +37,21 @@ class EksConnection:
             ClusterNotFoundError: There is no such EKS cluster.
             ProvisioningError: The cluster cannot be reached, or a binary is missing.
         """
-        binaries = {name: layer_binary(name, os.environ) for name in ("helm", "kubectl")}
-        cluster = Cluster.find(
-            properties.cluster_name, eks=self.eks, token_signer=self.token_signer, clock=clock
-        )
-        with tempfile.TemporaryDirectory(prefix="helm-") as folder:
-            home = Path(folder)
-            kubeconfig = partial(
-                cluster.write_kubeconfig, home / "kubeconfig", namespace=properties.namespace
-            )
-            environment = {"PATH": os.environ.get("PATH", os.defpath)}
-            helm, kubectl = (
-                ClusterProcess(
-                    binary=binaries[name], home=home, kubeconfig=kubeconfig, environment=environment
-                )
-                for name in ("helm", "kubectl")
-            )
+        described = self.connection.describe(properties.cluster_name, clock)
+        with self.connection.connect(described, namespace=properties.namespace) as commands:
             yield ReleaseClient(
                 properties=properties,
                 wanted=wanted,
                 clock=clock,
-                cluster=cluster,
-                run_helm=helm.run,
-                run_kubectl=kubectl.run,
-                home=home,
+                cluster=commands.cluster,
+                run_helm=commands.helm,
+                run_kubectl=commands.kubectl,
+                home=commands.home,
                 fetch_chart=lambda: fetch_chart(
                     self.s3,
                     bucket=properties.chart_bucket,
                     key=properties.chart_key,
-                    folder=home,
+                    folder=commands.home,
                     clock=clock,
                 ),
             )

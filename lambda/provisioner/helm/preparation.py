@@ -25,6 +25,13 @@ from provisioner.kubernetes.manifest import (
 
 DELETION_PATIENCE_SECONDS = 1200.0
 """How long after its deletion began a namespace or definition is waited for."""
+_UNDISCOVERED = "NamespaceDeletionDiscoveryFailure"
+_NOTHING_LEFT = (
+    "NamespaceContentRemaining",
+    "NamespaceFinalizersRemaining",
+    "NamespaceDeletionContentFailure",
+)
+_HINDRANCES = frozenset({_UNDISCOVERED, *_NOTHING_LEFT})
 _API_VERSIONS = {NAMESPACE: "v1", DEFINITION: "apiextensions.k8s.io/v1"}
 
 
@@ -73,7 +80,7 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
         if any(name in text for text in manifest):
             _refuse_terminating(client, kind, name)
     before = client.manifest((release.serving or release.last).number) if release else ""
-    old, new = changed_containers(client, before, manifest.templates)
+    old, new = changed_containers(client.kubectl, before, manifest.templates)
     going_back = release is not None and was_deployed_before(release, client.wanted)
     if release is not None:
         protect = keep_user_objects if going_back else refuse_loss
@@ -201,6 +208,10 @@ def _refuse_terminating(client: ReleaseClient, kind: str, name: str) -> None:
     for item in client.kubectl.live([key]):
         if "deletionTimestamp" not in item["metadata"]:
             continue
+        if _is_empty_but_undiscovered(item):
+            log.info("empty, but an API does not answer", namespace=name, detail=_remaining(item))
+            client.kubectl.finalize_namespace(item)
+            continue
         began = datetime.fromisoformat(item["metadata"]["deletionTimestamp"]).timestamp()
         age = max(client.clock.now() - began, 0.0)
         error = TerminatingError if age < DELETION_PATIENCE_SECONDS else ProvisioningError
@@ -213,12 +224,26 @@ def _refuse_terminating(client: ReleaseClient, kind: str, name: str) -> None:
         )
 
 
+def _is_empty_but_undiscovered(item: Object) -> bool:
+    """Say whether a terminating namespace waits for nothing but an API that does not answer.
+
+    An aggregated API, such as that of metrics-server, runs on nodes, and these join only once the
+    release is installed. Kubernetes has deleted all that the other APIs know.
+    https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/controller/namespace/deletion/status_condition_utils.go
+    """
+    conditions = (item.get("status") or {}).get("conditions") or []
+    states = {condition.get("type"): condition.get("status") for condition in conditions}
+    return states.get(_UNDISCOVERED) == "True" and all(
+        states.get(kind) == "False" for kind in _NOTHING_LEFT
+    )
+
+
 def _remaining(item: Object) -> str:
-    """Return what Kubernetes says is left in a terminating namespace."""
+    """Return what Kubernetes says is left in a terminating namespace, or keeps it from looking."""
     return " ".join(
         condition.get("message", "")
         for condition in (item.get("status") or {}).get("conditions") or []
-        if condition.get("status") == "True" and "Remaining" in condition.get("type", "")
+        if condition.get("status") == "True" and condition.get("type") in _HINDRANCES
     )
 
 

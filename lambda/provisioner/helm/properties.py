@@ -8,7 +8,12 @@ from typing import Any
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import digest
-from provisioner.framework.request import json_object_property, json_property, text_property
+from provisioner.framework.request import (
+    json_object_property,
+    json_property,
+    text_property,
+    truth_property,
+)
 from provisioner.kubernetes.manifest import ReleaseId
 
 _ARCHIVES = (".tgz", ".zip")
@@ -17,7 +22,6 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9]
 _LONGEST_RELEASE = 53
 _LONGEST_NAMESPACE = 63
 _LAST_OF_FOUR_DIGITS = 0xFFFF
-_TRUTHS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,7 @@ class HelmReleaseProperties:
             chart_digest=text_property(properties, "ChartDigest"),
             values=json_object_property(properties, "Values"),
             adopt_namespaces=_names(properties, "AdoptNamespaces"),
-            delete_user_objects=_truth(properties, "DeleteUserObjects"),
+            delete_user_objects=truth_property(properties, "DeleteUserObjects"),
             wait_for_ready_minutes=_minutes(properties, "WaitForReadyMinutes"),
         )
 
@@ -129,16 +133,6 @@ def _names(properties: Mapping[str, Any], name: str) -> tuple[str, ...]:
             next_step='Pass a text such as ["kubeflow"].',
         )
     return tuple(value)
-
-
-def _truth(properties: Mapping[str, Any], name: str) -> bool:
-    value = properties.get(name, "false")
-    if value not in _TRUTHS:
-        raise ProvisioningError(
-            f"The property {name} must be true or false, got {value!r}",
-            next_step="Set it in the custom resource, or leave it out for false.",
-        )
-    return _TRUTHS[value]
 
 
 def _minutes(properties: Mapping[str, Any], name: str) -> int:

@@ -187,13 +187,13 @@ def _restore(client: ReleaseClient, before: Release | None) -> str:
 
 def _roll_back(client: ReleaseClient, release: Release, revision: int) -> None:
     manifests = (client.manifest(number) for number in (release.last.number, revision))
-    deleted = deleted_containers(*changed_containers(client, *manifests))
+    deleted = deleted_containers(*changed_containers(client.kubectl, *manifests))
     keep_user_objects(client, deleted, step="Rolling back")
     client.roll_back(revision)
 
 
 def _uninstall(client: ReleaseClient, release: Release) -> None:
     manifest = client.manifest(release.last.number)
-    deleted = deleted_containers(*changed_containers(client, manifest, ""))
+    deleted = deleted_containers(*changed_containers(client.kubectl, manifest, ""))
     refuse_loss(client, deleted, step="Uninstalling")
     client.uninstall()

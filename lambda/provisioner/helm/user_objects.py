@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from provisioner.framework import log
+from provisioner.framework.consent import consent_command
 from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.client import ReleaseClient
 from provisioner.kubernetes.kubectl import Kubectl
@@ -40,6 +41,8 @@ _COLUMNS = (
     ".metadata.uid",
     ".metadata.ownerReferences[*].uid",
     ".metadata.deletionTimestamp",
+    ".spec.serviceAccountName",
+    ".spec.template.spec.serviceAccountName",
     *(
         ".metadata.annotations." + name.replace(".", r"\.")
         for name in (RELEASE_NAME, RELEASE_NAMESPACE)
@@ -53,6 +56,9 @@ _DEFINITION_COLUMNS = (
 )
 _KIND_NAMES = {NAMESPACE: "namespace", DEFINITION: "CustomResourceDefinition"}
 _MOST_NAMED = 5
+# HyperPod runs their pods, and may leave some behind. The service account is of the official chart.
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-install-packages-using-helm-chart.html
+_DEEP_HEALTH_CHECK = ("aws-hyperpod", "deep-health-check-service-account")
 
 
 class UserObject(NamedTuple):
@@ -67,8 +73,13 @@ class UserObject(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else self.name
 
 
+def is_deep_health_check(namespace: str, service_account: str) -> bool:
+    """Say whether HyperPod's deep health checks run as a service account."""
+    return (namespace, service_account) == _DEEP_HEALTH_CHECK
+
+
 def changed_containers(
-    client: ReleaseClient, before: str, after: str
+    kubectl: Kubectl, before: str, after: str
 ) -> tuple[list[Object], list[Object]]:
     """Return the namespaces and definitions that differ between two manifests, of each.
 
@@ -77,7 +88,29 @@ def changed_containers(
     """
     old = documents_of(before, CONTAINERS, without=after)
     new = documents_of(after, CONTAINERS, without=before)
-    return client.kubectl.parse(old), client.kubectl.parse(new)
+    return kubectl.parse(old), kubectl.parse(new)
+
+
+def user_objects(
+    kubectl: Kubectl, deleted: Sequence[Object], *, release: ReleaseId
+) -> list[UserObject]:
+    """Return what is deleted with namespaces and definitions, and the release does not own.
+
+    Args:
+        kubectl: Lists it.
+        deleted: Namespaces and definitions.
+        release: The release that they are of.
+
+    Raises:
+        CommandFailedError: The API refused to say.
+    """
+    return sorted(set(_unowned(_rows(kubectl, deleted), release))) if deleted else []
+
+
+def named(found: Sequence[UserObject]) -> str:
+    """Return some of the objects, and how many more there are, as a message names them."""
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return f"{', '.join(map(str, found[:_MOST_NAMED]))}{more}"
 
 
 def refuse_loss(client: ReleaseClient, deleted: Sequence[Object], *, step: str) -> None:
@@ -92,20 +125,18 @@ def refuse_loss(client: ReleaseClient, deleted: Sequence[Object], *, step: str) 
         CommandFailedError: The API refused to say.
         ProvisioningError: Users' objects would be deleted.
     """
-    found = _user_objects(client, deleted, step=step)
-    if not found or client.properties.delete_user_objects:
+    found = _lost_objects(client, deleted, step=step)
+    if not found or client.may_delete_user_objects:
         return
-    named = ", ".join(map(str, found[:_MOST_NAMED]))
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     containers = ", ".join(
         f"the {_KIND_NAMES[item['kind']]} {item['metadata']['name']}" for item in deleted
     )
     raise ProvisioningError(
         f"{step} the Helm release {client.properties.release_id} would delete {containers} with "
         "everything in them",
-        detail=f"nothing was deleted, because the release does not own these: {named}{more}",
-        next_step="Move or delete them, then try again. To let them be deleted with the release, "
-        "deploy helm.delete_user_objects: true first.",
+        detail=f"nothing was deleted, because the release does not own these: {named(found)}",
+        next_step="Move or delete them, or consent to losing them: "
+        f"{consent_command(client.cluster.arn, client.wanted.owner)}; then try again.",
     )
 
 
@@ -123,24 +154,24 @@ def keep_user_objects(client: ReleaseClient, deleted: Sequence[Object], *, step:
     Raises:
         CommandFailedError: The API refused.
     """
-    found = _user_objects(client, deleted, step=step)
-    if found and not client.properties.delete_user_objects:
+    found = _lost_objects(client, deleted, step=step)
+    if found and not client.may_delete_user_objects:
         client.kubectl.annotate(deleted, key=RESOURCE_POLICY, value=KEEP)
 
 
-def _user_objects(
+def _lost_objects(
     client: ReleaseClient, deleted: Sequence[Object], *, step: str
 ) -> list[UserObject]:
     if not deleted:
         return []
-    found = sorted(set(_unowned(_rows(client.kubectl, deleted), client.properties.release_id)))
+    found = user_objects(client.kubectl, deleted, release=client.properties.release_id)
     log.info(
         "helm deletes namespaces or definitions",
         step=step,
         release=client.properties.physical_id,
         deleted=[object_name(item) for item in deleted],
         user_objects=[str(item) for item in found],
-        consent=client.properties.delete_user_objects,
+        consent=client.may_delete_user_objects,
     )
     return found
 
@@ -162,7 +193,7 @@ def _rows(kubectl: Kubectl, deleted: Sequence[Object]) -> list[tuple[str, ...]]:
 
 def _unowned(rows: Collection[tuple[str, ...]], release: ReleaseId) -> Iterator[UserObject]:
     listed = {row[_UID] for row in rows}
-    for kind, namespace, name, _, owners, deleted, release_name, release_namespace in rows:
-        owned = (release_name, release_namespace) == release
-        if not deleted and not owned and listed.isdisjoint(owners.split(",")):
+    for kind, namespace, name, _, owners, deleted, account, template_account, *owner in rows:
+        counts = not deleted and tuple(owner) != release and listed.isdisjoint(owners.split(","))
+        if counts and not is_deep_health_check(namespace, account or template_account):
             yield UserObject(kind, namespace, name)

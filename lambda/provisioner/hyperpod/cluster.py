@@ -21,6 +21,7 @@ from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.executor import Executor
 from provisioner.hyperpod.found import Found
+from provisioner.hyperpod.node_objects import DeleteNodeObjects
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.steps import Fail, Wait
 
@@ -31,11 +32,19 @@ class HyperPodCluster:
     Args:
         sagemaker: HyperPod.
         cloudformation: Tells what the stack is doing.
+        delete_node_objects: Deletes the Kubernetes Nodes of a cluster that is gone.
     """
 
-    def __init__(self, *, sagemaker: SageMakerApi, cloudformation: CloudFormationApi) -> None:
+    def __init__(
+        self,
+        *,
+        sagemaker: SageMakerApi,
+        cloudformation: CloudFormationApi,
+        delete_node_objects: DeleteNodeObjects,
+    ) -> None:
         self._sagemaker = sagemaker
         self._cloudformation = cloudformation
+        self._delete_node_objects = delete_node_objects
 
     def on_event(self, request: Request, clock: Clock) -> Accepted:
         """Make the first change, if one can be made now."""
@@ -79,6 +88,8 @@ class HyperPodCluster:
                 log.info("not yet", cluster=executor.api.name, cause=str(error))
                 return NOT_YET
             raise
+        if request.type == "Delete" and answer.complete and not described:
+            self._delete_node_objects(executor.wanted.cluster_input, clock)
         return answer
 
     def _executor(

@@ -18,7 +18,7 @@ from http.client import HTTPS_PORT, HTTPException, HTTPSConnection
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from provisioner.aws.api import EksApi
+from provisioner.aws.api import Answer, EksApi
 from provisioner.aws.eks_token import TokenSigner
 from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
 from provisioner.framework.errors import ProvisioningError
@@ -41,6 +41,24 @@ class ClusterNotFoundError(ProvisioningError):
     """The EKS cluster does not exist (any more)."""
 
 
+def describe(name: str, *, eks: EksApi, clock: Clock) -> Answer:
+    """Return what EKS says of a cluster, whatever its state.
+
+    Raises:
+        ClusterNotFoundError: There is no such EKS cluster.
+        ClientError: EKS refused.
+    """
+    try:
+        found: Answer = aws_retried(lambda: eks.describe_cluster(name=name)["cluster"], clock=clock)
+    except AWS_ERRORS as error:
+        if not is_not_found(error):
+            raise
+        raise ClusterNotFoundError(
+            f"There is no EKS cluster {name}", next_step="Deploy the platform stack first."
+        ) from error
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Containers:
     """The namespaces and definitions of a cluster.
@@ -61,27 +79,23 @@ class Cluster:
     Attributes:
         server: Endpoint and certificate authority, as a kubeconfig has them.
         token: Makes a token.
+        arn: ARN of the EKS cluster.
+        tags: Its tags.
     """
 
     server: Mapping[str, str]
     token: Callable[[], str]
+    arn: str
+    tags: Mapping[str, str]
 
     @classmethod
-    def find(cls, name: str, *, eks: EksApi, token_signer: TokenSigner, clock: Clock) -> "Cluster":
-        """Ask EKS for a cluster.
+    def of(cls, found: Answer, *, token_signer: TokenSigner) -> "Cluster":
+        """Return the Kubernetes API of an EKS cluster that `describe` found.
 
         Raises:
-            ClusterNotFoundError: There is no such EKS cluster.
             ProvisioningError: The cluster has no endpoint yet or is not in a usable state.
         """
-        try:
-            found = aws_retried(lambda: eks.describe_cluster(name=name)["cluster"], clock=clock)
-        except AWS_ERRORS as error:
-            if not is_not_found(error):
-                raise
-            raise ClusterNotFoundError(
-                f"There is no EKS cluster {name}", next_step="Deploy the platform stack first."
-            ) from error
+        name = found["name"]
         endpoint = found.get("endpoint")
         if not endpoint or found.get("status", "ACTIVE") not in _USABLE:
             raise ProvisioningError(
@@ -90,7 +104,12 @@ class Cluster:
             )
         authority = (found.get("certificateAuthority") or {}).get("data")
         trust = {"certificate-authority-data": authority} if authority else {}
-        return cls(server={"server": endpoint, **trust}, token=partial(token_signer.token, name))
+        return cls(
+            server={"server": endpoint, **trust},
+            token=partial(token_signer.token, name),
+            arn=found["arn"],
+            tags=found.get("tags") or {},
+        )
 
     def write_kubeconfig(self, path: Path, *, namespace: str) -> Path:
         """Write a kubeconfig with a new token and return its path.

@@ -103,6 +103,27 @@ class Kubectl:
         arguments = ["annotate", "--filename", str(self._keys_file(objects)), "--overwrite"]
         self._run([*arguments, f"{key}={value}"])
 
+    def delete(self, kind: str, *, selector: str) -> list[str]:
+        """Delete objects by their labels, without waiting until they are gone; return their names.
+
+        Raises:
+            CommandFailedError: The API refused.
+        """
+        arguments = ["delete", kind, f"--selector={selector}", "--wait=false", "--output=name"]
+        return self._run(arguments).split()
+
+    def finalize_namespace(self, namespace: Object) -> None:
+        """Let a terminating namespace go, whatever Kubernetes still means to look for in it.
+
+        Raises:
+            CommandFailedError: The API refused.
+        """
+        name = namespace["metadata"]["name"]
+        spec = {**namespace.get("spec", {}), "finalizers": []}
+        file = self._file(json.dumps({**namespace, "spec": spec}))
+        path = f"/api/v1/namespaces/{name}/finalize"
+        self._run(["replace", f"--raw={path}", "--filename", str(file)])
+
     def await_established(self, names: Sequence[str]) -> None:
         """Wait until definitions are served.
 

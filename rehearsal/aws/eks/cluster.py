@@ -57,6 +57,7 @@ def install(*, settings: Settings) -> None:
     """Check a cluster's network, give it a VPC, a security group and the endpoint. No Docker."""
     eks._docker_available = False
     unchecked, undeleted = eks._create_cluster, eks._delete_cluster
+    describe_without_new_tags = eks._describe_cluster
     fields_without = provisioners._eks_cluster_fields
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
@@ -87,6 +88,14 @@ def install(*, settings: Settings) -> None:
         created: EksResponse = eks._describe_cluster(body["name"])
         return created
 
+    def describe(name: str) -> EksResponse:
+        cluster = eks._clusters.get(name)
+        if cluster is not None:
+            # What TagResource and UntagResource did since it was created.
+            cluster["tags"] = dict(eks._tags.get(cluster["arn"], {}))
+        response: EksResponse = describe_without_new_tags(name)
+        return response
+
     def delete(name: str) -> EksResponse:
         cluster = eks._clusters.get(name) or {}
         group_id = cluster.get("resourcesVpcConfig", {}).get("clusterSecurityGroupId")
@@ -109,4 +118,5 @@ def install(*, settings: Settings) -> None:
         return result
 
     eks._create_cluster, eks._delete_cluster = create, delete
+    eks._describe_cluster = describe
     provisioners._eks_cluster_fields = fields

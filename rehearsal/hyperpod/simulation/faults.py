@@ -24,6 +24,7 @@ class Faults:
         slow_nodes: Factor by which the nodes of a group take longer to start.
         create_failure: When set, a create ends Failed with this FailureMessage.
         delete_conflicts: How many first DeleteCluster calls are refused.
+        nodes_left_in_kubernetes: The Kubernetes Nodes of a cluster outlive it.
         update_refused_in_deep_health_checks: Refuse UpdateCluster while a node is being checked,
             which the developer guide says may happen; with a ValidationException, since botocore
             models no exception for it.
@@ -38,6 +39,7 @@ class Faults:
     slow_nodes: Mapping[str, float] = field(default_factory=dict)
     create_failure: str | None = None
     delete_conflicts: int = 0
+    nodes_left_in_kubernetes: bool = False
     update_refused_in_deep_health_checks: bool = False
 
 

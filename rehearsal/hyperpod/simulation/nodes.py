@@ -201,7 +201,8 @@ class NodeProvisioner:
 
     def _release(self, place: Place) -> None:
         cluster, node = place.cluster, place.node
-        if node.joined and self._around.observer:
+        left = cluster.status == "Deleting" and self._around.faults.current.nodes_left_in_kubernetes
+        if node.joined and self._around.observer and not left:
             self._around.observer.node_removed(cluster_view(cluster), node_view(cluster, node))
         if node.private_ip is not None:
             self._around.addresses.give_back(

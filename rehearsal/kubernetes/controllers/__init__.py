@@ -2,7 +2,11 @@
 
 from collections.abc import Callable
 
-from rehearsal.kubernetes.controllers.deletions import Removal, finish_deletions
+from rehearsal.kubernetes.controllers.deletions import (
+    Removal,
+    delete_orphaned_pods,
+    finish_deletions,
+)
 from rehearsal.kubernetes.controllers.volumes import bind_claims
 from rehearsal.kubernetes.controllers.workloads import refresh_workloads
 from rehearsal.kubernetes.objects.resources import ResourceCatalog
@@ -14,6 +18,7 @@ class Controllers:
 
     def __init__(self, *, store: Store, catalog: ResourceCatalog, removal: Removal) -> None:
         self._steps: list[Callable[[], None]] = [
+            lambda: delete_orphaned_pods(store, catalog, removal),
             lambda: finish_deletions(store, catalog, removal),
             lambda: bind_claims(store, catalog),
             lambda: refresh_workloads(store, catalog),

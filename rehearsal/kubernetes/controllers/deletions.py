@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from rehearsal.kubernetes.controllers.api_services import unavailable
 from rehearsal.kubernetes.objects import custom_resources
 from rehearsal.kubernetes.objects.errors import Object
 from rehearsal.kubernetes.objects.metadata import name_of, namespace_of, now
@@ -50,7 +51,13 @@ class Removal:
         return True
 
     def _waits(self, resource: Resource, item: Object) -> bool:
-        return bool(item["metadata"].get("finalizers")) or any(self._held(resource, item))
+        if item["metadata"].get("finalizers"):
+            return True
+        if resource.kind != "Namespace":
+            return any(self._held(resource, item))
+        if (item.get("spec") or {}).get("finalizers") == []:
+            return False  # by its subresource `finalize`
+        return any(self._held(resource, item)) or bool(unavailable(self._store, self._catalog))
 
     def _held(self, resource: Resource, item: Object) -> Iterator[tuple[Resource, Object]]:
         """What goes with a namespace or with a definition."""
@@ -102,3 +109,77 @@ def finish_deletions(store: Store, catalog: ResourceCatalog, removal: Removal) -
             for item in store.listed(resource)
             if item["metadata"].get("deletionTimestamp")
         )
+    _report_namespaces(store, catalog)
+
+
+def delete_orphaned_pods(store: Store, catalog: ResourceCatalog, removal: Removal) -> None:
+    """Delete the pods whose node is gone, as Kubernetes' pod garbage collector does.
+
+    https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-garbage-collection
+    """
+    pods = catalog.by_kind(api_version="v1", kind="Pod")
+    node_kind = catalog.by_kind(api_version="v1", kind="Node")
+    if pods is None or node_kind is None:
+        return
+    nodes = {name_of(node) for node in store.listed(node_kind)}
+    for pod in store.listed(pods):
+        if pod["spec"].get("nodeName") and pod["spec"]["nodeName"] not in nodes:
+            removal.begin(pods, pod)
+
+
+def _report_namespaces(store: Store, catalog: ResourceCatalog) -> None:
+    """Write into each terminating namespace what keeps it.
+
+    https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/controller/namespace/deletion/status_condition_utils.go
+    """
+    resource = catalog.by_kind(api_version="v1", kind="Namespace")
+    if resource is None:
+        return
+    silent = unavailable(store, catalog)
+    for item in store.listed(resource):
+        if not item["metadata"].get("deletionTimestamp"):
+            continue
+        held = any(
+            namespace_of(found) == name_of(item)
+            for inner in catalog
+            for found in store.listed(inner)
+        )
+        apis = ", ".join(f"{name}: stale GroupVersion discovery: {name}" for name in silent)
+        conditions = [
+            _condition(
+                "NamespaceDeletionDiscoveryFailure",
+                "DiscoveryFailed" if silent else "ResourcesDiscovered",
+                f"Discovery failed for some groups, {len(silent)} failing: unable to retrieve the "
+                f"complete list of server APIs: {apis}"
+                if silent
+                else "All resources successfully discovered",
+                bad=bool(silent),
+            ),
+            _condition(
+                "NamespaceDeletionContentFailure",
+                "ContentDeleted",
+                "All content successfully deleted, may be waiting on finalization",
+                bad=False,
+            ),
+            _condition(
+                "NamespaceContentRemaining",
+                "SomeResourcesRemain" if held else "ContentRemoved",
+                "Some resources are remaining" if held else "All content successfully removed",
+                bad=held,
+            ),
+            _condition(
+                "NamespaceFinalizersRemaining",
+                "SomeFinalizersRemain" if held else "ContentHasNoFinalizers",
+                "Some content in the namespace has finalizers remaining"
+                if held
+                else "All content-preserving finalizers finished",
+                bad=held,
+            ),
+        ]
+        if (item.get("status") or {}).get("conditions") != conditions:
+            status = {**item.get("status", {}), "conditions": conditions}
+            store.put(resource, {**item, "status": status})
+
+
+def _condition(kind: str, reason: str, message: str, *, bad: bool) -> Object:
+    return {"type": kind, "status": str(bad), "reason": reason, "message": message}

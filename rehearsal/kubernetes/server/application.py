@@ -4,8 +4,9 @@ import json
 
 from aiohttp import web
 
+from rehearsal.kubernetes.controllers.api_services import aggregated
 from rehearsal.kubernetes.objects.errors import ApiError, Object, no_such_path, unauthorized
-from rehearsal.kubernetes.objects.resources import ResourceCatalog
+from rehearsal.kubernetes.objects.resources import Resource, ResourceCatalog
 from rehearsal.kubernetes.objects.target import Target
 from rehearsal.kubernetes.server import bodies, discovery
 from rehearsal.kubernetes.server.authentication import (
@@ -17,7 +18,7 @@ from rehearsal.kubernetes.server.authentication import (
     reviewed,
 )
 from rehearsal.kubernetes.server.faults import Faults
-from rehearsal.kubernetes.server.handlers import HANDLERS, verb_of
+from rehearsal.kubernetes.server.handlers import FINALIZE, HANDLERS, verb_of
 from rehearsal.kubernetes.server.openapi import OpenApi
 from rehearsal.kubernetes.server.operations import Operations
 from rehearsal.kubernetes.server.requests import RequestPath, parse
@@ -26,7 +27,8 @@ _HEALTH = ("/healthz", "/livez", "/readyz")
 _LARGEST_BODY = 16 * 1024 * 1024  # bytes; CRDs of 250 KB arrive several to a request
 # Clients ask for version 2 when version 3 does not know a kind; an empty document does not either.
 _OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-_SUBRESOURCES = ("", "status")
+# As client-go words the text that the aggregation layer answers.
+_UNAVAILABLE = "the server is currently unable to handle the request"
 
 
 class Application:
@@ -82,7 +84,20 @@ class Application:
                 return web.Response(body=b"", content_type=_OPENAPI_V2)
             return web.json_response(self._document(path, named))
         principal = await self._principal(request)
+        self._check_aggregated(named)
         return await self._on_objects(request, named, principal)
+
+    def _aggregated(self) -> dict[tuple[str, str], bool]:
+        return aggregated(self._operations.store, self._catalog)
+
+    def _check_aggregated(self, named: RequestPath) -> None:
+        """Refuse a request to an aggregated API that does not answer.
+
+        Raises:
+            ApiError: It does not (503).
+        """
+        if not self._aggregated().get((named.group, named.version), True):
+            raise ApiError(503, "ServiceUnavailable", _UNAVAILABLE)
 
     async def _principal(self, request: web.Request) -> Principal:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -94,19 +109,25 @@ class Application:
     def _document(self, path: str, named: RequestPath | None) -> Object:
         """What describes the server: discovery and OpenAPI."""
         if named is not None:
-            if named.version:
-                return discovery.resource_list(
-                    self._catalog, group=named.group, version=named.version
-                )
-            if named.group:
-                return discovery.group(self._catalog, named.group)
-            is_core = path.strip("/") == "api"
-            return discovery.core_versions() if is_core else discovery.group_list(self._catalog)
+            return self._discovered(named, is_core=path.strip("/") == "api")
         if path == "/openapi/v3":
             return self._openapi.index()
         if path.startswith("/openapi/v3/"):
             return self._openapi.document(path.removeprefix("/openapi/v3/"))
         raise no_such_path()
+
+    def _discovered(self, named: RequestPath, *, is_core: bool) -> Object:
+        group, version = named.group, named.version
+        self._check_aggregated(named)
+        if (group, version) in self._aggregated():
+            return discovery.aggregated_resource_list(group=group, version=version)
+        if version:
+            return discovery.resource_list(self._catalog, group=group, version=version)
+        if group:
+            return discovery.group(self._catalog, group)
+        if is_core:
+            return discovery.core_versions()
+        return discovery.group_list(self._catalog, aggregated=self._aggregated())
 
     async def _on_objects(
         self, request: web.Request, named: RequestPath, principal: Principal
@@ -122,8 +143,7 @@ class Application:
             resource is None
             or (named.namespace and not resource.namespaced)
             or (named.name and resource.namespaced and not named.namespace)
-            or named.subresource not in _SUBRESOURCES
-            or (named.subresource and not resource.has_status)
+            or named.subresource not in _subresources(resource)
         ):
             raise no_such_path()
         verb = verb_of(request, name=named.name)
@@ -133,3 +153,8 @@ class Application:
             raise forbidden(principal, verb=verb, resource=resource, **where)
         target = Target(resource, named.namespace, named.name)
         return await HANDLERS[verb](request, self._operations, target, named.subresource)
+
+
+def _subresources(resource: Resource) -> tuple[str, ...]:
+    status = ("status",) if resource.has_status else ()
+    return ("", *status, *((FINALIZE,) if resource.kind == "Namespace" else ()))

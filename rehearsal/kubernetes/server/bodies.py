@@ -24,7 +24,8 @@ async def read_object(request: web.Request) -> Object:
         ApiError: The body is no object (400) or in an unknown format (415).
     """
     raw = await request.read()
-    kind = request.content_type
+    # Without a type it is JSON, as `kubectl replace --raw` sends it.
+    kind = request.content_type if "Content-Type" in request.headers else JSON
     if kind == PROTOBUF:
         return protobuf.decode(raw)
     if kind != JSON:

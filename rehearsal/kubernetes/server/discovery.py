@@ -1,5 +1,7 @@
 """Discovery: which groups, versions and resources the server has."""
 
+from collections.abc import Iterable
+
 from rehearsal.kubernetes.objects.errors import Object, no_such_path
 from rehearsal.kubernetes.objects.resources import VERBS, Resource, ResourceCatalog
 from rehearsal.kubernetes.server.authentication import REVIEWS
@@ -10,9 +12,17 @@ def core_versions() -> Object:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
 
 
-def group_list(catalog: ResourceCatalog) -> Object:
-    """Answer `/apis`."""
-    groups = [_group(name, versions) for name, versions in _groups(catalog).items() if name]
+def group_list(catalog: ResourceCatalog, *, aggregated: Iterable[tuple[str, str]] = ()) -> Object:
+    """Answer `/apis`.
+
+    Args:
+        catalog: What the server itself serves.
+        aggregated: Group and version of what others serve.
+    """
+    served = _groups(catalog)
+    for name, version in aggregated:
+        served.setdefault(name, []).append(version)
+    groups = [_group(name, versions) for name, versions in served.items() if name]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
@@ -56,6 +66,17 @@ def resource_list(catalog: ResourceCatalog, *, group: str, version: str) -> Obje
         "apiVersion": "v1",
         "groupVersion": api_version,
         "resources": entries,
+    }
+
+
+def aggregated_resource_list(*, group: str, version: str) -> Object:
+    """Answer `/apis/<group>/<version>` for an aggregated API, of which no object is served here."""
+    metrics = {"name": "nodes", "singularName": "", "namespaced": False, "kind": "NodeMetrics"}
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": f"{group}/{version}",
+        "resources": [{**metrics, "verbs": ["get", "list"]}],
     }
 
 

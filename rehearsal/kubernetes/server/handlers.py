@@ -22,6 +22,8 @@ from rehearsal.kubernetes.server.tables import table, wants_table
 from rehearsal.kubernetes.server.watch import WatchOptions, watch
 
 _LONGEST_WATCH = 1800  # seconds; what a real API server's minimum is
+FINALIZE = "finalize"
+"""A subresource of namespaces."""
 
 Handler = Callable[[web.Request, Operations, Target, str], Awaitable[web.StreamResponse]]
 
@@ -129,6 +131,8 @@ async def _update(
     request: web.Request, operations: Operations, target: Target, subresource: str
 ) -> web.StreamResponse:
     body = await bodies.read_object(request)
+    if subresource == FINALIZE:
+        return written_response(operations.finalize(target, body))
     return written_response(operations.replace(target, body, write_options(request, subresource)))
 
 

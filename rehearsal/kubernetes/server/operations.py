@@ -119,6 +119,20 @@ class Operations:
             self._controllers.reconcile()
             return item
 
+    def finalize(self, target: Target, body: Object) -> Written:
+        """Write the finalizers in the spec of a namespace; without any, a terminating one goes.
+
+        Raises:
+            ApiError: There is no such namespace (404).
+        """
+        with self.store.lock:
+            before = self.read(target)
+            finalizers = (body.get("spec") or {}).get("finalizers") or []
+            item = {**before, "spec": {**before.get("spec", {}), "finalizers": finalizers}}
+            stored = self.store.put(target.resource, item)
+            self._controllers.reconcile()
+            return Written(stored)
+
     def set_status(self, target: Target, status: Object) -> None:
         """Write the status of an object as its controller would; no validation.
 

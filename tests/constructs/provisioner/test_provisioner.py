@@ -193,3 +193,17 @@ def test_a_custom_resource_has_the_whole_hour(stack: cdk.Stack, view: View) -> N
     assert (resource["A"], resource["ServiceTimeout"]) == ("b", "3600")
     assert attribute == "Arn"
     assert seen.resources[token]["Properties"]["Handler"] == "framework.onEvent"
+
+
+def test_the_waiter_logs_where_no_resource_policy_fills_up(stack: cdk.Stack, view: View) -> None:
+    Provisioner(stack, "Provisioner")
+
+    seen = view()
+    (target,) = seen.one("AWS::StepFunctions::StateMachine")["LoggingConfiguration"]["Destinations"]
+    group = target["CloudWatchLogsLogGroup"]["LogGroupArn"]["Fn::GetAtt"][0]
+    name = seen.text(seen.resources[group]["Properties"]["LogGroupName"])
+
+    # With the id of the stack's creation, as the group outlives the stack.
+    assert name.startswith("/aws/vendedlogs/states/StackProvisioner")
+    assert name.endswith("-<<AWS::StackId> split at /, 2>")
+    assert seen.resources[group]["DeletionPolicy"] == "Retain"

@@ -13,6 +13,11 @@ from tests.support.provisioner.helm_cloud import DENIED, Cloud, namespace, prope
 pytestmark = pytest.mark.slow(seconds=4)
 
 CONSENT = {"DeleteUserObjects": "true"}
+CONSENT_COMMAND = (
+    "aws eks tag-resource --region us-west-2 "
+    "--resource-arn arn:aws:eks:us-west-2:111122223333:cluster/ml "
+    "--tags hyperpod-cdk:delete-user-objects=6f1c2b5e-aa11"
+)
 POD_SPEC = {"containers": [{"name": "main", "image": "example/main:1"}]}
 
 
@@ -54,7 +59,7 @@ def test_delete_is_refused_while_users_have_objects_in_its_namespaces(
     text = str(refused.value)
     assert "would delete the namespace kubeflow" in text
     assert f"{item['kind']} kubeflow/{item['metadata']['name']}" in text
-    assert "helm.delete_user_objects: true" in text
+    assert CONSENT_COMMAND in text
     assert len(text) < 1000
     assert cloud.operator() == "1.0.0 x1"
     assert cloud.api.objects("v1", "Secret", "training") == before
@@ -68,6 +73,22 @@ def test_consent_lets_everything_go(cloud: Cloud) -> None:
     assert cloud.send("Delete", properties(more=CONSENT)) == {"IsComplete": True}
     assert "kubeflow" not in cloud.names("v1", "Namespace")
     assert cloud.names("example.com/v1", "Job") == []
+
+
+def test_consent_given_by_a_tag_lets_everything_go(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.create(TRAINING_JOB)
+    cloud.tags = {"hyperpod-cdk:delete-user-objects": "6f1c2b5e-aa11"}
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+    assert "kubeflow" not in cloud.names("v1", "Namespace")
+
+
+def test_consent_to_deleting_a_former_stack_does_not_count(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.create(TRAINING_JOB)
+    cloud.tags = {"hyperpod-cdk:delete-user-objects": "0d0d0d0d-bb22"}
+    with pytest.raises(ProvisioningError, match="Job kubeflow/bert"):
+        cloud.send("Delete", properties())
 
 
 def test_consent_can_be_taken_back(cloud: Cloud) -> None:
@@ -96,6 +117,30 @@ def test_what_the_chart_and_kubernetes_made_does_not_count(cloud: Cloud) -> None
     )
     cloud.api.create(_object("v1", "ConfigMap", "settings", data={"a": "b"}))
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
+
+
+@pytest.mark.parametrize(
+    ("account", "counts"), [("deep-health-check-service-account", False), ("default", True)]
+)
+@pytest.mark.parametrize("by_job", [False, True])
+def test_what_deep_health_checks_left_does_not_count(
+    cloud: Cloud, account: str, *, counts: bool, by_job: bool
+) -> None:
+    cloud.add_chart("3.0.0", {"templates/a.yaml": yaml.safe_dump(namespace("aws-hyperpod"))})
+    cloud.send("Create", properties("3.0.0"))
+    spec = {**POD_SPEC, "serviceAccountName": account, "restartPolicy": "Never"}
+    where = {"metadata": {"namespace": "aws-hyperpod"}}
+    cloud.api.create(
+        _object("batch/v1", "Job", "stress", spec={"template": {"spec": spec}}, **where)
+        if by_job
+        else _object("v1", "Pod", "stress", spec=spec, **where)
+    )
+    if counts:
+        with pytest.raises(ProvisioningError, match="aws-hyperpod/stress"):
+            cloud.send("Delete", properties("3.0.0"))
+    else:
+        assert cloud.send("Delete", properties("3.0.0")) == {"IsComplete": True}
+        assert "aws-hyperpod" not in cloud.names("v1", "Namespace")
 
 
 def test_objects_of_a_definition_count_wherever_they_are(cloud: Cloud) -> None:

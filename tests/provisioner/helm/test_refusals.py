@@ -6,6 +6,7 @@ import pytest
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.helm import preparation as helm_preparation
+from tests.support.kubernetes_api import METRICS
 from tests.support.provisioner.helm_cloud import Cloud, namespace, properties
 
 HOLD = "example.com/hold"
@@ -46,6 +47,38 @@ def test_namespace_that_stays_terminating_is_named(
 def test_other_namespaces_may_be_terminating(cloud: Cloud) -> None:
     _hold(cloud, "elsewhere")
     assert cloud.send("Create", properties())["Data"]["Status"] == "deployed"
+
+
+def test_namespace_that_waits_for_an_api_without_nodes_alone_is_let_go(cloud: Cloud) -> None:
+    cloud.api.create(METRICS)
+    cloud.api.create(namespace("kubeflow"))
+    cloud.api.delete("v1", "Namespace", "kubeflow")
+    assert "kubeflow" in cloud.names("v1", "Namespace")
+    assert cloud.send("Create", properties())["Data"]["Revision"] == "1"
+    assert cloud.operator() == "1.0.0 x1"
+
+
+def test_namespace_that_waits_for_its_content_too_is_not_let_go(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.api.create(METRICS)
+    cloud.api.create(namespace("kubeflow"))
+    held = {"name": "held", "namespace": "kubeflow", "finalizers": [HOLD]}
+    cloud.api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": held})
+    cloud.api.delete("v1", "Namespace", "kubeflow")
+    monkeypatch.setattr(helm_preparation, "DELETION_PATIENCE_SECONDS", 0)
+    with pytest.raises(ProvisioningError) as failed:
+        cloud.send("Create", properties())
+    assert "Some resources are remaining" in str(failed.value)
+    assert "metrics.k8s.io/v1beta1" in str(failed.value)
+    assert cloud.names("v1", "ConfigMap", "kubeflow") == ["held"]
+
+
+def test_release_is_deleted_beside_an_api_without_nodes(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.create(METRICS)
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+    assert cloud.send("Create", properties())["Data"]["Revision"] == "1"
 
 
 def test_release_too_large_for_its_secret_says_what_to_do(cloud: Cloud) -> None:

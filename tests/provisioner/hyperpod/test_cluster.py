@@ -67,6 +67,26 @@ def test_cluster_of_another_stack_is_refused(sagemaker: LocalSageMaker, time: Ti
         hyperpod_stack(sagemaker, time).create(ONE)
 
 
+def test_nodes_left_in_kubernetes_go_when_the_cluster_is_gone(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    stack.update(properties(group("workers", 2)))
+    assert stack.swept == []
+    stack.delete()
+    assert stack.swept == ["ml-cluster"]
+    stack.delete()  # again, of one that is gone
+    assert stack.swept == ["ml-cluster", "ml-cluster"]
+    assert sagemaker.service.call("ListClusters", {}, Caller())["ClusterSummaries"] == []
+
+
+def test_nodes_of_a_cluster_that_is_left_alone_stay(sagemaker: LocalSageMaker, time: Time) -> None:
+    hyperpod_stack(sagemaker, time, stack_id=OTHER_STACK_ID).create(ONE)
+    ours = hyperpod_stack(sagemaker, time, physical_id="ml-cluster", properties=dict(ONE))
+    assert ours.delete().complete
+    assert ours.swept == []
+
+
 def test_role_that_iam_has_not_spread_yet_is_waited_for(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:

@@ -34,6 +34,7 @@ def stack(sagemaker: LargeSageMaker, before: dict[str, str]) -> Framework:
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", sagemaker),
             cloudformation=FakeCloudFormation(status="UPDATE_IN_PROGRESS"),
+            delete_node_objects=lambda *_: None,
         ),
         resource_type="Custom::HyperPodCluster",
         time=Time(),

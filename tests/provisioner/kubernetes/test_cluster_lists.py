@@ -36,7 +36,7 @@ def api() -> Iterator[KubernetesApi]:
 
 def _cluster(url: str, *, token: str = KNOWN, authority: str = "") -> Cluster:
     trust = {"certificate-authority-data": authority} if authority else {}
-    return Cluster(server={"server": url, **trust}, token=lambda: token)
+    return Cluster(server={"server": url, **trust}, token=lambda: token, arn="", tags={})
 
 
 def _listing(api: KubernetesApi, *, token: str = KNOWN, trusted: bool = True) -> Cluster:

@@ -12,7 +12,7 @@ import pytest
 from provisioner.aws.clients import Clients
 from provisioner.aws.eks_token import TOKEN_PREFIX, TokenSigner
 from provisioner.framework.errors import ProvisioningError
-from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError
+from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError, describe
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -70,11 +70,11 @@ class Eks:
     def describe_cluster(self, *, name: str) -> dict[str, Any]:
         if not self.cluster:
             raise client_error("ResourceNotFoundException", "DescribeCluster", name)
-        return {"cluster": self.cluster}
+        return {"cluster": {"name": name, "arn": f"arn:aws:eks:x:y:cluster/{name}", **self.cluster}}
 
 
 def _find(eks: Eks, token_signer: TokenSigner) -> Cluster:
-    return Cluster.find("ml", eks=eks, token_signer=token_signer, clock=Time().clock)
+    return Cluster.of(describe("ml", eks=eks, clock=Time().clock), token_signer=token_signer)
 
 
 def test_kubeconfig_is_private_and_complete(clients: Clients, tmp_path: Path) -> None:

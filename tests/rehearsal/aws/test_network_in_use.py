@@ -73,8 +73,8 @@ def test_a_network_in_use_is_not_deleted(aws: LocalAws, user: str) -> None:
 
     with pytest.raises(StackFailedError, match="DELETE_FAILED"):
         delete(aws, owner)
-    told = {name: events(aws, owner, name)[0] for name in ("First", "Group", "Vpc")}
-    subnet_id, group_id, vpc_id = (owner.outputs[name] for name in told)
+    told = {name: events(aws, owner, name)[0] for name in ("First", "Group")}
+    subnet_id, group_id = (owner.outputs[name] for name in told)
     assert told["First"] == (
         "DELETE_FAILED",
         f"DependencyViolation: The subnet '{subnet_id}' has dependencies and cannot be deleted.",
@@ -82,7 +82,23 @@ def test_a_network_in_use_is_not_deleted(aws: LocalAws, user: str) -> None:
     if user != "NAT gateway":
         reason = f"DependencyViolation: resource {group_id} has a dependent object"
         assert told["Group"] == ("DELETE_FAILED", reason)
-    assert told["Vpc"] == (
+    # Its turn comes after the subnet's.
+    assert events(aws, owner, "Vpc")[0][0] == "CREATE_COMPLETE"
+
+    delete(aws, using)
+    delete(aws, owner)
+
+
+def test_a_vpc_with_a_subnet_of_another_stack_is_not_deleted(aws: LocalAws) -> None:
+    vpc = {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16")}
+    owner = deploy(aws, vpc, {"Vpc": {"Ref": "Vpc"}})
+    vpc_id = owner.outputs["Vpc"]
+    subnet = resource("AWS::EC2::Subnet", VpcId=vpc_id, CidrBlock="10.0.0.0/24")
+    using = deploy(aws, {"Subnet": subnet}, {})
+
+    with pytest.raises(StackFailedError, match="DELETE_FAILED"):
+        delete(aws, owner)
+    assert events(aws, owner, "Vpc")[0] == (
         "DELETE_FAILED",
         f"DependencyViolation: The vpc '{vpc_id}' has dependencies and cannot be deleted.",
     )

@@ -12,6 +12,7 @@ from rehearsal.kubernetes import Fault, KubernetesApi
 from rehearsal.layer_binaries import layer_binaries
 from tests.support.provisioner.cloudformation import STACK_ID, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error
+from tests.support.provisioner.fake_stack import FakeCloudFormation
 from tests.support.provisioner.helm_charts import packaged
 
 DENIED = Fault(
@@ -44,6 +45,9 @@ class Cloud:
     api: KubernetesApi
     s3: FakeS3 = field(default_factory=FakeS3)
     exists: bool = True
+    eks_status: str = "ACTIVE"
+    tags: dict[str, str] = field(default_factory=dict)
+    cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)
     requests: int = 0
     tokens: list[str] = field(default_factory=lambda: [TOKEN])
     context: Context = field(default_factory=Context)
@@ -60,8 +64,16 @@ class Cloud:
         if not self.exists:
             raise client_error("ResourceNotFoundException", "DescribeCluster", name)
         authority = base64.b64encode(self.api.ca_pem.encode()).decode()
-        cluster = {"endpoint": self.api.url, "certificateAuthority": {"data": authority}}
-        return {"cluster": {**cluster, "status": "ACTIVE"}}
+        return {
+            "cluster": {
+                "name": name,
+                "arn": f"arn:aws:eks:us-west-2:111122223333:cluster/{name}",
+                "status": self.eks_status,
+                "endpoint": self.api.url,
+                "certificateAuthority": {"data": authority},
+                "tags": self.tags,
+            }
+        }
 
     def token(self, _cluster_name: str) -> str:
         """Return the next token; the last one for ever."""

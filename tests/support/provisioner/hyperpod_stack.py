@@ -57,9 +57,13 @@ CLASSIC = properties(group("workers"), NodeProvisioningMode=None)
 
 @dataclass
 class HyperPodStack(Framework):
-    """A stack whose only resource is a HyperPod cluster; CloudFormation's ways with it."""
+    """A stack whose only resource is a HyperPod cluster; CloudFormation's ways with it.
+
+    `swept` has the clusters whose Kubernetes Nodes were deleted.
+    """
 
     cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)
+    swept: list[str] = field(default_factory=list)
 
     def roll_back_creation(self, properties: Mapping[str, Any]) -> Progress:
         """Send the Delete that CloudFormation sends of its own after a failed Create."""
@@ -84,11 +88,17 @@ class HyperPodStack(Framework):
 
 def hyperpod_stack(sagemaker: LocalSageMaker, time: Time, **options: Any) -> HyperPodStack:
     cloudformation = FakeCloudFormation()
+    swept: list[str] = []
     return HyperPodStack(
-        resource=HyperPodCluster(sagemaker=sagemaker, cloudformation=cloudformation),
+        resource=HyperPodCluster(
+            sagemaker=sagemaker,
+            cloudformation=cloudformation,
+            delete_node_objects=lambda cluster, _: swept.append(cluster["ClusterName"]),
+        ),
         resource_type="Custom::HyperPodCluster",
         time=time,
         cloudformation=cloudformation,
+        swept=swept,
         **options,
     )
 

@@ -1,0 +1,1 @@
+"""What users would lose by the deletion of a stack."""

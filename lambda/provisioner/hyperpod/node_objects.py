@@ -1,0 +1,62 @@
+"""Kubernetes Nodes that outlive their HyperPod cluster.
+
+Nobody else deletes them: the instances are in the service's account, where the cloud controller
+manager of EKS does not see them. Pods stay bound to such a Node, and hold up their namespaces.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from provisioner.aws.errors import AWS_ERRORS
+from provisioner.framework import log
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.retry import Clock
+from provisioner.hyperpod.groups import ClusterInput
+from provisioner.kubernetes.connection import EksConnection
+from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.kubectl import Kubectl
+
+CLUSTER_LABEL = "sagemaker.amazonaws.com/cluster-name"
+"""HyperPod's label on its Nodes."""
+_COMMAND_SECONDS = 30.0
+_NAMESPACE = "default"
+# A deletion must not fail for what is left in a Kubernetes API that cannot be reached.
+_PASSED_OVER: tuple[type[Exception], ...] = (*AWS_ERRORS, CommandFailedError, ProvisioningError)
+
+DeleteNodeObjects = Callable[[ClusterInput, Clock], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeObjects:
+    """The Nodes of HyperPod clusters.
+
+    Attributes:
+        connection: Connects to EKS.
+    """
+
+    connection: EksConnection
+
+    def delete(self, cluster: ClusterInput, clock: Clock) -> None:
+        """Delete what is left of a cluster that is gone; one that cannot be reached is left alone.
+
+        Args:
+            cluster: The CreateCluster input of the cluster.
+            clock: Time and sleep.
+        """
+        arn = cluster.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn", "")
+        if not arn:
+            return
+        try:
+            described = self.connection.describe(arn.rpartition("/")[2], clock)
+            with self.connection.connect(described, namespace=_NAMESPACE) as commands:
+                kubectl = Kubectl(
+                    run=commands.kubectl,
+                    home=commands.home,
+                    timeout_seconds=lambda: _COMMAND_SECONDS,
+                )
+                selector = f"{CLUSTER_LABEL}={cluster['ClusterName']}"
+                deleted = kubectl.delete("nodes", selector=selector)
+        except _PASSED_OVER as error:
+            log.warning("nodes may be left in Kubernetes", eks_cluster=arn, cause=str(error))
+            return
+        log.info("nodes left in Kubernetes", eks_cluster=arn, deleted=deleted)

@@ -1,0 +1,231 @@
+"""Scenarios in which the HyperPod stack is destroyed while users have work in the cluster."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from rehearsal.hyperpod import Faults
+from rehearsal.report import Check
+from rehearsal.scenarios.scenario import (
+    Scenario,
+    all_nodes_run,
+    cluster_is,
+    has_status,
+    succeeds,
+)
+from rehearsal.stage import Stage
+from rehearsal.verification.failures import failure_reasons
+
+_COMMAND = re.compile(
+    r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"
+)
+_REFUSED = 2
+_OPERATOR = "rehearsal-operator"
+# Sees everything in the cluster, Helm's Secrets included, and changes nothing.
+_VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
+_METRICS: dict[str, Any] = {
+    "apiVersion": "apiregistration.k8s.io/v1",
+    "kind": "APIService",
+    "metadata": {"name": "v1beta1.metrics.k8s.io"},
+    "spec": {
+        "group": "metrics.k8s.io",
+        "version": "v1beta1",
+        "groupPriorityMinimum": 100,
+        "versionPriority": 100,
+        "insecureSkipTLSVerify": True,
+        "service": {"name": "metrics-server", "namespace": "kube-system"},
+    },
+}
+"""The aggregated API of metrics-server, whose pods need a node."""
+_RIGHTS = ["cloudformation:DescribeStacks", "eks:DescribeCluster"]
+
+
+def _mpi_job() -> dict[str, Any]:
+    """Return a job of a kind whose definition goes with the Helm release."""
+    pod = {"spec": {"containers": [{"name": "main", "image": "example/main:1"}]}}
+    return {
+        "apiVersion": "kubeflow.org/v2beta1",
+        "kind": "MPIJob",
+        "metadata": {"name": "allreduce", "namespace": "default"},
+        "spec": {"mpiReplicaSpecs": {"Launcher": {"replicas": 1, "template": pod}}},
+    }
+
+
+def _running_pod(stage: Stage) -> dict[str, Any]:
+    """Return a pod that runs on a node."""
+    node = stage.environment.kubernetes.objects("v1", "Node")[0]["metadata"]["name"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "notebook", "namespace": "default"},
+        "spec": {"nodeName": node, "containers": [{"name": "main", "image": "example/main:1"}]},
+    }
+
+
+def _deep_health_check() -> dict[str, Any]:
+    """Return a pod that a deep health check left behind."""
+    container = {"name": "main", "image": "example/main:1"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "stress", "namespace": "aws-hyperpod"},
+        "spec": {
+            "serviceAccountName": "deep-health-check-service-account",
+            "containers": [container],
+        },
+    }
+
+
+def _create(stage: Stage, item: Mapping[str, Any]) -> Check:
+    path = stage.work_directory / "user-object.json"
+    path.write_text(json.dumps(item), encoding="utf-8")
+    ok, said = stage.tools.run(f"kubectl create -f {path}")
+    name = f"{item['kind']} {item['metadata']['name']}"
+    return Check(check=f"a user creates {name}{'' if ok else f': {said}'}", ok=ok)
+
+
+def _consent(stage: Stage, message: str) -> Iterator[Check]:
+    """Run the command that a refusal names, as the user would."""
+    found = _COMMAND.search(" ".join(message.split()))
+    yield Check(check="the refusal names the command that consents", ok=found is not None)
+    if found is not None:
+        region, arn, key, value = found.groups()
+        stage.environment.clients("eks").tag_resource(resourceArn=arn, tags={key: value})
+        yield Check(check="the command is for the region", ok=region == stage.environment.region)
+
+
+def _operator(stage: Stage) -> dict[str, str]:
+    """Return credentials of a role that may see the cluster, made once."""
+    clients = stage.environment.clients
+    iam, eks = clients("iam"), clients("eks")
+    trust = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
+    rights = {"Effect": "Allow", "Action": _RIGHTS, "Resource": "*"}
+    try:
+        arn = iam.get_role(RoleName=_OPERATOR)["Role"]["Arn"]
+    except iam.exceptions.NoSuchEntityException:
+        made = iam.create_role(RoleName=_OPERATOR, AssumeRolePolicyDocument=_policy(trust))
+        arn = made["Role"]["Arn"]
+        iam.put_role_policy(RoleName=_OPERATOR, PolicyName="look", PolicyDocument=_policy(rights))
+    entry = {"clusterName": f"{stage.config.name}-eks", "principalArn": arn}
+    if arn not in eks.list_access_entries(clusterName=entry["clusterName"])["accessEntries"]:
+        eks.create_access_entry(**entry)
+        eks.associate_access_policy(
+            **entry, policyArn=_VIEW_POLICY, accessScope={"type": "cluster"}
+        )
+    session = clients("sts").assume_role(RoleArn=arn, RoleSessionName="operator")["Credentials"]
+    return {
+        "AWS_ACCESS_KEY_ID": session["AccessKeyId"],
+        "AWS_SECRET_ACCESS_KEY": session["SecretAccessKey"],
+        "AWS_SESSION_TOKEN": session["SessionToken"],
+    }
+
+
+def _policy(statement: Mapping[str, Any]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def _everything_runs(stage: Stage) -> Iterator[Check]:
+    """Yield the checks that nothing of the stack was deleted."""
+    yield cluster_is(stage, "InService")
+    yield all_nodes_run(stage)
+    addons = stage.environment.clients("eks").list_addons(clusterName=f"{stage.config.name}-eks")
+    yield Check(check="CoreDNS is there", ok="coredns" in addons["addons"])
+    _, listed = stage.tools.run(f"helm list -n {stage.config.helm.namespace} -o json")
+    names = [release["name"] for release in json.loads(listed)]
+    yield Check(check="the Helm release is there", ok=stage.config.helm.release in names)
+
+
+def _refused_before(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    yield all_nodes_run(stage)
+    code, said = stage.check_deletion({})
+    yield Check(
+        check="make destroy goes on for a user without access to the cluster, and says so",
+        ok=code == 0 and "could not be found out from here" in said,
+    )
+    operator = _operator(stage)
+    code, said = stage.check_deletion(operator)
+    yield Check(check=f"make destroy has nothing to say ({said})", ok=(code, said) == (0, ""))
+    yield _create(stage, _running_pod(stage))
+    code, said = stage.check_deletion(operator)
+    refused = code == _REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
+    yield Check(check="make destroy names the running pod in one line", ok=refused, message=said)
+    yield Check(check="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
+    yield from _everything_runs(stage)
+    yield from _consent(stage, said)
+    code, said = stage.check_deletion(operator)
+    yield Check(check=f"make destroy goes on ({said})", ok=(code, said) == (0, ""))
+    yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
+    yield cluster_is(stage, "gone")
+
+
+def _refused_by_cloudformation(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    yield all_nodes_run(stage)
+    yield _create(stage, _mpi_job())
+    yield Check(check="CloudFormation refuses to delete", ok=stage.destroy("hyperpod") is not None)
+    message = "\n".join(failure_reasons(stage.environment.clients, stage.stacks))
+    yield Check(
+        check="the error names the job", ok="MPIJob default/allreduce" in message, message=message
+    )
+    yield has_status(stage, "hyperpod", "DELETE_FAILED")
+    yield from _everything_runs(stage)
+    yield _cannot_be_updated(stage)
+    yield from _consent(stage, message)
+    yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
+    yield Check(check="the stack is gone", ok=stage.status("hyperpod") is None)
+    yield cluster_is(stage, "gone")
+
+
+def _leftovers(stage: Stage) -> Iterator[Check]:
+    yield succeeds("the first deployment works", stage.deploy())
+    yield all_nodes_run(stage)
+    yield _create(stage, _METRICS)
+    yield _create(stage, _deep_health_check())
+    stage.environment.hyperpod.faults = Faults(nodes_left_in_kubernetes=True)
+    yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
+    left = stage.environment.kubernetes.objects("v1", "Node")
+    yield Check(check=f"Kubernetes knows no node any more ({len(left)})", ok=not left)
+    _, listed = stage.tools.run("kubectl get namespaces -o name")
+    terminating = "namespace/aws-hyperpod" in listed
+    yield Check(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
+    yield succeeds("the stack is deployed again", stage.deploy())
+    yield all_nodes_run(stage)
+    stage.tools.run(f"kubectl delete apiservice {_METRICS['metadata']['name']}")
+
+
+def _cannot_be_updated(stage: Stage) -> Check:
+    """Return the check that a property could not consent any more."""
+    cloudformation = stage.environment.clients("cloudformation")
+    try:
+        cloudformation.update_stack(
+            StackName=f"{stage.config.name}-hyperpod", UsePreviousTemplate=True
+        )
+    except ClientError as error:
+        return Check(check=f"an update is refused: {error}", ok="DELETE_FAILED" in str(error))
+    return Check(check="an update is refused", ok=False)
+
+
+SCENARIOS = (
+    Scenario(
+        name="destroy-refused",
+        summary="make destroy while a user's pod runs",
+        play=_refused_before,
+        on_a_deployment=True,
+    ),
+    Scenario(
+        name="destroy-failed",
+        summary="the stack is deleted beside make destroy, while a user has a job",
+        play=_refused_by_cloudformation,
+        on_a_deployment=True,
+    ),
+    Scenario(
+        name="destroy-and-redeploy",
+        summary="nodes, an API without nodes and a deep health check's pod outlive the cluster",
+        play=_leftovers,
+        on_a_deployment=True,
+    ),
+)

@@ -1,0 +1,97 @@
+"""Says what users would lose by the deletion of the HyperPod stack, before CloudFormation begins.
+
+`make destroy` runs it with the rights of whoever destroys. It looks as the stack's own check does,
+which decides: where this one cannot look, it says so and ends well.
+"""
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from hyperpod_cdk import Config, ConfigError, load_config
+from provisioner.aws.clients import Clients
+from provisioner.aws.errors import AWS_ERRORS, code
+from provisioner.deletion_check.losses import UnknownLossError, refuse_losses
+from provisioner.deletion_check.properties import DeletionCheckProperties
+from provisioner.framework.errors import ProvisioningError, one_line
+from provisioner.framework.owner import Owner
+from provisioner.framework.retry import Clock
+from provisioner.kubernetes.connection import EksConnection
+from provisioner.kubernetes.manifest import ReleaseId
+from rehearsal.layer_binaries import local_binary
+
+READ_SECONDS = 20.0
+"""How long one command may take: a private endpoint does not answer from outside its network."""
+_REFUSED = 2
+
+
+def main() -> int:
+    """Run the command line; return 2 for a deletion, or a configuration, that is refused."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.deletion_check", description=__doc__)
+    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    arguments = parser.parse_args()
+    # The function's log is for CloudWatch.
+    logging.getLogger("provisioner").disabled = True
+    try:
+        check(load_config(arguments.config))
+    except UnknownLossError as error:
+        _go_on(error.cause)
+    except AWS_ERRORS as error:
+        _go_on(str(error))
+    except (ConfigError, ProvisioningError) as error:
+        print(error, file=sys.stderr)
+        return _REFUSED
+    return 0
+
+
+def check(config: Config) -> None:
+    """Refuse the deletion of a configuration's HyperPod stack by which users would lose something.
+
+    Raises:
+        UnknownLossError: The Kubernetes API could not be asked.
+        ProvisioningError: Users would lose something.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    clients = Clients(region=config.region)
+    try:
+        found = clients.cloudformation.describe_stacks(StackName=f"{config.name}-hyperpod")
+    except AWS_ERRORS as error:
+        if code(error) == "ValidationError":  # what CloudFormation says of an unknown stack
+            return
+        raise
+    refuse_losses(
+        DeletionCheckProperties(
+            cluster_name=f"{config.name}-eks",
+            releases=(ReleaseId(name=config.helm.release, namespace=config.helm.namespace),),
+            delete_user_objects=config.helm.delete_user_objects,
+        ),
+        owner=Owner(stack_id=found["Stacks"][0]["StackId"], logical_id="DeletionCheck"),
+        connection=EksConnection(
+            eks=clients.eks, token_signer=clients.token_signer, binary=_binary
+        ),
+        # No time to try again: the stack's own check does.
+        clock=Clock(remaining=lambda: 0.0),
+        read_seconds=READ_SECONDS,
+        patience_seconds=0.0,
+    )
+
+
+def _binary(name: str) -> Path:
+    try:
+        return local_binary(name)
+    except FileNotFoundError as error:
+        raise ProvisioningError(str(error), next_step=f"Install {name}.") from None
+
+
+def _go_on(cause: str) -> None:
+    print(
+        f"What users would lose could not be found out from here: {one_line(cause)} "
+        "The stack's own check looks before CloudFormation deletes anything.",
+        file=sys.stderr,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

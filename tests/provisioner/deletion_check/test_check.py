@@ -1,0 +1,230 @@
+"""The check before a stack's deletion, with the real helm and kubectl."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from provisioner import handler
+from provisioner.framework.errors import ProvisioningError
+from rehearsal.kubernetes import Fault
+from rehearsal.kubernetes.control_plane import unreachable
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, event
+from tests.support.provisioner.fake_s3 import client_error
+from tests.support.provisioner.helm_charts import definition
+from tests.support.provisioner.helm_cloud import Cloud, namespace, properties
+
+pytestmark = pytest.mark.slow(seconds=3)
+
+CHECK = {"ClusterName": "ml", "Releases": '["training/deps"]', "DeleteUserObjects": "false"}
+COMMAND = (
+    "aws eks tag-resource --region us-west-2 "
+    "--resource-arn arn:aws:eks:us-west-2:111122223333:cluster/ml "
+    "--tags hyperpod-cdk:delete-user-objects=6f1c2b5e-aa11; then delete the stack again."
+)
+TAG = {"hyperpod-cdk:delete-user-objects": "6f1c2b5e-aa11"}
+BUSY = Fault(
+    code=503,
+    reason="ServiceUnavailable",
+    message="the server is currently unable to handle the request",
+    verbs=frozenset({"list"}),
+)
+SPEC = {"containers": [{"name": "main", "image": "example/main:1"}], "nodeName": "hyperpod-i-1"}
+
+
+@pytest.fixture
+def deleting(cloud: Cloud) -> Cloud:
+    """Return a cloud with a node, whose stack is being deleted."""
+    cloud.api.create(namespace("team-a"))
+    cloud.api.put_node("hyperpod-i-1", instance_type="ml.m5.2xlarge")
+    cloud.cloudformation.status = "DELETE_IN_PROGRESS"
+    return cloud
+
+
+@pytest.fixture
+def deployed(deleting: Cloud) -> Cloud:
+    """Return it with a release that has a namespace and a definition."""
+    chart = {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1")}
+    deleting.add_chart("3.0.0", chart)
+    deleting.send("Create", properties("3.0.0"))
+    return deleting
+
+
+def _send(
+    cloud: Cloud, request_type: str, *, stack_id: str = STACK_ID, **changes: str
+) -> dict[str, Any]:
+    sent = event(
+        request_type,
+        "Custom::DeletionCheck",
+        {**CHECK, **changes},
+        physical_id=None if request_type == "Create" else "ml/deletion-check",
+        stack_id=stack_id,
+    )
+    accepted = handler.on_event(sent, cloud.context)
+    assert accepted["PhysicalResourceId"] == "ml/deletion-check"
+    return handler.is_complete({**sent, **accepted}, cloud.context)
+
+
+def _refusal(cloud: Cloud, **changes: str) -> str:
+    with pytest.raises(ProvisioningError) as refused:
+        _send(cloud, "Delete", **changes)
+    text = str(refused.value)
+    assert len(text.encode()) < 1000
+    return text
+
+
+def _mpi_job(cloud: Cloud) -> None:
+    metadata = {"name": "ring", "namespace": "team-a"}
+    cloud.api.create({"apiVersion": "example.com/v1", "kind": "MPIJob", "metadata": metadata})
+
+
+def _pod(cloud: Cloud, name: str, **changes: Any) -> None:
+    metadata = {"name": name, "namespace": "team-a", **changes.pop("metadata", {})}
+    cloud.api.create(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {**SPEC, **changes}}
+    )
+
+
+def test_a_deletion_without_users_work_goes_on(deployed: Cloud) -> None:
+    assert _send(deployed, "Delete") == {"IsComplete": True}
+
+
+def test_users_objects_are_named_with_the_way_to_consent(deployed: Cloud) -> None:
+    _mpi_job(deployed)
+    text = _refusal(deployed)
+    assert "The stack ml-hyperpod is not deleted, and nothing of it was" in text
+    assert "MPIJob team-a/ring" in text
+    assert text.endswith(COMMAND)
+
+
+def test_a_pod_that_runs_is_named_wherever_it_is(deleting: Cloud) -> None:
+    _pod(deleting, "notebook")
+    assert "Pod team-a/notebook" in _refusal(deleting)
+
+
+def test_running_pods_are_named_by_their_job_once(deleting: Cloud) -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "name": "bert", "uid": "1", "controller": True}
+    for number in range(3):
+        _pod(deleting, f"bert-{number}", metadata={"ownerReferences": [job]})
+    assert ": Job team-a/bert. Move" in _refusal(deleting)
+
+
+@pytest.mark.parametrize("changes", [{"tags": TAG}, {"property": "true"}])
+def test_consent_by_tag_or_property_lets_the_deletion_go_on(
+    deleting: Cloud, changes: dict[str, Any]
+) -> None:
+    _pod(deleting, "notebook")
+    deleting.tags = changes.get("tags", {})
+    sent = {"DeleteUserObjects": changes.get("property", "false")}
+    assert _send(deleting, "Delete", **sent) == {"IsComplete": True}
+
+
+def test_consent_to_another_creation_of_the_stack_is_none(deleting: Cloud) -> None:
+    _pod(deleting, "notebook")
+    deleting.tags = {next(iter(TAG)): "0d0d0d0d-bb22"}
+    assert "Pod team-a/notebook" in _refusal(deleting)
+
+
+@pytest.mark.parametrize(
+    "status",
+    ["ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"],
+)
+def test_a_rollback_or_replacement_is_never_refused(deleting: Cloud, status: str) -> None:
+    _pod(deleting, "notebook")
+    deleting.api.inject(unreachable())
+    deleting.cloudformation.status = status
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+
+
+@pytest.mark.parametrize("request_type", ["Create", "Update"])
+def test_a_deployment_looks_at_nothing(deleting: Cloud, request_type: str) -> None:
+    deleting.exists = False
+    deleting.cloudformation.error = AssertionError()
+    assert _send(deleting, request_type) == {"IsComplete": True}
+
+
+def test_a_stack_that_is_gone_meanwhile_is_being_deleted(deleting: Cloud) -> None:
+    _pod(deleting, "notebook")
+    deleting.cloudformation.status = None
+    assert "Pod team-a/notebook" in _refusal(deleting)
+
+
+def test_nothing_is_lost_with_a_cluster_that_is_gone(deleting: Cloud) -> None:
+    deleting.exists = False
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+
+
+def _drop(cloud: Cloud) -> None:
+    cloud.api.inject(unreachable())
+
+
+def _forbid(cloud: Cloud) -> None:
+    cloud.api.inject(
+        Fault(code=403, reason="Forbidden", message="no", verbs=frozenset({"list"}), times=None)
+    )
+
+
+def _refuse_token(cloud: Cloud) -> None:
+    cloud.tokens = ["unknown"]
+
+
+def _fail_cluster(cloud: Cloud) -> None:
+    cloud.eks_status = "FAILED"
+
+
+@pytest.mark.parametrize("trouble", [_drop, _forbid, _refuse_token, _fail_cluster])
+def test_a_cluster_that_cannot_be_asked_refuses_until_there_is_consent(
+    deleting: Cloud, trouble: Callable[[Cloud], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("provisioner.deletion_check.check.REACH_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("provisioner.deletion_check.check.READ_SECONDS", 3.0)
+    trouble(deleting)
+    text = _refusal(deleting)
+    assert "could not be found out" in text
+    assert "Make its Kubernetes API reachable" in text
+    assert text.endswith(COMMAND)
+    deleting.tags = TAG
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+
+
+def test_the_command_is_whole_for_the_longest_names(deleting: Cloud) -> None:
+    _fail_cluster(deleting)
+    name, creation = "m" * 100, "6f1c2b5e-aa11-4c5e-9f0e-2f5a4b1c7d90"
+    stack_id = STACK_ID.replace("6f1c2b5e-aa11", creation)
+    text = _refusal(deleting, stack_id=stack_id, ClusterName=name)
+    arn = f"arn:aws:eks:us-west-2:111122223333:cluster/{name}"
+    assert f"--resource-arn {arn} --tags hyperpod-cdk:delete-user-objects={creation};" in text
+
+
+def test_an_api_that_answers_late_is_asked_again(deleting: Cloud) -> None:
+    deleting.api.inject(BUSY)
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+
+
+def test_a_refusal_of_eks_is_no_loss(deleting: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*, name: str) -> None:
+        raise client_error("AccessDeniedException", "DescribeCluster", name)
+
+    monkeypatch.setattr(deleting, "describe_cluster", denied)
+    deleting.context.seconds = 1
+    assert "AccessDeniedException" in _refusal(deleting)
+
+
+def test_a_release_that_is_absent_or_of_another_stack_deletes_nothing(deployed: Cloud) -> None:
+    _mpi_job(deployed)
+    assert _send(deployed, "Delete", stack_id=OTHER_STACK_ID) == {"IsComplete": True}
+    assert _send(deployed, "Delete", Releases='["training/other"]') == {"IsComplete": True}
+
+
+@pytest.mark.parametrize("releases", ["{}", '["deps"]', "[1]", "no json"])
+def test_releases_are_names_with_namespaces(deleting: Cloud, releases: str) -> None:
+    assert "property Releases" in _refusal(deleting, Releases=releases)
+
+
+def test_what_a_deep_health_check_runs_is_no_job(deleting: Cloud) -> None:
+    deleting.api.create(namespace("aws-hyperpod"))
+    account = "deep-health-check-service-account"
+    metadata = {"namespace": "aws-hyperpod"}
+    _pod(deleting, "stress", metadata=metadata, serviceAccountName=account)
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+    assert deleting.names("v1", "Pod") == ["stress"]

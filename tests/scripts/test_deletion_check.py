@@ -1,0 +1,108 @@
+"""What `make destroy` says before CloudFormation begins."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import NoCredentialsError
+
+from provisioner.deletion_check.losses import UnknownLossError
+from provisioner.framework.errors import ProvisioningError
+from scripts import deletion_check
+from tests.support.provisioner.fake_s3 import client_error
+
+STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
+
+
+Run = Callable[[Exception | None], tuple[int, str, dict[str, Any]]]
+
+
+class Clients:
+    """The deployment of the configuration; EKS and its tokens are never asked."""
+
+    def __init__(self, *, region: str | None) -> None:
+        assert region == "us-west-2"
+        self.cloudformation = self
+
+    eks = token_signer = None
+
+    def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
+        assert StackName == "ml-hyperpod"
+        return {"Stacks": [{"StackId": STACK_ID}]}
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Return a function that runs the command with what the look brings."""
+
+    def running(error: Exception | None) -> tuple[int, str, dict[str, Any]]:
+        seen: dict[str, Any] = {}
+
+        def look(properties: object, **options: object) -> None:
+            seen.update(options, properties=properties)
+            if error is not None:
+                raise error
+
+        monkeypatch.setattr(deletion_check, "Clients", Clients)
+        monkeypatch.setattr(deletion_check, "refuse_losses", look)
+        config = str(repository / "config" / "default.yaml")
+        monkeypatch.setattr("sys.argv", ["deletion_check", "--config", config])
+        code = deletion_check.main()
+        return code, capsys.readouterr().err, seen
+
+    return running
+
+
+def test_nothing_to_lose_is_no_word(run: Run) -> None:
+    code, said, seen = run(None)
+    assert (code, said) == (0, "")
+    assert seen["properties"].cluster_name == "ml-eks"
+    assert [str(name) for name in seen["properties"].releases] == [
+        "kube-system/hyperpod-dependencies"
+    ]
+    assert not seen["properties"].delete_user_objects
+    assert seen["owner"].stack_id == STACK_ID
+
+
+def test_a_loss_refuses_in_one_line(run: Run) -> None:
+    code, said, _ = run(ProvisioningError("Users would lose Pod a/b", next_step="End it."))
+    assert (code, said) == (2, "Users would lose Pod a/b. End it.\n")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnknownLossError("Not deleted", cause="cluster unreachable", next_step="Reach it."),
+        client_error("AccessDeniedException", "DescribeCluster", "ml-eks"),
+        NoCredentialsError(),
+    ],
+)
+def test_where_it_cannot_look_it_says_so_and_goes_on(run: Run, error: Exception) -> None:
+    code, said, _ = run(error)
+    assert code == 0
+    assert said.startswith("What users would lose could not be found out from here: ")
+    assert said.endswith("looks before CloudFormation deletes anything.\n")
+    assert said.count("\n") == 1
+
+
+def test_without_a_stack_there_is_nothing_to_lose(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(_: Clients, *, StackName: str) -> None:
+        raise client_error("ValidationError", "DescribeStacks", StackName)
+
+    monkeypatch.setattr(Clients, "describe_stacks", absent)
+    assert run(AssertionError())[:2] == (0, "")
+
+
+def test_a_configuration_that_is_refused_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text("name: [")
+    monkeypatch.setattr("sys.argv", ["deletion_check", "--config", str(path)])
+    assert deletion_check.main() == 2
+    assert str(path) in capsys.readouterr().err
