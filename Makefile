@@ -12,7 +12,7 @@ CDK := cdk --no-notices -c config=$(CONFIG)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup layout synth templates chart charts charts-check diff deploy destroy destroy-all \
-        rehearse test random-configs check format benchmark clean
+        rehearse rehearse-matrix test random-configs check format benchmark clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -83,6 +83,9 @@ destroy-all: setup layout chart deletion-check ## Delete all stacks; a protected
 
 rehearse: setup layout ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)
 	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
+
+rehearse-matrix: setup layout ## Play every scenario with every shipped configuration, in some 15 minutes
+	@python -m rehearsal matrix $(wildcard config/*.yaml)
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
 test: setup layout ## Run every test (ten minutes); FAST=1 leaves out the slow ones

@@ -7,16 +7,18 @@ from pathlib import Path
 from hyperpod_cdk import ConfigError, load_config
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import AppRefusedError
+from rehearsal.matrix import play_all
 from rehearsal.process import raise_on_interrupts
 from rehearsal.progress import Progress
 from rehearsal.report import summarize
-from rehearsal.run import Rehearsal
+from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import choose_chart
 from stacks.helm_chart import HelmChartMissingError
 
 _DEFAULT_REGION = "us-west-2"
 _WORK_DIRECTORY = Path("build/rehearsal")
+_MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
 _FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
 
 
@@ -35,30 +37,56 @@ def main() -> int:
     )
     run.add_argument("--work-directory", type=Path, default=_WORK_DIRECTORY, metavar="DIRECTORY")
     run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
+    matrix = commands.add_parser("matrix", help="play every scenario with every configuration")
+    matrix.add_argument("configs", type=Path, nargs="+", metavar="CONFIG")
+    matrix.add_argument("--work-directory", type=Path, default=_MATRIX_DIRECTORY)
     arguments = parser.parse_args()
 
     raise_on_interrupts()
-    progress = Progress()
     try:
-        config = load_config(arguments.config)
-        rehearsal = Rehearsal(
-            config=config,
-            config_path=arguments.config,
-            chart=choose_chart(config),
-            scenario=SCENARIOS.get(arguments.scenario),
-            work_directory=arguments.work_directory.absolute(),
-            region=config.region if config.region is not None else _DEFAULT_REGION,
-            keep=arguments.keep,
-        )
-        report = rehearsal.run(progress)
-    except (ConfigError, HelmChartMissingError, AppRefusedError, LocalAwsError) as error:
+        return _matrix(arguments) if arguments.command == "matrix" else _run(arguments)
+    except (
+        AppRefusedError,
+        ConfigError,
+        HelmChartMissingError,
+        LocalAwsError,
+        ScenarioDoesNotApplyError,
+    ) as error:
         print(error, file=sys.stderr)
         return _BAD_INPUT
     except KeyboardInterrupt:
         print("\nInterrupted; everything that was started has been stopped.", file=sys.stderr)
         return _INTERRUPTED
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    config = load_config(arguments.config)
+    rehearsal = Rehearsal(
+        config=config,
+        config_path=arguments.config,
+        chart=choose_chart(config),
+        scenario=SCENARIOS.get(arguments.scenario),
+        work_directory=arguments.work_directory.absolute(),
+        region=config.region if config.region is not None else _DEFAULT_REGION,
+        keep=arguments.keep,
+    )
+    report = rehearsal.run(progress)
     progress.show(summarize(report, report_path=arguments.work_directory / "report.json"))
     return 0 if report.ok else _FAILED
+
+
+def _matrix(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    played = play_all(
+        arguments.configs,
+        work_directory=arguments.work_directory.absolute(),
+        progress=progress,
+    )
+    progress.show("\n".join(["", *map(str, played)]))
+    failed = sum(not each.ok for each in played)
+    progress.show(f"\n{len(played) - failed} of {len(played)} as expected.")
+    return _FAILED if failed else 0
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
 _LAST_LINES = 30
 _POLLING = Path(__file__).with_name("cdk_cli_polling.cjs")
+# Node compiles 16 MB of JavaScript each time the CLI starts, unless it may keep the result.
+_COMPILED = Path(__file__).resolve().parent.parent / "build" / "node-compile-cache"
 
 
 # How the CLI ends when the app has refused the configuration, and what CDK prints before that.
@@ -128,5 +130,6 @@ def _inherited() -> dict[str, str]:
         **kept,
         "PATH": os.pathsep.join([str(NODE_DIRECTORY), kept.get("PATH", "")]),
         "CDK_DISABLE_CLI_TELEMETRY": "true",
+        "NODE_COMPILE_CACHE": str(_COMPILED),
         "NODE_OPTIONS": f'{kept.get("NODE_OPTIONS", "")} --require "{_POLLING}"'.strip(),
     }

@@ -25,6 +25,10 @@ from rehearsal.verification.inspection import (
 )
 
 
+class ScenarioDoesNotApplyError(Exception):
+    """A configuration lacks something for a scenario; the text says what."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rehearsal:
     """What to rehearse and where to put what comes of it.
@@ -51,10 +55,16 @@ class Rehearsal:
         """Deploy, verify and take down; return the report, which is written to a file too.
 
         Raises:
+            ScenarioDoesNotApplyError: The configuration lacks something for the scenario.
             AppRefusedError: The app refused the configuration.
             LocalAwsError: The local AWS did not start.
         """
+        lacking = None if self.scenario is None else self.scenario.lacking(self.config)
         scenario = "default" if self.scenario is None else self.scenario.name
+        if lacking is not None:
+            raise ScenarioDoesNotApplyError(
+                f"Scenario {scenario} needs {lacking}, which {self.config_path} does not have."
+            )
         report = Report(config=str(self.config_path), scenario=scenario)
         self.work_directory.mkdir(parents=True, exist_ok=True)
         for log in self.work_directory.glob("*.log"):
@@ -92,7 +102,7 @@ class Rehearsal:
             if self.scenario is None:
                 self._plain(stage, report=report)
             else:
-                _play(self.scenario, stage=stage, report=report)
+                play(self.scenario, stage=stage, report=report)
             if self.keep:
                 _wait(stage)
             _take_down(stage, report=report)
@@ -115,7 +125,15 @@ class Rehearsal:
         report.ok = all(check.ok for check in report.verify)
 
 
-def _play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
+def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
+    """Play a scenario on a stage that is bootstrapped, and fill in the report.
+
+    A scenario of a first creation begins without the HyperPod stack: one that is there goes first.
+    """
+    if not scenario.on_a_deployment and stage.status("hyperpod") is not None:
+        report.error = stage.destroy("hyperpod")
+        if report.error is not None:
+            return
     stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
     for check in scenario.play(stage):
         _note(check, stage=stage, report=report)

@@ -91,6 +91,7 @@ class Stage:
     _scripts: Path = field(init=False, default=_SCRIPTS)
     _script_changes: int = field(init=False, default=0)
     _synthesized: set[Path] = field(init=False, default_factory=set)
+    _deployed: Path | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
@@ -143,9 +144,14 @@ class Stage:
         self._current = self.config_path
         self.config = load_config(self.config_path)
 
+    def deploy_first(self) -> str | None:
+        """Deploy, unless that is what was deployed last; return what `deploy` returns."""
+        return None if self._deployed == self._assembly else self.deploy()
+
     def deploy(self) -> str | None:
         """Deploy all stacks; return the reason that a user would read, None when all went well."""
         self._synth()
+        self._deployed = None
 
         def on_line(line: str) -> None:
             # The CLI marks a stack that is done, and one that failed.
@@ -158,6 +164,7 @@ class Stage:
         except CdkError as error:
             reasons = failure_reasons(self.environment.clients, self.stacks)
             return "\n".join(reasons) if reasons else str(error)
+        self._deployed = self._assembly
         return None
 
     @property
@@ -171,6 +178,7 @@ class Stage:
         A file system that its stack retains is deleted in between: its subnet could not go before.
         """
         self._synth()
+        self._deployed = None
         if not kinds:
             for name in allow_termination(self.environment.clients, self.stacks):
                 self.progress.say(

@@ -7,49 +7,47 @@ from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
+    all_or_nothing,
     cluster_is,
     fails,
     has_status,
+    lacks_fixed_instance_types,
     succeeds,
 )
 from rehearsal.stage import Stage
 
 
-def _scaled(document: dict[str, Any], *, count: int) -> None:
-    document["cluster"]["instance_groups"][1]["instance_count"] = count
+def _grown(document: dict[str, Any]) -> None:
+    document["cluster"]["instance_groups"][-1]["instance_count"] += 2
 
 
-def _with_third_group(document: dict[str, Any]) -> None:
+def _with_another_group(document: dict[str, Any]) -> None:
     groups = document["cluster"]["instance_groups"]
-    groups.append({**groups[1], "name": "worker-group-3"})
-    groups[1]["instance_count"] = 3
-
-
-def _other_provisioning_mode(document: dict[str, Any]) -> None:
-    document["cluster"]["node_provisioning_mode"] = None
+    groups.append({**groups[-1], "name": "another-group"})
+    groups[-2]["instance_count"] += 2
 
 
 def _scale_up(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
-    stage.change(lambda document: _scaled(document, count=3))
-    yield succeeds("worker-group-2 grows from 1 to 3", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
+    stage.change(_grown)
+    yield succeeds("the last group grows by two nodes", stage.deploy())
     yield has_status(stage, "hyperpod", "UPDATE_COMPLETE")
     yield all_nodes_run(stage)
 
 
 def _scale_down(stage: Stage) -> Iterator[Check]:
-    stage.change(_with_third_group)
-    yield succeeds("three groups are deployed", stage.deploy())
+    stage.change(_with_another_group)
+    yield succeeds("another group is deployed", stage.deploy())
     yield all_nodes_run(stage)
     stage.restore()
-    yield succeeds("worker-group-2 shrinks to 1, worker-group-3 goes", stage.deploy())
+    yield succeeds("one group shrinks, the other goes", stage.deploy())
     yield has_status(stage, "hyperpod", "UPDATE_COMPLETE")
     yield all_nodes_run(stage)
 
 
 def _immutable_change(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
-    stage.change(_other_provisioning_mode)
+    yield succeeds("the first deployment works", stage.deploy_first())
+    stage.change(all_or_nothing)
     yield from fails(stage, stage.deploy(), matching=r"NodeProvisioningMode")
     yield has_status(stage, "hyperpod", "UPDATE_ROLLBACK_COMPLETE")
     yield cluster_is(stage, "InService")
@@ -58,7 +56,7 @@ def _immutable_change(stage: Stage) -> Iterator[Check]:
 SCENARIOS = (
     Scenario(
         name="scale-up",
-        summary="worker-group-2 grows from one node to three",
+        summary="the last group grows by two nodes",
         play=_scale_up,
         on_a_deployment=True,
     ),
@@ -73,5 +71,6 @@ SCENARIOS = (
         summary="the provisioning mode of a running cluster is changed, which HyperPod cannot do",
         play=_immutable_change,
         on_a_deployment=True,
+        lacking=lacks_fixed_instance_types,
     ),
 )

@@ -139,7 +139,7 @@ def _everything_runs(stage: Stage) -> Iterator[Check]:
 
 
 def _refused_before(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     code, said = stage.check_deletion({})
     yield Check(
@@ -163,7 +163,7 @@ def _refused_before(stage: Stage) -> Iterator[Check]:
 
 
 def _refused_by_cloudformation(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     yield _create(stage, _mpi_job())
     yield Check(check="CloudFormation refuses to delete", ok=stage.destroy("hyperpod") is not None)
@@ -181,7 +181,7 @@ def _refused_by_cloudformation(stage: Stage) -> Iterator[Check]:
 
 
 def _leftovers(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     yield _create(stage, _METRICS)
     yield _create(stage, _deep_health_check())

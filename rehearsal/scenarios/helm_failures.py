@@ -28,18 +28,19 @@ def _helm_fails(stage: Stage) -> Iterator[Check]:
             times=None,
         )
     )
-    matching = r"could not install the release \S+hyperpod-dependencies.*no DaemonSets today"
+    release = stage.config.helm.release
+    matching = rf"could not install the release \S+{release}.*no DaemonSets today"
     yield from fails(stage, stage.deploy(), matching=matching)
     yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
     yield cluster_is(stage, "gone")
 
 
 def _other_values(document: dict[str, Any]) -> None:
-    document["helm"]["values"] = {"mpi-operator": {"enabled": False}}
+    document.setdefault("helm", {})["values"] = {"mpi-operator": {"enabled": False}}
 
 
 def _stuck_release(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     stage.environment.kubernetes.inject(
         Fault(kind="DaemonSet", delay_seconds=3.0, passes=True, times=1)
     )
@@ -52,7 +53,7 @@ def _stuck_release(stage: Stage) -> Iterator[Check]:
     killer.join(timeout=_LONGEST_SECONDS)
     yield Check(check="helm was killed in the middle of its upgrade", ok=not killer.is_alive())
     yield cluster_is(stage, "InService")
-    _, listed = stage.tools.run("helm list -a -n kube-system")
+    _, listed = stage.tools.run(f"helm list -a -n {stage.config.helm.namespace}")
     yield Check(check="the release is deployed, not pending", ok="pending" not in listed)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from hyperpod_cdk import Config
 from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, has_status, succeeds
@@ -41,12 +42,17 @@ def _deep_health_check_fails(stage: Stage) -> Iterator[Check]:
     yield cluster_is(stage, "InService")
 
 
+def _lacks_deep_health_checks(config: Config) -> str | None:
+    checked = any(group.deep_health_checks for group in config.cluster.all_groups)
+    return None if checked else "a group with deep_health_checks"
+
+
 def _grown(document: dict[str, Any]) -> None:
     document["cluster"]["instance_groups"][0]["instance_count"] += 2
 
 
 def _shortage_in_an_update(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     group = stage.config.cluster.all_groups[0]
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group.name}))
@@ -67,6 +73,7 @@ SCENARIOS = (
         name="deep-health-check-fails",
         summary="the nodes of the first group with deep health checks fail them",
         play=_deep_health_check_fails,
+        lacking=_lacks_deep_health_checks,
     ),
     Scenario(
         name="capacity-shortage-of-an-update",

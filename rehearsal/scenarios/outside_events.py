@@ -19,7 +19,7 @@ def _node_ids(stage: Stage) -> set[str]:
 
 
 def _node_replaced(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     before = _node_ids(stage)
     faulty = sorted(before)[0]
@@ -38,7 +38,7 @@ def _node_replaced(stage: Stage) -> Iterator[Check]:
 
 
 def _delete_while_updating(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     name = stage.config.cluster.name
     sagemaker = stage.environment.clients("sagemaker")
@@ -52,7 +52,7 @@ def _delete_while_updating(stage: Stage) -> Iterator[Check]:
 
 
 def _deleted_outside(stage: Stage) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     name = stage.config.cluster.name
     stage.environment.clients("sagemaker").delete_cluster(ClusterName=name)
@@ -62,7 +62,7 @@ def _deleted_outside(stage: Stage) -> Iterator[Check]:
     yield cluster_is(stage, "gone")
 
     def grown(document: dict[str, dict[str, list[dict[str, int]]]]) -> None:
-        document["cluster"]["instance_groups"][1]["instance_count"] = 2
+        document["cluster"]["instance_groups"][-1]["instance_count"] += 1
 
     stage.change(grown)
     yield succeeds("the next change creates the cluster again", stage.deploy())

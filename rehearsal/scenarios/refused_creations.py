@@ -1,16 +1,19 @@
 """Scenarios in which the cluster cannot be created."""
 
+import re
 from collections.abc import Iterator
-from typing import Any
 
 from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
-from rehearsal.scenarios.scenario import Scenario, cluster_is, fails, has_status
+from rehearsal.scenarios.scenario import (
+    Scenario,
+    all_or_nothing,
+    cluster_is,
+    fails,
+    has_status,
+    lacks_fixed_instance_types,
+)
 from rehearsal.stage import Stage
-
-
-def _all_or_nothing(document: dict[str, Any]) -> None:
-    document["cluster"]["node_provisioning_mode"] = None
 
 
 def _is_kept(stage: Stage) -> Iterator[Check]:
@@ -22,14 +25,16 @@ def _is_kept(stage: Stage) -> Iterator[Check]:
 def _all_or_nothing_shortage(stage: Stage) -> Iterator[Check]:
     group = stage.config.cluster.all_groups[0].name
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group}))
-    stage.change(_all_or_nothing)
+    stage.change(all_or_nothing)
     yield from fails(stage, stage.deploy(), matching=rf"{group}.*[Cc]apacity.*try again later")
     yield from _is_kept(stage)
 
 
 def _quota_exceeded(stage: Stage) -> Iterator[Check]:
-    stage.environment.hyperpod.faults = Faults(quotas={"ml.g5.12xlarge": 0})
-    yield from fails(stage, stage.deploy(), matching=r"ml\.g5\.12xlarge.*Service Quotas")
+    instance_type = stage.config.cluster.all_groups[-1].possible_instance_types[0]
+    stage.environment.hyperpod.faults = Faults(quotas={instance_type: 0})
+    matching = rf"{re.escape(instance_type)}.*Service Quotas"
+    yield from fails(stage, stage.deploy(), matching=matching)
     yield has_status(stage, "hyperpod", "ROLLBACK_COMPLETE")
     yield cluster_is(stage, "gone")
 
@@ -52,10 +57,11 @@ SCENARIOS = (
         name="all-or-nothing-shortage",
         summary="AWS has no instance left for the first group, and nodes come all or none",
         play=_all_or_nothing_shortage,
+        lacking=lacks_fixed_instance_types,
     ),
     Scenario(
         name="quota-exceeded",
-        summary="the account may not run an ml.g5.12xlarge in a cluster",
+        summary="the account may not run the last group's instance type in a cluster",
         play=_quota_exceeded,
     ),
     Scenario(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from hyperpod_cdk import Config
 from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.stage import Stage
@@ -22,12 +24,15 @@ class Scenario:
         play: Acts on the stage and yields each expectation as a check.
         on_a_deployment: Whether it begins with a deployment that works, so that it takes over one
             that is there. Any other is about a first creation: the HyperPod stack must not exist.
+        lacking: Returns what a configuration lacks for it, such as `a group with
+            deep_health_checks`; None when it has all.
     """
 
     name: str
     summary: str
     play: Callable[[Stage], Iterator[Check]]
     on_a_deployment: bool = False
+    lacking: Callable[[Config], str | None] = lambda _: None
 
     def recover(self, stage: Stage) -> Iterator[Check]:
         """Yield the checks that a plain deployment works again, whatever the scenario left."""
@@ -36,6 +41,17 @@ class Scenario:
         stage.restore()
         yield succeeds("a plain deployment works afterwards", stage.deploy())
         yield all_nodes_run(stage)
+
+
+def all_or_nothing(document: dict[str, Any]) -> None:
+    """Change a configuration so that the cluster gets all its nodes or none."""
+    document["cluster"]["node_provisioning_mode"] = None
+
+
+def lacks_fixed_instance_types(config: Config) -> str | None:
+    """Return what a configuration lacks for `all_or_nothing`."""
+    flexible = [len(group.possible_instance_types) > 1 for group in config.cluster.all_groups]
+    return "groups of one instance_type each" if any(flexible) else None
 
 
 def succeeds(what: str, error: str | None) -> Check:

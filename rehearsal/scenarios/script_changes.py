@@ -58,7 +58,7 @@ def _script_events(stage: Stage) -> list[dict[str, str]]:
 
 
 def _changed(stage: Stage, edit: Callable[[Path], None], *, made: set[str]) -> Iterator[Check]:
-    yield succeeds("the first deployment works", stage.deploy())
+    yield succeeds("the first deployment works", stage.deploy_first())
     before = _keys(stage)
     stage.change_scripts(edit)
     user = threading.Thread(target=_cancel_update, args=[stage], daemon=True)

@@ -1,7 +1,7 @@
 """Another valid value for each key of a configuration."""
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -59,19 +59,33 @@ ANOTHER_ITEM: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def changes(document: Document) -> Iterator[tuple[str, list[Document]]]:
+def changes(
+    document: Document, *, among: Callable[[Path], bool] = lambda _: True
+) -> Iterator[tuple[str, list[Document]]]:
     """Yield each key, and valid documents in which it alone has another value.
 
     These are one or two: with the first value that is valid, and with null.
+
+    Args:
+        document: A configuration.
+        among: Returns whether to change the key at a path.
     """
     base = Config.model_validate(document)
     for place in places(document):
         # Of several groups the first stands for all.
         if any(isinstance(step, int) and step > 0 for step in place.path):
             continue
+        if not among(place.path):
+            continue
         valid = list(_valid(document, place, base=base))
         without = [changed for changed in valid if _at(changed, place.path) is None]
         yield dotted(place.path), [*valid[:1], *(each for each in without if each != valid[0])]
+
+
+def is_set(document: Document, path: Path) -> bool:
+    """Return whether a configuration has a key, be it null."""
+    section = _at(document, path[:-1])
+    return isinstance(section, dict) and path[-1] in section
 
 
 def dotted(path: Path) -> str:

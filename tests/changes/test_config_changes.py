@@ -1,17 +1,17 @@
 """What each change of a shipped configuration does on CloudFormation, as it was last reviewed.
 
-`config_changes.json` has, for each configuration and key, the stacks' resources and what becomes
-of them: update, remove, replace or fail (`consequences.py`). `unrefused` lists what of it would
-take a named resource or one that holds data, or fails in CloudFormation's words alone, and no
-refusal at synth or deployment says so yet. Write the file anew with
-`python -m tests.changes.test_config_changes`, and read the difference.
+`config_changes.json` has, for each key of the default configuration and each that another one
+sets, the stacks' resources and what becomes of them: update, remove, replace or fail
+(`consequences.py`). `unrefused` lists what of it would take a named resource or one that holds
+data, or fails in CloudFormation's words alone, and no refusal at synth or deployment says so yet.
+Write the file anew with `python -m tests.changes.test_config_changes`, and read the difference.
 """
 
 import itertools
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import yaml
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import ConfigError
-from tests.changes.alternatives import Document, changes
+from tests.changes.alternatives import Document, changes, is_set
 from tests.changes.consequences import Outcome, consequences, worst
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
@@ -73,13 +73,23 @@ def table(name: str) -> Table:
     document = documents()[name]
     deployed = templates(document)
     result: Table = {}
-    for key, alternatives in changes(document):
-        if key in OTHER_STACKS or (name == "options" and key.split(".")[0] not in OPTIONS):
-            continue
-        if alternatives:
+    for key, alternatives in changes_of(name):
+        if key not in OTHER_STACKS and alternatives:
             found = [_consequences(deployed, changed) for changed in alternatives]
             result[key] = worst(found)
     return result
+
+
+def changes_of(name: str) -> Iterator[tuple[str, list[Document]]]:
+    """Yield the keys of a configuration to change: of what it leaves out, `default` is enough."""
+    document = documents()[name]
+    match name:
+        case "default":
+            return changes(document)
+        case "options":
+            return changes(document, among=lambda path: path[0] in OPTIONS)
+        case _:
+            return changes(document, among=lambda path: is_set(document, path))
 
 
 def _consequences(deployed: dict[str, Any], changed: Document) -> dict[str, str]:
@@ -117,9 +127,7 @@ def test_each_change_does_what_was_reviewed(name: str) -> None:
 
 @pytest.mark.parametrize("name", documents())
 def test_every_key_with_another_value_is_reviewed(name: str) -> None:
-    keys = {key for key, alternatives in changes(documents()[name]) if alternatives}
-    if name == "options":
-        keys = {key for key in keys if key.split(".")[0] in OPTIONS}
+    keys = {key for key, alternatives in changes_of(name) if alternatives}
     assert reviewed()["changes"][name].keys() == keys - set(OTHER_STACKS)
 
 

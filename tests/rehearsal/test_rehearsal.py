@@ -129,26 +129,13 @@ def test_warnings_of_the_synthesis_are_shown(rehearsed: tuple[int, str, dict[str
     assert "WARNING eks.admins: [] lets nobody into the Kubernetes cluster" in output
 
 
-@pytest.mark.slow(seconds=45)
-def test_a_scenario_is_reported_with_what_a_user_sees(tmp_path: Path) -> None:
-    process = _start("--scenario", "quota-exceeded", "--work-directory", str(tmp_path))
-    output, _ = process.communicate(timeout=300)
-    report = json.loads((tmp_path / "report.json").read_text())
-
-    assert process.returncode == 0, output
-    assert (report["scenario"], report["ok"]) == ("quota-exceeded", True)
-    assert "for cluster usage" in report["error"]
-    assert [check["check"] for check in report["verify"] if not check["ok"]] == []
-    assert "Scenario quota-exceeded: " in output
-    assert "Afterwards: nothing is wrong any more" in output
-
-
 @pytest.fixture
 def interrupted(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
-    """A rehearsal in the middle of its deployment, and the processes that it has started."""
-    process = _start("--work-directory", str(tmp_path))
+    """A scenario in the middle of its deployment, and the processes that it has started."""
+    process = _start("--scenario", "scale-up", "--work-directory", str(tmp_path))
     assert process.stdout is not None
     for line in process.stdout:
+        assert "FAIL" not in line
         # The other two stacks are being deployed now: the CLI runs, and Lambda workers.
         if "ml-platform" in line:
             break
@@ -169,6 +156,16 @@ def test_an_interrupted_rehearsal_leaves_no_process(
     assert "Interrupted" in output
     assert "Traceback" not in output
     assert _alive(started) == set()
+
+
+def test_a_scenario_that_does_not_apply_is_told_in_a_line() -> None:
+    process = _start("--config", "config/spot-dev.yaml", "--scenario", "deep-health-check-fails")
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert output == (
+        "Scenario deep-health-check-fails needs a group with deep_health_checks, which "
+        "config/spot-dev.yaml does not have.\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The stage that the scenarios of a file share."""
+"""The stage that the tests of a file share."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,18 +7,26 @@ import pytest
 
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import left_behind
-from tests.support.stages import DEFAULT, bootstrapped_stage
+from tests.support.scenario_tests import in_turn
+from tests.support.stages import bootstrapped_stage
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give each file the scenarios of its configuration."""
+    if "scenario" in metafunc.fixturenames:
+        metafunc.parametrize("scenario", in_turn()[metafunc.module.CONFIG])
 
 
 @pytest.fixture(scope="module")
-def config_path() -> Path:
-    """The configuration that the scenarios of a file deploy."""
-    return DEFAULT
+def config_path(request: pytest.FixtureRequest) -> Path:
+    """The configuration that the tests of a file deploy."""
+    path: Path = request.module.CONFIG
+    return path
 
 
 @pytest.fixture(scope="module")
 def stage(config_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A local AWS; the first scenario deploys the platform and the file system."""
+    """A local AWS; the first test deploys the platform and the file system."""
     with bootstrapped_stage(tmp_path_factory.mktemp("scenarios"), config_path) as made:
         yield made
         assert made.destroy() is None

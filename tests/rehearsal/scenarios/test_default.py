@@ -1,4 +1,4 @@
-"""The scenarios of a running deployment, and changes of it that CloudFormation refuses."""
+"""config/default.yaml with what an account has, its scenarios, its users, and refused changes."""
 
 import json
 from collections.abc import Callable
@@ -12,8 +12,18 @@ from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
 from tests.support.aws_cli import Person
+from tests.support.configs import REPOSITORY
+from tests.support.scenario_tests import (
+    SHIPPED,
+    in_turn,
+    test_it_deploys_and_holds_what_is_verified,
+    test_what_must_come_of_a_scenario_does,
+)
 from tests.support.stages import DEFAULT
 
+__all__ = ["test_it_deploys_and_holds_what_is_verified", "test_what_must_come_of_a_scenario_does"]
+
+CONFIG = DEFAULT
 _ACCOUNT = "arn:aws:iam::111122223333"
 _KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
@@ -67,19 +77,6 @@ def _network_and_files(stage: Stage) -> list[str]:
     return sorted(ids)
 
 
-@pytest.mark.slow(seconds=12)
-@pytest.mark.parametrize(
-    "name", [name for name, scenario in SCENARIOS.items() if scenario.on_a_deployment]
-)
-def test_what_must_come_of_a_scenario_does(name: str, stage: Stage) -> None:
-    scenario = SCENARIOS[name]
-
-    checks = [*scenario.play(stage), *scenario.recover(stage)]
-
-    assert len(checks) > 2
-    assert [check.check for check in checks if not check.ok] == []
-
-
 @pytest.mark.slow(seconds=8)
 def test_an_admin_gets_in_and_so_does_whom_an_admin_of_the_account_lets_in(
     stage: Stage, tmp_path: Path
@@ -125,3 +122,15 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
 
     stage.restore()
     assert stage.deploy() is None
+
+
+def test_every_scenario_has_its_turn() -> None:
+    played = [name for names in in_turn().values() for name in names]
+    assert sorted(played) == sorted(SCENARIOS)
+    files = {path.stem for path in Path(__file__).parent.glob("test_*.py")}
+    assert {f"test_{path.stem.replace('-', '_')}" for path in SHIPPED} <= files
+
+
+def test_the_documentation_lists_every_scenario() -> None:
+    page = (REPOSITORY / "docs" / "rehearsal.md").read_text(encoding="utf-8")
+    assert [name for name in SCENARIOS if f"| `{name}` |" not in page] == []

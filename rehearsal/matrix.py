@@ -1,0 +1,131 @@
+"""Every scenario with every configuration, on one local AWS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperpod_cdk import Config, load_config
+from rehearsal.aws.clients import aws_session
+from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from rehearsal.kubernetes import InProcessControlPlane
+from rehearsal.progress import Progress
+from rehearsal.report import Report
+from rehearsal.run import play
+from rehearsal.scenarios import SCENARIOS
+from rehearsal.stage import Stage, choose_chart
+from rehearsal.stand_ins import account_of
+from rehearsal.verification.inspection import left_behind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Played:
+    """What came of a scenario with a configuration.
+
+    Attributes:
+        config: Name of the configuration's file, without its suffix.
+        scenario: Name of the scenario.
+        seconds: How long it took.
+        wrong: The checks that failed, or what the configuration lacks; empty when all went well.
+        applies: Whether it was played.
+    """
+
+    config: str
+    scenario: str
+    seconds: float = 0.0
+    wrong: tuple[str, ...] = ()
+    applies: bool = True
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing went wrong; true for what does not apply."""
+        return not self.applies or not self.wrong
+
+    def __str__(self) -> str:
+        outcome = ("ok" if self.ok else "FAIL") if self.applies else "--"
+        line = f"  {outcome:4} {self.config:14} {self.scenario:32} {self.seconds:5.0f} s"
+        return "\n".join([line, *(f"         {each}" for each in self.wrong)])
+
+
+def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress) -> list[Played]:
+    """Play every scenario with each configuration; return what came of each.
+
+    Args:
+        paths: Files of configurations of one region and Kubernetes version.
+        work_directory: Gets a folder for each configuration.
+        progress: Prints what is done.
+
+    Raises:
+        ValueError: The configurations differ in region, version or account.
+        CdkError: A configuration does not synthesize, or the bootstrap failed.
+        LocalAwsError: The local AWS did not start.
+    """
+    configs = [load_config(path) for path in paths]
+    [(region, version, account)] = _one_place(configs)
+    kubernetes = InProcessControlPlane(kubernetes_version=version)
+    with rehearsal_environment(
+        account=account,
+        region=region,
+        kubernetes=kubernetes,
+        eks_cluster_name=f"{configs[0].name}-eks",
+        log_file=work_directory / "local-aws.log",
+    ) as environment:
+        return [
+            played
+            for path, config in zip(paths, configs, strict=True)
+            for played in _with_one(
+                path, config, environment, work_directory=work_directory, progress=progress
+            )
+        ]
+
+
+def _one_place(configs: Sequence[Config]) -> set[tuple[str, str, str]]:
+    places = {(str(each.region), each.eks.version, account_of(each)) for each in configs}
+    if len(places) != 1:
+        found = ", ".join(" ".join(place) for place in sorted(places))
+        raise ValueError(f"One local AWS has one region, EKS version and account, not {found}.")
+    return places
+
+
+def _with_one(
+    path: Path,
+    config: Config,
+    environment: RehearsalEnvironment,
+    *,
+    work_directory: Path,
+    progress: Progress,
+) -> Iterator[Played]:
+    environment.kubernetes.accept_eks_tokens(
+        eks_cluster_name=f"{config.name}-eks",
+        gateway_url=environment.aws.endpoint,
+        session=aws_session(environment.aws),
+    )
+    directory = work_directory / path.stem
+    directory.mkdir(parents=True, exist_ok=True)
+    stage = Stage(
+        environment=environment,
+        config_path=path,
+        config=config,
+        chart=choose_chart(config),
+        work_directory=directory,
+        progress=progress,
+    )
+    stage.bootstrap()
+    for name, scenario in SCENARIOS.items():
+        lacking = scenario.lacking(config)
+        if lacking is not None:
+            needs = (f"needs {lacking}",)
+            yield Played(config=path.stem, scenario=name, wrong=needs, applies=False)
+            continue
+        report = Report(config=str(path), scenario=name)
+        begun = progress.elapsed
+        play(scenario, stage=stage, report=report)
+        wrong = tuple(check.check for check in report.verify if not check.ok)
+        if not wrong and not report.ok:
+            wrong = (report.error or "it did not end",)
+        yield Played(config=path.stem, scenario=name, seconds=progress.elapsed - begun, wrong=wrong)
+    problem = stage.destroy()
+    left = left_behind(environment, stacks=stage.stacks)
+    remains = [*([problem] if problem else []), *(f"left behind: {item}" for item in left)]
+    yield Played(config=path.stem, scenario="(destroyed)", wrong=tuple(remains))

@@ -1,0 +1,59 @@
+"""What is tested with each shipped configuration; its module says which one that is.
+
+Each scenario is played once, the configurations in turn: `make rehearse-matrix` plays all with all.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk import load_config
+from rehearsal.report import Report
+from rehearsal.run import play
+from rehearsal.scenarios import SCENARIOS
+from rehearsal.stage import Stage
+from rehearsal.verification.checks import verify
+from rehearsal.verification.inspection import wait_for_nodes
+from tests.support.configs import CONFIG_FOLDER
+
+SHIPPED = sorted(CONFIG_FOLDER.glob("*.yaml"))
+
+
+def in_turn() -> Mapping[Path, list[str]]:
+    """Return the scenarios to play with each configuration: those of a running deployment first."""
+    configs = {path: load_config(path) for path in SHIPPED}
+    turns: Iterator[Path] = itertools.cycle(SHIPPED)
+    played: dict[Path, list[str]] = {path: [] for path in SHIPPED}
+    for name, scenario in SCENARIOS.items():
+        path = next(path for path in turns if scenario.lacking(configs[path]) is None)
+        played[path].append(name)
+    for names in played.values():
+        names.sort(key=lambda name: not SCENARIOS[name].on_a_deployment)
+    return played
+
+
+@pytest.mark.slow(seconds=20)
+def test_it_deploys_and_holds_what_is_verified(stage: Stage) -> None:
+    clients = stage.environment.clients
+
+    assert stage.deploy_first() is None
+    wait_for_nodes(stage.config, clients=clients)
+    checks = [
+        *verify(stage.config, tools=stage.tools, clients=clients, outputs=stage.outputs()),
+    ]
+
+    assert len(checks) > 10
+    assert [check.check for check in checks if not check.ok] == []
+
+
+@pytest.mark.slow(seconds=15)
+def test_what_must_come_of_a_scenario_does(scenario: str, stage: Stage) -> None:
+    report = Report(config=str(stage.config_path), scenario=scenario)
+
+    play(SCENARIOS[scenario], stage=stage, report=report)
+
+    assert len(report.verify) > 2
+    assert [check.check for check in report.verify if not check.ok] == []
+    assert report.ok
