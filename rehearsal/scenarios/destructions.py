@@ -26,7 +26,7 @@ _REFUSED = 2
 _OPERATOR = "rehearsal-operator"
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
-_METRICS: dict[str, Any] = {
+METRICS: dict[str, Any] = {
     "apiVersion": "apiregistration.k8s.io/v1",
     "kind": "APIService",
     "metadata": {"name": "v1beta1.metrics.k8s.io"},
@@ -183,7 +183,7 @@ def _refused_by_cloudformation(stage: Stage) -> Iterator[Check]:
 def _leftovers(stage: Stage) -> Iterator[Check]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
-    yield _create(stage, _METRICS)
+    yield _create(stage, METRICS)
     yield _create(stage, _deep_health_check())
     stage.environment.hyperpod.faults = Faults(nodes_left_in_kubernetes=True)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
@@ -194,7 +194,7 @@ def _leftovers(stage: Stage) -> Iterator[Check]:
     yield Check(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
     yield succeeds("the stack is deployed again", stage.deploy())
     yield all_nodes_run(stage)
-    stage.tools.run(f"kubectl delete apiservice {_METRICS['metadata']['name']}")
+    stage.tools.run(f"kubectl delete apiservice {METRICS['metadata']['name']}")
 
 
 def _cannot_be_updated(stage: Stage) -> Check:

@@ -26,20 +26,6 @@ PRINCIPALS = {
     AUDITOR: Principal("auditor", reads=Reads.EVERYTHING),
 }
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
-METRICS: dict[str, Any] = {
-    "apiVersion": "apiregistration.k8s.io/v1",
-    "kind": "APIService",
-    "metadata": {"name": "v1beta1.metrics.k8s.io"},
-    "spec": {
-        "group": "metrics.k8s.io",
-        "version": "v1beta1",
-        "groupPriorityMinimum": 100,
-        "versionPriority": 100,
-        "insecureSkipTLSVerify": True,
-        "service": {"name": "metrics-server", "namespace": "kube-system"},
-    },
-}
-"""The aggregated API of metrics-server, which answers when there is a node."""
 _SECONDS = 60
 
 
