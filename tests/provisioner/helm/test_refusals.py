@@ -6,7 +6,7 @@ import pytest
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.helm import preparation as helm_preparation
-from tests.support.kubernetes_api import METRICS
+from rehearsal.scenarios.destructions import METRICS
 from tests.support.provisioner.helm_cloud import Cloud, namespace, properties
 
 HOLD = "example.com/hold"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kubernetes_api import METRICS, Cluster, config_map
+from rehearsal.scenarios.destructions import METRICS
+from tests.support.kubernetes_api import Cluster, config_map
 
 
 @pytest.fixture
