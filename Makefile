@@ -4,6 +4,7 @@ CONFIG ?= config/default.yaml
 SCENARIO ?= default
 ONLY ?=
 COUNT ?= 10000
+SHIPPED := $(foreach name,default p5-training spot-dev trainium,config/$(name).yaml)
 
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
@@ -15,7 +16,7 @@ CDK := cdk --no-notices -c config=$(CONFIG)
         rehearse rehearse-matrix test random-configs check format benchmark clean
 
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 setup: .venv/.installed .venv/ministack/.installed node_modules/.installed ## Install everything into .venv and node_modules
 
@@ -72,20 +73,21 @@ deploy: setup layout chart ## Deploy to the AWS account of your credentials (CON
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
 .PHONY: deletion-check
 deletion-check: setup layout
-	@PYTHONPATH=lambda python -m scripts.deletion_check --config $(CONFIG)
+	@PYTHONPATH=lambda python -m scripts.deletion_check --config $(CONFIG) $(if $(UNCHECKED),--unchecked)
 
-destroy: setup layout chart deletion-check ## Delete the HyperPod nodes; network, control plane and data stay
+destroy: setup layout chart deletion-check ## Delete the HyperPod nodes; network, control plane and data stay (UNCHECKED=1: do not look first)
 	@$(CDK) destroy --exclusively '*-hyperpod'
 	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
 
-destroy-all: setup layout chart deletion-check ## Delete all stacks; a protected storage stack stops it
+destroy-all: setup layout chart deletion-check ## Delete all stacks, the nodes first; a protected storage stack stops it
+	@$(CDK) destroy --exclusively '*-hyperpod'
 	@$(CDK) destroy --all
 
 rehearse: setup layout ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)
 	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
 
-rehearse-matrix: setup layout ## Play every scenario with every shipped configuration, in some 15 minutes
-	@python -m rehearsal matrix $(wildcard config/*.yaml)
+rehearse-matrix: setup layout ## Play every scenario with every shipped configuration (CONFIGS=...); about 20 minutes
+	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
 test: setup layout ## Run every test (ten minutes); FAST=1 leaves out the slow ones

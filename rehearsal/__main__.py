@@ -6,17 +6,17 @@ from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
 from rehearsal.aws.local_aws import LocalAwsError
-from rehearsal.cdk_cli import AppRefusedError
-from rehearsal.matrix import play_all
+from rehearsal.cdk_cli import CdkError
+from rehearsal.matrix import DifferentPlacesError, play_all
 from rehearsal.process import raise_on_interrupts
 from rehearsal.progress import Progress
 from rehearsal.report import summarize
 from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import choose_chart
+from rehearsal.stand_ins import DEFAULT_REGION
 from stacks.helm_chart import HelmChartMissingError
 
-_DEFAULT_REGION = "us-west-2"
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
 _FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
@@ -46,8 +46,9 @@ def main() -> int:
     try:
         return _matrix(arguments) if arguments.command == "matrix" else _run(arguments)
     except (
-        AppRefusedError,
+        CdkError,
         ConfigError,
+        DifferentPlacesError,
         HelmChartMissingError,
         LocalAwsError,
         ScenarioDoesNotApplyError,
@@ -68,7 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
         chart=choose_chart(config),
         scenario=SCENARIOS.get(arguments.scenario),
         work_directory=arguments.work_directory.absolute(),
-        region=config.region if config.region is not None else _DEFAULT_REGION,
+        region=config.region if config.region is not None else DEFAULT_REGION,
         keep=arguments.keep,
     )
     report = rehearsal.run(progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,12 @@ from rehearsal.report import Report
 from rehearsal.run import play
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage, choose_chart
-from rehearsal.stand_ins import account_of
+from rehearsal.stand_ins import DEFAULT_REGION, account_of
 from rehearsal.verification.inspection import left_behind
+
+
+class DifferentPlacesError(Exception):
+    """Configurations cannot share one local AWS; the text says why."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,34 +61,41 @@ def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress)
         progress: Prints what is done.
 
     Raises:
-        ValueError: The configurations differ in region, version or account.
+        DifferentPlacesError: The configurations differ in region, version or account.
         CdkError: A configuration does not synthesize, or the bootstrap failed.
         LocalAwsError: The local AWS did not start.
     """
-    configs = [load_config(path) for path in paths]
+    configs = {path: load_config(path) for path in paths}
     [(region, version, account)] = _one_place(configs)
     kubernetes = InProcessControlPlane(kubernetes_version=version)
     with rehearsal_environment(
         account=account,
         region=region,
         kubernetes=kubernetes,
-        eks_cluster_name=f"{configs[0].name}-eks",
+        eks_cluster_name=f"{configs[paths[0]].name}-eks",
         log_file=work_directory / "local-aws.log",
     ) as environment:
         return [
             played
-            for path, config in zip(paths, configs, strict=True)
+            for path, config in configs.items()
             for played in _with_one(
                 path, config, environment, work_directory=work_directory, progress=progress
             )
         ]
 
 
-def _one_place(configs: Sequence[Config]) -> set[tuple[str, str, str]]:
-    places = {(str(each.region), each.eks.version, account_of(each)) for each in configs}
+def _one_place(configs: Mapping[Path, Config]) -> set[tuple[str, str, str]]:
+    places = {
+        (config.region or DEFAULT_REGION, config.eks.version, account_of(config))
+        for config in configs.values()
+    }
     if len(places) != 1:
-        found = ", ".join(" ".join(place) for place in sorted(places))
-        raise ValueError(f"One local AWS has one region, EKS version and account, not {found}.")
+        found = "; ".join(
+            f"{path} is for {config.region or DEFAULT_REGION}, Kubernetes {config.eks.version} and "
+            f"account {account_of(config)}"
+            for path, config in configs.items()
+        )
+        raise DifferentPlacesError(f"One local AWS cannot hold all: {found}. Play them apart.")
     return places
 
 

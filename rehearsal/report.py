@@ -109,7 +109,7 @@ def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
     if failed:
         yield "\nFailed checks"
         yield from (f"  {check}" for check in failed)
-    if report.error is not None:
+    if report.error:
         yield "\nError"
         yield from (f"  {line}" for line in report.error.splitlines())
     verdict = "succeeded" if report.ok else "FAILED"

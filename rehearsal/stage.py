@@ -114,7 +114,7 @@ class Stage:
             self._cli.bootstrap(region=self.environment.region)
         for stand_in in stand_ins(self.config):
             stand_in.make(self.environment.clients)
-            self.progress.say(f"  made, since the configuration names it: {stand_in}")
+            self.progress.say(f"  created, because the configuration names it: {stand_in}")
 
     def change(self, edit: Callable[[dict[str, Any]], None]) -> None:
         """Put a changed copy of the original configuration in force.

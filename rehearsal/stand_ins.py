@@ -6,12 +6,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from hyperpod_cdk import Config
 from rehearsal.aws.clients import AwsClients
 from rehearsal.aws.local_aws import ACCOUNT
 
+DEFAULT_REGION = "us-west-2"
+"""Where a configuration without a region is rehearsed."""
 _PRINCIPAL = re.compile(r"arn:[^:]+:iam::(?P<account>\d{12}):(?P<kind>role|user)/(?P<path>.*)")
 # The services that assume a role that a configuration names.
 _SERVICES = ("sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com")
@@ -36,16 +40,23 @@ class Principal:
         return self._parts["account"]
 
     def make(self, clients: AwsClients) -> None:
-        """Create it: a role may be assumed by SageMaker and HyperPod, and reads every bucket."""
+        """Create it unless it is there.
+
+        SageMaker and HyperPod may assume a role, and it reads every bucket.
+        """
         iam = clients("iam")
         path, _, name = f"/{self._parts['path']}".rpartition("/")
+        with suppress(iam.exceptions.EntityAlreadyExistsException):
+            self._create(iam, name=name, path=f"{path}/")
+
+    def _create(self, iam: Any, *, name: str, path: str) -> None:  # noqa: ANN401 - a client
         if self._parts["kind"] == "user":
-            iam.create_user(UserName=name, Path=f"{path}/")
+            iam.create_user(UserName=name, Path=path)
             return
         trust = {"Effect": "Allow", "Principal": {"Service": [*_SERVICES]}}
         iam.create_role(
             RoleName=name,
-            Path=f"{path}/",
+            Path=path,
             AssumeRolePolicyDocument=_policy({**trust, "Action": "sts:AssumeRole"}),
         )
         read = {"Effect": "Allow", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": "*"}
@@ -73,16 +84,17 @@ class Bucket:
         return f"S3 bucket {self.name}" + "".join(f", {key}" for key in self.scripts)
 
     def make(self, clients: AwsClients) -> None:
-        """Create it, with a script that does nothing under each key."""
+        """Create it unless it is there, with a script that does nothing under each key."""
         s3 = clients("s3")
         region = s3.meta.region_name
         # us-east-1 is no LocationConstraint:
         # https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucketConfiguration.html
-        if region == "us-east-1":
-            s3.create_bucket(Bucket=self.name)
-        else:
-            where = {"LocationConstraint": region}
-            s3.create_bucket(Bucket=self.name, CreateBucketConfiguration=where)
+        where = {"LocationConstraint": region}
+        with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+            if region == "us-east-1":
+                s3.create_bucket(Bucket=self.name)
+            else:
+                s3.create_bucket(Bucket=self.name, CreateBucketConfiguration=where)
         for key in self.scripts:
             s3.put_object(Bucket=self.name, Key=key, Body=b"#!/bin/bash\n")
 

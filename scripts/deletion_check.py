@@ -1,7 +1,8 @@
 """Says what users would lose by the deletion of the HyperPod stack, before CloudFormation begins.
 
-`make destroy` runs it with the rights of whoever destroys. It looks as the stack's own check does,
-which decides: where this one cannot look, it says so and ends well.
+`make destroy` runs it with the rights of whoever destroys. It looks as the stack's own check does.
+That one comes too late for a stack that is to stay: once it has refused, CloudFormation takes no
+update any more. So this one also refuses where it cannot look, unless it is told to go on.
 """
 
 import argparse
@@ -30,15 +31,18 @@ def main() -> int:
     """Run the command line; return 2 for a deletion, or a configuration, that is refused."""
     parser = argparse.ArgumentParser(prog="python -m scripts.deletion_check", description=__doc__)
     parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    parser.add_argument(
+        "--unchecked", action="store_true", help="go on where it cannot look, and say so"
+    )
     arguments = parser.parse_args()
     # The function's log is for CloudWatch.
     logging.getLogger("provisioner").disabled = True
     try:
         check(load_config(arguments.config))
     except UnknownLossError as error:
-        _go_on(error.cause)
+        return _unknown(error.cause, unchecked=arguments.unchecked)
     except AWS_ERRORS as error:
-        _go_on(str(error))
+        return _unknown(str(error), unchecked=arguments.unchecked)
     except (ConfigError, ProvisioningError) as error:
         print(error, file=sys.stderr)
         return _REFUSED
@@ -85,12 +89,19 @@ def _binary(name: str) -> Path:
         raise ProvisioningError(str(error), next_step=f"Install {name}.") from None
 
 
-def _go_on(cause: str) -> None:
+def _unknown(cause: str, *, unchecked: bool) -> int:
+    next_step = (
+        "The stack's own check looks before CloudFormation deletes anything."
+        if unchecked
+        else "Get access to the cluster (eks.admins, or the platform stack's output "
+        "GrantAdminCommand), or run it with UNCHECKED=1: the stack's own check looks then, and if "
+        "it refuses, the stack can only be deleted, not updated."
+    )
     print(
-        f"What users would lose could not be found out from here: {one_line(cause)} "
-        "The stack's own check looks before CloudFormation deletes anything.",
+        f"Could not find out what users would lose: {one_line(cause).rstrip('.')}. {next_step}",
         file=sys.stderr,
     )
+    return 0 if unchecked else _REFUSED
 
 
 if __name__ == "__main__":

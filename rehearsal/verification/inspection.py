@@ -30,22 +30,25 @@ def wanted_nodes(config: Config) -> int:
 
 def running_nodes(config: Config, *, clients: AwsClients) -> int:
     """Return how many nodes run; 0 when there is no cluster."""
+    return _node_states(config, clients=clients).count("Running")
+
+
+def _node_states(config: Config, *, clients: AwsClients) -> list[str]:
     clusters = clients("sagemaker").list_clusters()["ClusterSummaries"]
     if config.cluster.name not in [cluster["ClusterName"] for cluster in clusters]:
-        return 0
+        return []
     pages = clients("sagemaker").get_paginator("list_cluster_nodes")
-    nodes = [
-        node
+    return [
+        node["InstanceStatus"]["Status"]
         for page in pages.paginate(ClusterName=config.cluster.name)
         for node in page["ClusterNodeSummaries"]
     ]
-    return sum(node["InstanceStatus"]["Status"] == "Running" for node in nodes)
 
 
 def wait_for_nodes(config: Config, *, clients: AwsClients) -> None:
-    """Return when all nodes run, or after a minute: the checks then say what is missing."""
+    """Return when the nodes run and no other is there, or after a minute: checks then say more."""
     deadline = time.monotonic() + _LONGEST_SECONDS
-    while running_nodes(config, clients=clients) < wanted_nodes(config):
+    while _node_states(config, clients=clients) != ["Running"] * wanted_nodes(config):
         if time.monotonic() > deadline:
             return
         time.sleep(_PAUSE_SECONDS)

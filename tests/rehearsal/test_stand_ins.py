@@ -91,7 +91,7 @@ def test_it_can_be_used(region: str, configure: Configure) -> None:
     )
     with LocalAws(LocalAwsSettings(account=account_of(config), region=region)) as aws:
         clients = aws_clients(aws)
-        for stand_in in stand_ins(config):
+        for stand_in in [*stand_ins(config), *stand_ins(config)]:
             stand_in.make(clients)
         assert clients("iam").get_role(RoleName="Admin")["Role"]["Arn"] == f"{IAM}:role/team/Admin"
         assert clients("iam").get_user(UserName="Ann")["User"]["Arn"] == f"{IAM}:user/Ann"

@@ -15,7 +15,7 @@ from tests.support.provisioner.fake_s3 import client_error
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
 
 
-Run = Callable[[Exception | None], tuple[int, str, dict[str, Any]]]
+Run = Callable[..., tuple[int, str, dict[str, Any]]]
 
 
 class Clients:
@@ -38,7 +38,7 @@ def run(
 ) -> Run:
     """Return a function that runs the command with what the look brings."""
 
-    def running(error: Exception | None) -> tuple[int, str, dict[str, Any]]:
+    def running(error: Exception | None, *options: str) -> tuple[int, str, dict[str, Any]]:
         seen: dict[str, Any] = {}
 
         def look(properties: object, **options: object) -> None:
@@ -49,7 +49,7 @@ def run(
         monkeypatch.setattr(deletion_check, "Clients", Clients)
         monkeypatch.setattr(deletion_check, "refuse_losses", look)
         config = str(repository / "config" / "default.yaml")
-        monkeypatch.setattr("sys.argv", ["deletion_check", "--config", config])
+        monkeypatch.setattr("sys.argv", ["deletion_check", "--config", config, *options])
         code = deletion_check.main()
         return code, capsys.readouterr().err, seen
 
@@ -80,11 +80,20 @@ def test_a_loss_refuses_in_one_line(run: Run) -> None:
         NoCredentialsError(),
     ],
 )
-def test_where_it_cannot_look_it_says_so_and_goes_on(run: Run, error: Exception) -> None:
-    code, said, _ = run(error)
-    assert code == 0
-    assert said.startswith("What users would lose could not be found out from here: ")
-    assert said.endswith("looks before CloudFormation deletes anything.\n")
+@pytest.mark.parametrize(
+    ("options", "ends", "with_words"),
+    [
+        ((), 2, "the stack can only be deleted, not updated.\n"),
+        (("--unchecked",), 0, "looks before CloudFormation deletes anything.\n"),
+    ],
+)
+def test_where_it_cannot_look_it_says_so_and_goes_on_if_told_to(
+    run: Run, error: Exception, options: tuple[str, ...], ends: int, with_words: str
+) -> None:
+    code, said, _ = run(error, *options)
+    assert code == ends
+    assert said.startswith("Could not find out what users would lose: ")
+    assert said.endswith(with_words)
     assert said.count("\n") == 1
 
 

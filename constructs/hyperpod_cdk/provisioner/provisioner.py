@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Aws, CustomResource, Duration, Fn, Names, Size, Stack
+from aws_cdk import Aws, CustomResource, Duration, Fn, Names, RemovalPolicy, Size, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -25,6 +25,9 @@ from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_i
 # CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
 _LONGEST_WAIT = Duration.hours(1)
+# A group of a fixed name that a failed creation or update left behind would fail the next one.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+_KEPT_ONCE_CREATED = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 # https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html
 _LONGEST_FUNCTION_NAME = 64
 # The first part of the UUID in which a stack's id ends.
@@ -90,10 +93,11 @@ class Provisioner(Construct):
             name = _unique_name(self, function_id)
             log_group = logs.LogGroup(
                 self,
-                f"{function_id}Logs",
+                f"{function_id}LogGroup",
                 # Where CDK's framework tells the readers of an error to look.
                 log_group_name=f"/aws/lambda/{name}",
                 retention=logs.RetentionDays.THREE_MONTHS,
+                removal_policy=_KEPT_ONCE_CREATED,
             )
             log_group.grant_write(self.role)
             return lambda_.Function(
@@ -160,6 +164,7 @@ class Provisioner(Construct):
             # The group stays when its stack goes, so the next stack of the name needs another one.
             log_group_name=f"/aws/vendedlogs/states/{Names.unique_resource_name(self)}-{creation}",
             retention=logs.RetentionDays.THREE_MONTHS,
+            removal_policy=_KEPT_ONCE_CREATED,
         )
 
     def grant(

@@ -82,8 +82,8 @@ def refuse_losses(
             )
     except (CommandFailedError, ProvisioningError) as error:
         raise UnknownLossError(
-            f"The stack {stack} is not deleted: what users would lose in the EKS cluster {name} "
-            "could not be found out",
+            f"The stack {stack} was not deleted: could not find out what users would lose in the "
+            f"EKS cluster {name}",
             cause=str(error),
             next_step="Make its Kubernetes API reachable, or consent to losing all that runs: "
             f"{consent}; then delete the stack again.",
@@ -91,7 +91,7 @@ def refuse_losses(
     log.info("users would lose", cluster=name, objects=[str(item) for item in found])
     if found:
         raise ProvisioningError(
-            f"The stack {stack} is not deleted, and nothing of it was: users would lose objects or "
+            f"The stack {stack} was not deleted, nor was anything in it: users would lose objects or "
             f"running jobs in the EKS cluster {name}",
             detail=named(found),
             next_step="Move or end them, or consent to losing them: "

@@ -72,10 +72,13 @@ class ReleaseClient:
 
     @property
     def may_delete_user_objects(self) -> bool:
-        """Whether the user consented to losing what the release does not own."""
-        return self.properties.delete_user_objects or is_consent(
-            self.cluster.tags, self.wanted.owner
-        )
+        """Whether the configuration consents to losing what the release does not own."""
+        return self.properties.delete_user_objects
+
+    @property
+    def may_delete_user_objects_with_stack(self) -> bool:
+        """Whether the user consented to losing it when the stack is deleted, then alone."""
+        return self.may_delete_user_objects or is_consent(self.cluster.tags, self.wanted.owner)
 
     @property
     def time_left(self) -> float:

@@ -32,6 +32,7 @@ _NOTHING_LEFT = (
     "NamespaceDeletionContentFailure",
 )
 _HINDRANCES = frozenset({_UNDISCOVERED, *_NOTHING_LEFT})
+_CONSENT = "deploy helm.delete_user_objects: true first"
 _API_VERSIONS = {NAMESPACE: "v1", DEFINITION: "apiextensions.k8s.io/v1"}
 
 
@@ -82,9 +83,11 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
     before = client.manifest((release.serving or release.last).number) if release else ""
     old, new = changed_containers(client.kubectl, before, manifest.templates)
     going_back = release is not None and was_deployed_before(release, client.wanted)
-    if release is not None:
-        protect = keep_user_objects if going_back else refuse_loss
-        protect(client, deleted_containers(old, new), step="Upgrading")
+    deleted = deleted_containers(old, new)
+    if release is not None and going_back:
+        keep_user_objects(client, deleted, step="Upgrading")
+    elif release is not None and not client.may_delete_user_objects:
+        refuse_loss(client, deleted, step="Upgrading", consent=_CONSENT)
     existing_new = [
         item
         for item in new

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from provisioner.framework import log
+from provisioner.framework.consent import consent_command
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.redaction import secret_values
 from provisioner.helm.client import ReleaseClient
@@ -195,5 +196,8 @@ def _roll_back(client: ReleaseClient, release: Release, revision: int) -> None:
 def _uninstall(client: ReleaseClient, release: Release) -> None:
     manifest = client.manifest(release.last.number)
     deleted = deleted_containers(*changed_containers(client.kubectl, manifest, ""))
-    refuse_loss(client, deleted, step="Uninstalling")
+    # Objects need not be listed then, which an API without nodes may refuse.
+    if not client.may_delete_user_objects_with_stack:
+        consent = consent_command(client.cluster.arn, client.wanted.owner)
+        refuse_loss(client, deleted, step="Uninstalling", consent=consent)
     client.uninstall()

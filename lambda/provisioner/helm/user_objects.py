@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from provisioner.framework import log
-from provisioner.framework.consent import consent_command
 from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.client import ReleaseClient
 from provisioner.kubernetes.kubectl import Kubectl
@@ -113,20 +112,23 @@ def named(found: Sequence[UserObject]) -> str:
     return f"{', '.join(map(str, found[:_MOST_NAMED]))}{more}"
 
 
-def refuse_loss(client: ReleaseClient, deleted: Sequence[Object], *, step: str) -> None:
-    """Refuse a step forward that deletes users' objects, unless the user consented.
+def refuse_loss(
+    client: ReleaseClient, deleted: Sequence[Object], *, step: str, consent: str
+) -> None:
+    """Refuse a step forward that deletes users' objects.
 
     Args:
         client: The release.
         deleted: Namespaces and definitions that the step deletes.
         step: The step, such as `Uninstalling`.
+        consent: What to do to consent to it.
 
     Raises:
         CommandFailedError: The API refused to say.
         ProvisioningError: Users' objects would be deleted.
     """
     found = _lost_objects(client, deleted, step=step)
-    if not found or client.may_delete_user_objects:
+    if not found:
         return
     containers = ", ".join(
         f"the {_KIND_NAMES[item['kind']]} {item['metadata']['name']}" for item in deleted
@@ -135,8 +137,7 @@ def refuse_loss(client: ReleaseClient, deleted: Sequence[Object], *, step: str) 
         f"{step} the Helm release {client.properties.release_id} would delete {containers} with "
         "everything in them",
         detail=f"nothing was deleted, because the release does not own these: {named(found)}",
-        next_step="Move or delete them, or consent to losing them: "
-        f"{consent_command(client.cluster.arn, client.wanted.owner)}; then try again.",
+        next_step=f"Move or delete them, or consent to losing them: {consent}; then try again.",
     )
 
 
@@ -154,8 +155,9 @@ def keep_user_objects(client: ReleaseClient, deleted: Sequence[Object], *, step:
     Raises:
         CommandFailedError: The API refused.
     """
-    found = _lost_objects(client, deleted, step=step)
-    if found and not client.may_delete_user_objects:
+    if client.may_delete_user_objects:
+        return
+    if _lost_objects(client, deleted, step=step):
         client.kubectl.annotate(deleted, key=RESOURCE_POLICY, value=KEEP)
 
 
@@ -171,7 +173,6 @@ def _lost_objects(
         release=client.properties.physical_id,
         deleted=[object_name(item) for item in deleted],
         user_objects=[str(item) for item in found],
-        consent=client.may_delete_user_objects,
     )
     return found
 

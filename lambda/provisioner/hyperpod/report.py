@@ -47,7 +47,7 @@ def shortage_report(described: Described, arrivals: Arrivals, *, now: float, not
 def _head(described: Described, *, now: float) -> str:
     time = datetime.fromtimestamp(now, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
     command = f"aws sagemaker describe-cluster --cluster-name {described.get('ClusterName')}"
-    return f"At {time}; HyperPod goes on trying. How it is now: {command}"
+    return f"At {time}. HyperPod keeps trying. For the current state: {command}"
 
 
 def _line(name: str, described: Described, arrivals: Arrivals) -> str:
@@ -64,7 +64,7 @@ def _line(name: str, described: Described, arrivals: Arrivals) -> str:
         step = "They join by themselves when they pass."
     else:
         cause = "HyperPod has reported no error"
-        step = "Wait, and look again."
+        step = "Wait, then run the command above."
     return f"{counts}: {cause}. {step}"
 
 

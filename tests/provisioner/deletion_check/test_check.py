@@ -92,7 +92,7 @@ def test_a_deletion_without_users_work_goes_on(deployed: Cloud) -> None:
 def test_users_objects_are_named_with_the_way_to_consent(deployed: Cloud) -> None:
     _mpi_job(deployed)
     text = _refusal(deployed)
-    assert "The stack ml-hyperpod is not deleted, and nothing of it was" in text
+    assert "The stack ml-hyperpod was not deleted, nor was anything in it" in text
     assert "MPIJob team-a/ring" in text
     assert text.endswith(COMMAND)
 
@@ -180,7 +180,7 @@ def test_a_cluster_that_cannot_be_asked_refuses_until_there_is_consent(
     monkeypatch.setattr("provisioner.deletion_check.check.READ_SECONDS", 3.0)
     trouble(deleting)
     text = _refusal(deleting)
-    assert "could not be found out" in text
+    assert "could not find out what users would lose" in text
     assert "Make its Kubernetes API reachable" in text
     assert text.endswith(COMMAND)
     deleting.tags = TAG

@@ -83,6 +83,25 @@ def test_consent_given_by_a_tag_lets_everything_go(cloud: Cloud) -> None:
     assert "kubeflow" not in cloud.names("v1", "Namespace")
 
 
+def test_consent_to_deleting_the_stack_is_none_to_an_upgrade(cloud: Cloud) -> None:
+    cloud.add_chart("3.0.0", {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1")})
+    cloud.send("Create", properties("3.0.0"))
+    cloud.api.create(_object("example.com/v1", "MPIJob", "ring"))
+    cloud.tags = {"hyperpod-cdk:delete-user-objects": "6f1c2b5e-aa11"}
+    with pytest.raises(ProvisioningError, match=r"MPIJob kubeflow/ring.*delete_user_objects: true"):
+        cloud.send("Update", properties("2.0.0"))
+    assert cloud.names("example.com/v1", "MPIJob") == ["ring"]
+
+
+def test_with_consent_objects_that_cannot_be_listed_hinder_no_deletion(cloud: Cloud) -> None:
+    cloud.send("Create", properties())
+    cloud.api.create(TRAINING_JOB)
+    cloud.tags = {"hyperpod-cdk:delete-user-objects": "6f1c2b5e-aa11"}
+    listing = frozenset({"list"})
+    cloud.api.inject(Fault(code=500, kind="Job", verbs=listing, passes=False, times=None))
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
+
+
 def test_consent_to_deleting_a_former_stack_does_not_count(cloud: Cloud) -> None:
     cloud.send("Create", properties())
     cloud.api.create(TRAINING_JOB)

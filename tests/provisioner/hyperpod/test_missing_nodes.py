@@ -42,7 +42,7 @@ def nodes(*groups: dict[str, Any], **more: str) -> dict[str, str]:
 
 def report(shortage: str) -> list[str]:
     head, *lines = shortage.splitlines()
-    assert "HyperPod goes on trying. How it is now: aws sagemaker describe-cluster" in head
+    assert "HyperPod keeps trying. For the current state: aws sagemaker describe-cluster" in head
     return lines
 
 
@@ -84,7 +84,7 @@ def test_without_a_cause_the_deployment_waits_to_its_end(
     sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
     started = time.now
     told = report(stack.create(nodes(group("workers"), WaitMinutes="30")).data["Shortage"])
-    assert told == ["workers: 0 of 1 nodes: HyperPod has reported no error. Wait, and look again."]
+    assert told == ["workers: 0 of 1 nodes: HyperPod has reported no error. Wait, then run the command above."]
     assert 30 * MINUTE <= time.now - started <= 31 * MINUTE
 
 
