@@ -84,7 +84,9 @@ def test_without_a_cause_the_deployment_waits_to_its_end(
     sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
     started = time.now
     told = report(stack.create(nodes(group("workers"), WaitMinutes="30")).data["Shortage"])
-    assert told == ["workers: 0 of 1 nodes: HyperPod has reported no error. Wait, then run the command above."]
+    assert told == [
+        "workers: 0 of 1 nodes: HyperPod has reported no error. Wait, then run the command above."
+    ]
     assert 30 * MINUTE <= time.now - started <= 31 * MINUTE
 
 

@@ -26,8 +26,8 @@ class FakeCluster(Cluster):
 
     def __init__(self) -> None:
         """Nothing is reached; nobody consents to anything."""
-        self.tags: Mapping[str, str] = {}
-        self.arn = "arn:aws:eks:us-west-2:111122223333:cluster/ml"
+        arn = "arn:aws:eks:us-west-2:111122223333:cluster/ml"
+        super().__init__(server={}, token=lambda: "", arn=arn, tags={})
 
     def containers(self, *, timeout_seconds: float) -> Containers:
         assert timeout_seconds >= 1
