@@ -85,6 +85,11 @@ def is_in_use(error: Exception) -> bool:
     return code(error) in {"ResourceInUse", "ResourceInUseException"}
 
 
+def is_denied(error: Exception) -> bool:
+    """Say whether no policy allows the call, or one denies it."""
+    return code(error) in _ACCESS_DENIED
+
+
 def is_transient(error: Exception) -> bool:
     """Say whether the same call may well succeed a little later."""
     if code(error) in _THROTTLING | _TRANSIENT:
@@ -98,7 +103,7 @@ def patience(error: Exception) -> float:
     """Return for how many seconds the call is worth repeating; 0 for an error that will stay."""
     if is_transient(error):
         return THROTTLING_PATIENCE_SECONDS
-    if code(error) in _ACCESS_DENIED:
+    if is_denied(error):
         return ACCESS_DENIED_PATIENCE_SECONDS
     if code(error) == "ValidationException" and _ROLE_UNUSABLE.search(str(error)):
         return ROLE_PATIENCE_SECONDS

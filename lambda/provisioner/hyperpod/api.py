@@ -111,12 +111,17 @@ class HyperPodApi:
             call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
             self._call(call, patient=patient)
 
-    def nodes(self) -> list[Mapping[str, Any]]:
-        """Return the nodes."""
+    def nodes(self, *, patient: bool = False) -> list[Mapping[str, Any]]:
+        """Return the nodes.
+
+        Args:
+            patient: Whether to retry even if other calls are not retried.
+        """
         nodes: list[Mapping[str, Any]] = []
         request: dict[str, Any] = {"ClusterName": self.name, "MaxResults": _NODES_A_PAGE}
         while True:
-            page = self._call(partial(self.sagemaker.list_cluster_nodes, **request))
+            call = partial(self.sagemaker.list_cluster_nodes, **request)
+            page = self._call(call, patient=patient)
             nodes += page.get("ClusterNodeSummaries", ())
             if not page.get("NextToken"):
                 return nodes

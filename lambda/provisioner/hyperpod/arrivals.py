@@ -37,11 +37,13 @@ class Arrivals:
 
     Attributes:
         nodes: The cluster's nodes; None if they are not known.
+        unlisted: Why they could not be listed, and what to do; empty unless that was tried.
         failures: What the newest errors since the request say, newest first.
         attempts: How many launches of each group failed since.
     """
 
     nodes: Sequence[Node] | None = None
+    unlisted: str = ""
     failures: Sequence[ReportedFailure] = ()
     attempts: Mapping[str, int] = field(default_factory=dict)
 

@@ -84,7 +84,7 @@ class HyperPodCluster:
                 answer = executor.take(decide(answer, executor.wanted, made), answer)
         except AWS_ERRORS as error:
             # Gone between two calls: the next poll sees that it is.
-            if is_not_found(error) or executor.may_pass(error, now):
+            if is_not_found(error) or made.may_pass(error, now):
                 log.info("not yet", cluster=executor.api.name, cause=str(error))
                 return NOT_YET
             raise

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from provisioner.aws.errors import is_transient, patience
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import Owner
 from provisioner.framework.request import Request, RequestType, json_object_property
@@ -12,6 +13,8 @@ from provisioner.hyperpod.claim import Claim, properties_key
 from provisioner.hyperpod.properties import MOST_WAIT_MINUTES, HyperPodClusterProperties
 
 _MINUTE = 60.0
+# A poll that came without a claim begins now, and would wait for ever.
+_LEAST_WAIT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,14 @@ class ClusterRequest:
     def is_at_its_end(self, now: float) -> bool:
         """Say whether the request has to be answered now, done or not."""
         return now >= self.claim.started_at + MOST_WAIT_MINUTES * _MINUTE
+
+    def may_pass(self, error: Exception, now: float) -> bool:
+        """Say whether another poll may succeed, and there is time for one."""
+        if not self.waits:
+            return is_transient(error)
+        if is_transient(error):
+            return not self.is_at_its_end(now)
+        return _LEAST_WAIT_SECONDS < now - self.claim.started_at < patience(error)
 
     def aim(self, wanted: HyperPodClusterProperties, *, clears_groups: bool = False) -> Aim:
         """Return what is asked for.

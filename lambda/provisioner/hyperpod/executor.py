@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from provisioner.aws.api import CloudFormationApi
-from provisioner.aws.errors import AWS_ERRORS, is_conflict, is_in_use, is_transient, patience
+from provisioner.aws.errors import AWS_ERRORS, is_conflict, is_in_use, is_transient
 from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
@@ -52,8 +52,6 @@ from provisioner.hyperpod.steps import (
     Wait,
 )
 
-# A poll that came without a claim begins now, and would wait for ever.
-_LEAST_WAIT_SECONDS = 1.0
 # A Delete that is late fails before it is tried, so the last try before tells what hinders it.
 _LAST_TRY_SECONDS = 60.0
 # botocore, AddTags: "each resource can have up to 50"; those of AWS itself do not count.
@@ -98,7 +96,9 @@ class Executor:
             case AskStack():
                 return self._ask(found)
             case AskNodes():
-                return replace(found, arrivals=self._look(found))
+                waits = self.request.waits
+                last = not waits or self.request.is_late(found.now, self.wanted)
+                return replace(found, arrivals=self._look(found, last=last))
             case Tag(add=add, remove=remove):
                 return self._tag(found, add, remove)
             case Create():
@@ -133,8 +133,10 @@ class Executor:
             log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
             return replace(found, stack=StackPhase.SETTLED)
 
-    def _look(self, found: Found) -> Arrivals:
-        return found.arrivals or look(found, self.request, api=self.api, events=self.events)
+    def _look(self, found: Found, *, last: bool = True) -> Arrivals:
+        if found.arrivals:
+            return found.arrivals
+        return look(found, self.request, api=self.api, events=self.events, last=last)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
@@ -294,17 +296,9 @@ class Executor:
         """Return the error that a poll survives, or the failure."""
         return (
             error
-            if self.may_pass(error, found.now)
+            if self.request.may_pass(error, found.now)
             else refused_by_service(self.api.name, verb, error)
         )
-
-    def may_pass(self, error: Exception, now: float) -> bool:
-        """Say whether another poll may succeed, and there is time for one."""
-        if not self.request.waits:
-            return is_transient(error)
-        if is_transient(error):
-            return not self.request.is_at_its_end(now)
-        return _LEAST_WAIT_SECONDS < now - self.request.claim.started_at < patience(error)
 
     def _answer(self, step: Done, found: Found) -> Progress:
         if self.request.type == "Delete":

@@ -36,6 +36,7 @@ def shortage_report(described: Described, arrivals: Arrivals, *, now: float, not
         own = own_message(described)
         facts += [str(own)] if own else []
     facts += updated_groups(described)
+    facts += [arrivals.unlisted] if arrivals.unlisted else []
     short = [name for name, group in groups.items() if arrivals.is_short(name, group)]
     if not (facts or short):
         return NOTHING_SHORT

@@ -1,26 +1,20 @@
 """How far a deployment waits for a HyperPod cluster, and what happens when it is late."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Request
 from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import Time
-from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
     ONE,
     HyperPodStack,
     describe,
     group,
-    hyperpod_stack,
     properties,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
-from tests.support.provisioner.troubled_sagemaker import troubled_sagemaker
 
 SHORT = Faults(capacity_shortage=frozenset({"workers"}))
 NODES = {"WaitFor": "nodes", "WaitMinutes": "20"}
@@ -146,17 +140,6 @@ def test_a_poll_without_a_claim_changes_nothing(
     polled = {**sent, "RequestId": "other", "PhysicalResourceId": accepted.physical_id}
     progress = stack.resource.is_complete(Request.from_event(polled), time.clock)
     assert (progress.complete, sagemaker.writes) == (False, [])
-
-
-def test_nodes_that_cannot_be_listed_are_counted_as_described(time: Time) -> None:
-    sagemaker = troubled_sagemaker(time)
-
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == "ListClusterNodes":
-            raise client_error("AccessDeniedException", operation, "no")
-
-    sagemaker.before = before
-    assert hyperpod_stack(sagemaker, time).create({**ONE, **NODES}).data["Shortage"] == "none"
 
 
 @pytest.mark.parametrize(
