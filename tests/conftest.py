@@ -44,7 +44,7 @@ def pytest_configure() -> None:
 
 def pytest_xdist_auto_num_workers() -> int:
     """Return the workers of `-n auto`: more than cores, since rehearsals wait for the CDK CLI."""
-    return (os.cpu_count() or 1) * 3 // 2
+    return (os.cpu_count() or 1) * 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
