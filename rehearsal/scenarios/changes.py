@@ -12,9 +12,12 @@ from rehearsal.scenarios.scenario import (
     fails,
     has_status,
     lacks_fixed_instance_types,
+    needs,
     succeeds,
 )
 from rehearsal.stage import Stage
+
+_CONTINUOUS = {"cluster.node_provisioning_mode": "Continuous"}
 
 
 def _grown(document: dict[str, Any]) -> None:
@@ -71,6 +74,6 @@ SCENARIOS = (
         summary="the provisioning mode of a running cluster is changed, which HyperPod cannot do",
         play=_immutable_change,
         on_a_deployment=True,
-        lacking=lacks_fixed_instance_types,
+        lacking=needs(_CONTINUOUS, also=lacks_fixed_instance_types),
     ),
 )

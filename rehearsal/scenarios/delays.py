@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rehearsal.hyperpod import Faults
 from rehearsal.kubernetes import Fault
 from rehearsal.report import Check
-from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
+from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, needs, succeeds
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
 
@@ -58,5 +58,6 @@ SCENARIOS = (
         name="slow-nodes",
         summary="the nodes of the first group take eight times as long",
         play=_slow_nodes,
+        lacking=needs({"cluster.wait_for": "nodes"}),
     ),
 )

@@ -14,6 +14,7 @@ from rehearsal.scenarios.scenario import (
     all_nodes_run,
     cluster_is,
     has_status,
+    needs,
     succeeds,
 )
 from rehearsal.stage import Stage
@@ -23,6 +24,7 @@ _COMMAND = re.compile(
     r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"
 )
 _REFUSED = 2
+_WITHOUT_CONSENT = {"helm.delete_user_objects": False}
 _OPERATOR = "rehearsal-operator"
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
@@ -221,12 +223,14 @@ SCENARIOS = (
         summary="make destroy while a user's pod runs",
         play=_refused_before,
         on_a_deployment=True,
+        lacking=needs(_WITHOUT_CONSENT),
     ),
     Scenario(
         name="destroy-failed",
         summary="the stack is deleted without make destroy, while a user has a job",
         play=_refused_by_cloudformation,
         on_a_deployment=True,
+        lacking=needs(_WITHOUT_CONSENT),
     ),
     Scenario(
         name="destroy-and-redeploy",

@@ -7,10 +7,23 @@ from typing import Any
 from hyperpod_cdk import Config
 from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
-from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, has_status, succeeds
+from rehearsal.scenarios.scenario import (
+    Scenario,
+    all_nodes_run,
+    cluster_is,
+    has_status,
+    needs,
+    succeeds,
+)
 from rehearsal.stage import Stage
 
 _OUTPUT = "HyperPodClusterShortage"
+_TELLING = {
+    "cluster.wait_for": "nodes",
+    "cluster.on_shortage": "continue",
+    "cluster.node_provisioning_mode": "Continuous",
+}
+"""With which a deployment succeeds and tells which nodes are missing."""
 
 
 def _tells(stage: Stage, *, matching: str) -> Iterator[Check]:
@@ -68,17 +81,19 @@ SCENARIOS = (
         name="capacity-shortage",
         summary="AWS has no instance left for the first group",
         play=_capacity_shortage,
+        lacking=needs(_TELLING),
     ),
     Scenario(
         name="deep-health-check-fails",
         summary="the nodes of the first group with deep health checks fail them",
         play=_deep_health_check_fails,
-        lacking=_lacks_deep_health_checks,
+        lacking=needs(_TELLING, also=_lacks_deep_health_checks),
     ),
     Scenario(
         name="capacity-shortage-of-an-update",
         summary="the first group grows, and AWS has no instance left for it",
         play=_shortage_in_an_update,
         on_a_deployment=True,
+        lacking=needs(_TELLING),
     ),
 )

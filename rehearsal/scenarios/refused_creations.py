@@ -12,8 +12,11 @@ from rehearsal.scenarios.scenario import (
     fails,
     has_status,
     lacks_fixed_instance_types,
+    needs,
 )
 from rehearsal.stage import Stage
+
+_KEEPING = {"cluster.on_create_failure": "keep"}
 
 
 def _is_kept(stage: Stage) -> Iterator[Check]:
@@ -57,7 +60,7 @@ SCENARIOS = (
         name="all-or-nothing-shortage",
         summary="AWS has no instance left for the first group, and nodes come all or none",
         play=_all_or_nothing_shortage,
-        lacking=lacks_fixed_instance_types,
+        lacking=needs(_KEEPING, also=lacks_fixed_instance_types),
     ),
     Scenario(
         name="quota-exceeded",
@@ -68,5 +71,6 @@ SCENARIOS = (
         name="lifecycle-script-fails",
         summary="on_create.sh exits non-zero on every node of the last group",
         play=_lifecycle_script_fails,
+        lacking=needs({**_KEEPING, "cluster.wait_for": "nodes"}),
     ),
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,26 @@ class Scenario:
         stage.restore()
         yield succeeds("a plain deployment works afterwards", stage.deploy())
         yield all_nodes_run(stage)
+
+
+def needs(
+    values: Mapping[str, object], also: Callable[[Config], str | None] = lambda _: None
+) -> Callable[[Config], str | None]:
+    """Return what finds out what a configuration lacks for a scenario.
+
+    Args:
+        values: The values that its keys must have, such as `{"cluster.wait_for": "nodes"}`.
+        also: Finds out what else it lacks.
+    """
+
+    def lacking(config: Config) -> str | None:
+        for key, value in values.items():
+            section, name = key.split(".")
+            if getattr(getattr(config, section), name) != value:
+                return f"{key}: {json.dumps(value)}"
+        return also(config)
+
+    return lacking
 
 
 def all_or_nothing(document: dict[str, Any]) -> None:

@@ -1,14 +1,16 @@
 """What a check of a scenario says when it does not hold."""
 
+from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from rehearsal.report import Check
-from rehearsal.scenarios import scenario
+from rehearsal.scenarios import SCENARIOS, scenario
 from rehearsal.scenarios.scenario import all_nodes_run, fails, has_status
 from rehearsal.stage import Stage
+from tests.conftest import Configure
 
 GROUP = "/aws/lambda/ml-platform-Provisioner-OnEvent-6f1c2b5e"
 ERROR = "ml-hyperpod: Cluster: Error: no capacity\nLogs: {group}"
@@ -66,3 +68,29 @@ def test_log_group(error: str | None, groups: tuple[str, ...], *, ok: bool) -> N
     checks = fails(stage(groups=groups), error, matching="no capacity")
     (named,) = [check for check in checks if "log group" in check.check]
     assert named.ok is ok
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "lacks"),
+    [
+        ({}, "capacity-shortage", None),
+        ({"cluster": {"wait_for": "in_service"}}, "slow-nodes", 'cluster.wait_for: "nodes"'),
+        ({"cluster": {"on_shortage": "fail"}}, "capacity-shortage", "cluster.on_shortage"),
+        (
+            {"cluster": {"on_create_failure": "delete"}},
+            "lifecycle-script-fails",
+            'cluster.on_create_failure: "keep"',
+        ),
+        (
+            {"helm": {"delete_user_objects": True}},
+            "destroy-refused",
+            "helm.delete_user_objects: false",
+        ),
+        ({"cluster": {"node_provisioning_mode": None}}, "immutable-change", "cluster.node_prov"),
+    ],
+)
+def test_what_a_configuration_lacks_for_a_scenario(
+    configure: Configure, changes: Mapping[str, Any], name: str, lacks: str | None
+) -> None:
+    found = SCENARIOS[name].lacking(configure(changes))
+    assert found is None if lacks is None else str(found).startswith(lacks)
