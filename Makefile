@@ -90,7 +90,7 @@ rehearse-matrix: setup layout ## Play every scenario with every shipped configur
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: setup layout ## Run every test (ten minutes); FAST=1 leaves out the slow ones
+test: setup layout ## Run every test (seven minutes); FAST=1 leaves out the slow ones
 	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(FAST),-m "not slow")
 
 random-configs: setup layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused (COUNT=10000)
