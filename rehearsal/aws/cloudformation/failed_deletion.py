@@ -6,6 +6,7 @@ resources that failed to delete, and retains dependencies of those resources":
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-delete-stack.html
 """
 
+from contextlib import ExitStack
 from typing import Any
 
 from ministack.services.cloudformation import _stacks, handlers, stacks
@@ -18,16 +19,17 @@ def install() -> None:
     withheld: dict[str, _Resources] = {}
     delete_resource, delete_stack = stacks._delete_resource, stacks._delete_stack_async
 
+    def withhold_dependencies(stack_name: str, logical_id: str) -> None:
+        if stack_name in withheld:
+            withheld[stack_name] |= _without_dependencies(_stacks[stack_name], logical_id)
+
     def delete_unless_it_fails(
         resource_type: str, physical_id: str, props: dict[str, Any], *place: str
     ) -> None:
-        try:
+        with ExitStack() as failed:
+            failed.callback(withhold_dependencies, *place)
             delete_resource(resource_type, physical_id, props, *place)
-        except Exception:
-            stack_name, logical_id = place
-            if stack_name in withheld:
-                withheld[stack_name] |= _without_dependencies(_stacks[stack_name], logical_id)
-            raise
+            failed.pop_all()
 
     async def delete_stack_async(stack_name: str, *arguments: Any, **options: Any) -> None:
         withheld[stack_name] = {}

@@ -9,6 +9,7 @@ from provisioner.framework.errors import ProvisioningError
 from rehearsal.hyperpod import Faults, HyperPodService, Unknowns
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
+    CURRENT_COUNT,
     TIMINGS,
     HyperPodStack,
     describe,
@@ -18,12 +19,7 @@ from tests.support.provisioner.hyperpod_stack import (
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
-# What CurrentCount counts is not documented: all of this holds either way.
-pytestmark = pytest.mark.parametrize(
-    "unknowns",
-    [Unknowns(current_count="running"), Unknowns(current_count="launched")],
-    ids=["running nodes count", "launched nodes count"],
-)
+pytestmark = CURRENT_COUNT
 
 NODES = {"WaitFor": "nodes"}
 NO_CAPACITY = Faults(capacity_shortage=frozenset({"workers"}))

@@ -11,6 +11,7 @@ from rehearsal.hyperpod import Caller, Faults, HyperPodService, Unknowns
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import (
+    CURRENT_COUNT,
     TIMINGS,
     HyperPodStack,
     describe,
@@ -21,11 +22,7 @@ from tests.support.provisioner.hyperpod_stack import (
 from tests.support.provisioner.troubled_sagemaker import TroubledSageMaker, throttling
 
 # Where CurrentCount counts launched nodes, only their list tells that they do not work yet.
-pytestmark = pytest.mark.parametrize(
-    "unknowns",
-    [Unknowns(current_count="running"), Unknowns(current_count="launched")],
-    ids=["running nodes count", "launched nodes count"],
-)
+pytestmark = CURRENT_COUNT
 
 MINUTE = 60.0
 WANTED = {**properties(group("workers", 2)), "WaitFor": "nodes", "WaitMinutes": "30"}

@@ -22,6 +22,12 @@ LEFT_OUT_GROUPS = pytest.mark.parametrize(
     ids=["left-out groups are kept", "left-out groups are removed"],
 )
 """What AWS does with the groups that UpdateCluster does not name is not documented."""
+CURRENT_COUNT = pytest.mark.parametrize(
+    "unknowns",
+    [Unknowns(current_count="running"), Unknowns(current_count="launched")],
+    ids=["running nodes count", "launched nodes count"],
+)
+"""What CurrentCount counts is not documented."""
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:
