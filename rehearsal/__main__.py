@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
 from rehearsal.matrix import DifferentPlacesError, play_all
@@ -31,7 +32,6 @@ def main() -> int:
     run.add_argument(
         "--scenario",
         default="default",
-        choices=["default", *SCENARIOS],
         metavar="NAME",
         help="what goes wrong or changes: " + ", ".join(SCENARIOS),
     )
@@ -61,13 +61,21 @@ def main() -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    scenario = arguments.scenario
+    if scenario not in ("default", *SCENARIOS):
+        close = nearest(scenario, known=SCENARIOS) or "."
+        print(
+            f"--scenario: there is no scenario {scenario!r}{close} docs/rehearsal.md lists them.",
+            file=sys.stderr,
+        )
+        return _BAD_INPUT
     progress = Progress()
     config = load_config(arguments.config)
     rehearsal = Rehearsal(
         config=config,
         config_path=arguments.config,
         chart=choose_chart(config),
-        scenario=SCENARIOS.get(arguments.scenario),
+        scenario=SCENARIOS.get(scenario),
         work_directory=arguments.work_directory.absolute(),
         region=config.region if config.region is not None else DEFAULT_REGION,
         keep=arguments.keep,

@@ -168,6 +168,16 @@ def test_a_scenario_that_does_not_apply_is_told_in_a_line() -> None:
     )
 
 
+def test_a_misspelled_scenario_is_told_in_a_line() -> None:
+    process = _start("--scenario", "scale-upp")
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert output == (
+        "--scenario: there is no scenario 'scale-upp'; did you mean scale-up? "
+        "docs/rehearsal.md lists them.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
