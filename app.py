@@ -18,6 +18,8 @@ _CDK_JSON = Path(__file__).with_name("cdk.json")
 
 def main(
     *,
+    config: Path | None = None,
+    output: Path | None = None,
     chart: Path | None = None,
     scripts: Path | None = None,
     synthesizer: cdk.IReusableStackSynthesizer | None = None,
@@ -26,6 +28,8 @@ def main(
     """Synthesize the app; return 2 for a configuration that cannot be deployed.
 
     Args:
+        config: File of the configuration. Default: the one that the context `config` names.
+        output: Folder of the cloud assembly. Default: the CLI's choice, else `cdk.out`.
         chart: Chart of the HyperPod dependencies. Default: the configured or the official one.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
         synthesizer: How the stacks are deployed. Default: with the roles of `cdk bootstrap`.
@@ -34,17 +38,17 @@ def main(
     """
     app = cdk.App(
         context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
-        # The CLI's choice, else its default: without one, CDK would use a new temporary folder.
-        outdir=os.environ.get("CDK_OUTDIR", "cdk.out"),
+        # Without one, CDK would use a new temporary folder.
+        outdir=str(output or os.environ.get("CDK_OUTDIR", "cdk.out")),
         default_stack_synthesizer=synthesizer,
         builtin_cloud_formation_validation=validate,
     )
     try:
-        config = load_config(Path(app.node.get_context("config")))
+        loaded = load_config(config or Path(app.node.get_context("config")))
         add_stacks(
             app,
-            config=config,
-            chart=helm_chart(config) if chart is None else chart,
+            config=loaded,
+            chart=helm_chart(loaded) if chart is None else chart,
             scripts=scripts,
         )
     except (ConfigError, HelmChartMissingError, HyperPodChartError, TooLargeError) as error:

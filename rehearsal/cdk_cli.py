@@ -8,16 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal import process
 from rehearsal.aws.local_aws import NODE_DIRECTORY
+from rehearsal.process import CommandRunner
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
 _LAST_LINES = 30
-_POLLING = Path(__file__).with_name("cdk_cli_polling.cjs")
+_REPOSITORY = Path(__file__).resolve().parent.parent
+_PROGRAM = Path(__file__).with_suffix(".cjs")
+_PACKAGE = _REPOSITORY / "node_modules" / "aws-cdk"
 # Node compiles 16 MB of JavaScript each time the CLI starts, unless it may keep the result.
-_COMPILED = Path(__file__).resolve().parent.parent / "build" / "node-compile-cache"
-
+_COMPILED = _REPOSITORY / "build" / "node-compile-cache"
 
 # How the CLI ends when the app has refused the configuration, and what CDK prints before that.
 _APP_REFUSED = "Subprocess exited with error 2"
@@ -32,21 +33,36 @@ class AppRefusedError(CdkError):
     """The app refused the configuration; the text is its message, one line a fault."""
 
 
+class CdkCliProcess(CommandRunner):
+    """A process of the pinned CDK CLI that runs one command after another.
+
+    Args:
+        environment: Where AWS is, and credentials for it.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        super().__init__(
+            [NODE_DIRECTORY / "node", _PROGRAM],
+            environment={**_inherited(), **environment},
+            directory=_REPOSITORY,
+        )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CdkCli:
     """Runs the pinned CDK CLI.
 
     Attributes:
-        repository: Root of this repository.
-        environment: Where AWS is, and credentials for it.
+        process: The process that runs it.
+        account: Account that it deploys to.
         assembly: Directory of the cloud assembly that the commands write or read.
         work_directory: Gets the logs.
         chart: Chart of the HyperPod dependencies.
         scripts: Folder of the lifecycle scripts.
     """
 
-    repository: Path
-    environment: Mapping[str, str]
+    process: CdkCliProcess
+    account: str
     assembly: Path
     work_directory: Path
     chart: Path
@@ -69,8 +85,7 @@ class CdkCli:
 
     def bootstrap(self, *, region: str) -> None:
         """Create the bucket that assets go to."""
-        account = self.environment["CDK_DEFAULT_ACCOUNT"]
-        self._run("bootstrap", [f"aws://{account}/{region}", "--app", str(self.assembly)])
+        self._run("bootstrap", [f"aws://{self.account}/{region}", "--app", str(self.assembly)])
 
     def deploy(self, *, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow."""
@@ -102,13 +117,10 @@ class CdkCli:
             if on_line is not None:
                 on_line(plain)
 
-        executable = self.repository / "node_modules" / ".bin" / "cdk"
-        if not executable.exists():
-            raise CdkError(f"{executable}: the CDK CLI is not installed; run `make setup`.")
-        code = process.run(
-            [executable, command, "--no-notices", "--no-color", "--ci", *arguments],
-            environment={**_inherited(), **self.environment},
-            directory=self.repository,
+        if not _PACKAGE.exists():
+            raise CdkError(f"{_PACKAGE}: the CDK CLI is not installed; run `make setup`.")
+        code = self.process.run(
+            [command, "--no-notices", "--no-color", "--ci", *arguments],
             log=self._log(command),
             on_line=keep,
         )
@@ -131,5 +143,4 @@ def _inherited() -> dict[str, str]:
         "PATH": os.pathsep.join([str(NODE_DIRECTORY), kept.get("PATH", "")]),
         "CDK_DISABLE_CLI_TELEMETRY": "true",
         "NODE_COMPILE_CACHE": str(_COMPILED),
-        "NODE_OPTIONS": f'{kept.get("NODE_OPTIONS", "")} --require "{_POLLING}"'.strip(),
     }

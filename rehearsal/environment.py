@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 
 from rehearsal.aws.clients import AwsClients, aws_clients, aws_session
 from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
+from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.hyperpod import Caller, ClusterView, HyperPodApi, HyperPodService, NodeView, Subnet
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
@@ -80,6 +81,7 @@ class RehearsalEnvironment:
 
     Attributes:
         aws: The local AWS.
+        cdk: The CDK CLI, pointed at it.
         clients: SDK clients of it.
         hyperpod: The HyperPod API's state and faults.
         kubernetes: The control plane of the EKS cluster.
@@ -87,6 +89,7 @@ class RehearsalEnvironment:
     """
 
     aws: LocalAws
+    cdk: CdkCliProcess
     clients: AwsClients
     hyperpod: HyperPodService
     kubernetes: ControlPlane
@@ -126,11 +129,17 @@ def rehearsal_environment(
             log_file=log_file,
         )
         aws = started.enter_context(LocalAws(settings))
+        cdk = started.enter_context(CdkCliProcess(aws.environment()))
         clients = aws_clients(aws)
         subnets.connect(clients)
         kubernetes.accept_eks_tokens(
             eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=aws_session(aws)
         )
         yield RehearsalEnvironment(
-            aws=aws, clients=clients, hyperpod=service, kubernetes=kubernetes, region=region
+            aws=aws,
+            cdk=cdk,
+            clients=clients,
+            hyperpod=service,
+            kubernetes=kubernetes,
+            region=region,
         )

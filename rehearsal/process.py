@@ -6,6 +6,7 @@ handlers when it starts, and its children start with the default ones.
 """
 
 import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -16,12 +17,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, Self
 
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 5
 _PAUSE_SECONDS = 0.2
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+# What the line begins with that follows the output of a command.
+_END = "\0"
 
 
 @dataclass(slots=True)
@@ -93,13 +96,14 @@ def start(
     environment: Mapping[str, str],
     directory: Path,
     output: int | None = subprocess.PIPE,
+    standard_input: int = subprocess.DEVNULL,
 ) -> subprocess.Popen[str]:
     """Start a command in a new process group, with stderr in its output."""
     return subprocess.Popen(  # noqa: S603 - our own command lines
         [str(part) for part in command],
         env=dict(environment),
         cwd=directory,
-        stdin=subprocess.DEVNULL,
+        stdin=standard_input,
         stdout=output,
         stderr=subprocess.STDOUT,
         text=True,
@@ -123,39 +127,78 @@ def stop(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def run(
-    command: Sequence[str | Path],
-    *,
-    environment: Mapping[str, str],
-    directory: Path,
-    log: Path,
-    on_line: Callable[[str], None] | None = None,
-) -> int:
-    """Run a command to its end, its output into a log file.
+class CommandRunner:
+    """A child process that runs one command after another; a context manager that stops it.
+
+    It reads the arguments of a command as a JSON array in one line, and ends what the command
+    prints with a line of a NUL character and the exit code.
 
     Args:
-        command: Argument list.
+        program: Argument list that starts it.
         environment: Its whole environment.
         directory: Its working directory.
-        log: File that gets the output, appended.
-        on_line: Called with each line, without its end. Default: nothing.
-
-    Returns:
-        The exit code.
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
-    process = None
-    try:
+
+    def __init__(
+        self, program: Sequence[str | Path], *, environment: Mapping[str, str], directory: Path
+    ) -> None:
+        self._program = program
+        self._environment = environment
+        self._directory = directory
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        """Return it; the first command starts the process."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Stop it, and what its command has started."""
+        if self._process is not None:
+            stop(self._process)
+            self._process = None
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        log: Path,
+        on_line: Callable[[str], None],
+    ) -> int:
+        """Run a command to its end, its output into a log file.
+
+        Args:
+            arguments: Its arguments.
+            log: File that gets the output, appended.
+            on_line: Called with each line, without its end.
+
+        Returns:
+            The exit code; that of the process, if it has ended.
+        """
+        log.parent.mkdir(parents=True, exist_ok=True)
         with interrupts_held():
-            process = start(command, environment=environment, directory=directory)
-        assert process.stdout is not None  # noqa: S101 - it is a pipe
-        with log.open("a", encoding="utf-8") as sink:
-            for line in process.stdout:
-                sink.write(line)
-                sink.flush()
-                if on_line is not None:
+            if self._process is None:
+                self._process = start(
+                    self._program,
+                    environment=self._environment,
+                    directory=self._directory,
+                    standard_input=subprocess.PIPE,
+                )
+        running = self._process
+        assert running.stdin is not None  # noqa: S101 - it is a pipe
+        assert running.stdout is not None  # noqa: S101 - it is a pipe
+        code: str | None = None
+        try:
+            print(json.dumps(arguments), file=running.stdin, flush=True)
+            with log.open("a", encoding="utf-8") as sink:
+                for line in running.stdout:
+                    if line.startswith(_END):
+                        code = line.removeprefix(_END)
+                        return int(code)
+                    sink.write(line)
+                    sink.flush()
                     on_line(line.rstrip("\n"))
-        return process.wait()
-    finally:
-        if process is not None:
-            stop(process)
+            return running.wait()
+        finally:
+            # Interrupted or dead, it is of no use to the next command.
+            if code is None:
+                self.__exit__()

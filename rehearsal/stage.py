@@ -76,8 +76,6 @@ class Stage:
         chart: Chart of the HyperPod dependencies.
         work_directory: Gets the cloud assembly, changed configurations and logs.
         progress: Prints what is done.
-        validate: Whether CDK validates the templates of the original configuration, which takes
-            more than half of its synthesis.
     """
 
     environment: RehearsalEnvironment
@@ -86,7 +84,6 @@ class Stage:
     chart: ChartChoice
     work_directory: Path
     progress: Progress
-    validate: bool = True
     _current: Path = field(init=False)
     _scripts: Path = field(init=False, default=_SCRIPTS)
     _script_changes: int = field(init=False, default=0)
@@ -243,8 +240,8 @@ class Stage:
     @property
     def _cli(self) -> CdkCli:
         return CdkCli(
-            repository=_REPOSITORY,
-            environment=self.environment.aws.environment(),
+            process=self.environment.cdk,
+            account=self.environment.aws.account,
             assembly=self._assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,
@@ -265,13 +262,13 @@ class Stage:
         if self._assembly in self._synthesized:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
-            # A scenario's change is not what the user is about to deploy.
-            self._cli.synth(
-                config=self._current,
-                validate=self.validate and self._is_original,
-                on_line=self._say_warning,
-            )
+            self._synthesize()
         self._synthesized.add(self._assembly)
+
+    def _synthesize(self) -> None:
+        # A scenario's change is not what the user is about to deploy.
+        validate = self._is_original
+        self._cli.synth(config=self._current, validate=validate, on_line=self._say_warning)
 
     def _say_warning(self, line: str) -> None:
         if line.startswith("WARNING"):

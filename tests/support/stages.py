@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import aws_cdk as cdk
+
+from app import main
 from hyperpod_cdk import load_config
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
@@ -15,6 +18,24 @@ from tests.support.configs import CONFIG_FOLDER
 DEFAULT = CONFIG_FOLDER / "default.yaml"
 
 
+class InProcessStage(Stage):
+    """A stage that synthesizes in the process of the tests, which takes a quarter of the time.
+
+    A test of its own rehearses as users do (`tests/rehearsal/test_rehearsal.py`), and others
+    validate the templates of every shipped configuration.
+    """
+
+    def _synthesize(self) -> None:
+        code = main(
+            config=self._current,
+            output=self._assembly,
+            chart=self.chart.path,
+            scripts=self._scripts,
+            synthesizer=cdk.CliCredentialsStackSynthesizer(),
+        )
+        assert code == 0
+
+
 def stage_on(environment: RehearsalEnvironment, config_path: Path, *, directory: Path) -> Stage:
     """Return a stage for a configuration on a running environment.
 
@@ -24,15 +45,13 @@ def stage_on(environment: RehearsalEnvironment, config_path: Path, *, directory:
         directory: Gets the cloud assembly, changed configurations and logs.
     """
     config = load_config(config_path)
-    return Stage(
+    return InProcessStage(
         environment=environment,
         config_path=config_path,
         config=config,
         chart=choose_chart(config),
         work_directory=directory,
         progress=Progress(),
-        # Other tests validate the templates of every shipped configuration.
-        validate=False,
     )
 
 

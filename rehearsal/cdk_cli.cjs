@@ -1,0 +1,36 @@
+// The CDK CLI, one process for all commands of a rehearsal: it reads one JSON array of arguments a
+// line, and ends what a command prints with a line of END and its exit code. To start the CLI costs
+// more than most of its commands do.
+const { createInterface } = require("node:readline");
+const { exec } = require("../node_modules/aws-cdk/lib");
+
+const END = "\0";
+
+// The CLI asks CloudFormation every five seconds whether a stack is done, and every two for its
+// events, and the local one is done within a second or two.
+const intervals = new Map([
+  [5000, 250],
+  [2000, 250],
+]);
+const { setTimeout } = globalThis;
+
+globalThis.setTimeout = Object.assign(
+  (callback, delay, ...rest) => setTimeout(callback, intervals.get(delay) ?? delay, ...rest),
+  setTimeout,
+);
+
+async function run(commandLine) {
+  try {
+    return (await exec(commandLine)) ?? 0;
+  } catch (error) {
+    for (let cause = error; cause; cause = cause.cause) console.error(cause.message);
+    return 1;
+  }
+}
+
+(async () => {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const code = await run(JSON.parse(line));
+    process.stdout.write(`${END}${code}\n`);
+  }
+})();
