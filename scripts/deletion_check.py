@@ -8,7 +8,9 @@ update any more. So this one also refuses where it cannot look, unless it is tol
 import argparse
 import logging
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from provisioner.aws.clients import Clients
@@ -34,11 +36,15 @@ def main() -> int:
     parser.add_argument(
         "--unchecked", action="store_true", help="go on where it cannot look, and say so"
     )
+    parser.add_argument("--all", action="store_true", help="all stacks are to be deleted")
     arguments = parser.parse_args()
     # The function's log is for CloudWatch.
     logging.getLogger("provisioner").disabled = True
     try:
-        check(load_config(arguments.config))
+        config = load_config(arguments.config)
+        if arguments.all:
+            refuse_protected_storage(config)
+        check(config)
     except UnknownLossError as error:
         return _unknown(error.cause, unchecked=arguments.unchecked)
     except AWS_ERRORS as error:
@@ -59,19 +65,16 @@ def check(config: Config) -> None:
         BotoCoreError: AWS could not be asked.
     """
     clients = Clients(region=config.region)
-    try:
-        found = clients.cloudformation.describe_stacks(StackName=f"{config.name}-hyperpod")
-    except AWS_ERRORS as error:
-        if code(error) == "ValidationError":  # what CloudFormation says of an unknown stack
-            return
-        raise
+    stack = _stack(clients, f"{config.name}-hyperpod")
+    if stack is None:
+        return
     refuse_losses(
         DeletionCheckProperties(
             cluster_name=f"{config.name}-eks",
             releases=(ReleaseId(name=config.helm.release, namespace=config.helm.namespace),),
             delete_user_objects=config.helm.delete_user_objects,
         ),
-        owner=Owner(stack_id=found["Stacks"][0]["StackId"], logical_id="DeletionCheck"),
+        owner=Owner(stack_id=stack["StackId"], logical_id="DeletionCheck"),
         connection=EksConnection(
             eks=clients.eks, token_signer=clients.token_signer, binary=_binary
         ),
@@ -80,6 +83,35 @@ def check(config: Config) -> None:
         read_seconds=READ_SECONDS,
         patience_seconds=0.0,
     )
+
+
+def refuse_protected_storage(config: Config) -> None:
+    """Refuse to delete all stacks of a configuration while one may not be deleted.
+
+    Raises:
+        ProvisioningError: The storage stack has termination protection.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    stack = _stack(Clients(region=config.region), f"{config.name}-storage")
+    if stack is not None and stack.get("EnableTerminationProtection", False):
+        raise ProvisioningError(
+            f"{config.name}-storage: is protected, because it holds your files",
+            next_step="To delete them for ever, set storage.delete_with_stack and "
+            "storage.i_understand_all_files_are_deleted to true, run make deploy, then make "
+            "destroy-all again. To delete the nodes alone: make destroy.",
+        )
+
+
+def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:
+    try:
+        found = clients.cloudformation.describe_stacks(StackName=name)
+    except AWS_ERRORS as error:
+        if code(error) == "ValidationError":  # what CloudFormation says of an unknown stack
+            return None
+        raise
+    stack: Mapping[str, Any] = found["Stacks"][0]
+    return stack
 
 
 def _binary(name: str) -> Path:

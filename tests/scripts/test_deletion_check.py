@@ -14,6 +14,7 @@ from tests.support.provisioner.fake_s3 import client_error
 
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
 
+STORAGE_STACK: dict[str, Any] = {}
 
 Run = Callable[..., tuple[int, str, dict[str, Any]]]
 
@@ -28,8 +29,8 @@ class Clients:
     eks = token_signer = None
 
     def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
-        assert StackName == "ml-hyperpod"
-        return {"Stacks": [{"StackId": STACK_ID}]}
+        stacks = {"ml-hyperpod": {"StackId": STACK_ID}, "ml-storage": STORAGE_STACK}
+        return {"Stacks": [stacks[StackName]]}
 
 
 @pytest.fixture
@@ -65,6 +66,20 @@ def test_nothing_to_lose_is_no_word(run: Run) -> None:
     ]
     assert not seen["properties"].delete_user_objects
     assert seen["owner"].stack_id == STACK_ID
+
+
+def test_all_stacks_are_not_deleted_while_one_is_protected(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", True)
+    code, said, seen = run(None, "--all")
+    assert (code, seen) == (2, {})
+    assert said.startswith("ml-storage: is protected, because it holds your files. To delete them")
+    for key in ("storage.delete_with_stack", "storage.i_understand_all_files_are_deleted"):
+        assert key in said
+    assert run(None)[0] == 0
+    monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", False)
+    assert run(None, "--all")[0] == 0
 
 
 def test_a_loss_refuses_in_one_line(run: Run) -> None:

@@ -1,0 +1,138 @@
+"""What is known of account and region before anything is deployed."""
+
+from pathlib import Path
+from typing import cast
+
+import boto3
+import pytest
+from botocore.exceptions import EndpointConnectionError, NoCredentialsError, TokenRetrievalError
+
+from hyperpod_cdk import Config
+from scripts.account import (
+    AccountError,
+    Environment,
+    environment,
+    main,
+    refuse_unless_bootstrapped,
+)
+from tests.conftest import Configure
+from tests.support.provisioner.fake_s3 import client_error
+
+CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"}
+PLACE = Environment(account="111122223333", region="us-west-2", caller=CALLER["Arn"])
+
+
+class Session:
+    """A boto3 session whose clients all answer the same, or raise."""
+
+    def __init__(self, answer: object, *, region: str | None = None) -> None:
+        self.region_name = region
+        self._answer = answer
+        self.asked_in: str | None = None
+
+    def client(self, _service: str, *, region_name: str) -> "Session":
+        self.asked_in = region_name
+        return self
+
+    def get_caller_identity(self) -> object:
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer
+
+    def get_parameter(self, *, Name: str) -> object:
+        assert Name == "/cdk-bootstrap/hnb659fds/version"
+        return self.get_caller_identity()
+
+
+def session(answer: object, *, region: str | None = None) -> boto3.Session:
+    return cast("boto3.Session", Session(answer, region=region))
+
+
+@pytest.mark.parametrize(
+    ("written", "of_session", "used"),
+    [("us-west-2", "eu-west-1", "us-west-2"), (None, "eu-west-1", "eu-west-1")],
+)
+def test_the_region_of_the_configuration_wins(
+    configure: Configure, written: str | None, of_session: str, used: str
+) -> None:
+    config = _in_region(configure, written)
+    asked = session(CALLER, region=of_session)
+    found = environment(config, session=asked)
+    assert (found.account, found.region) == ("111122223333", used)
+    assert cast("Session", asked).asked_in == used
+
+
+@pytest.mark.parametrize(
+    ("answer", "region", "said"),
+    [
+        (NoCredentialsError(), "us-west-2", "AWS credentials: none found; set AWS_PROFILE, or "),
+        (
+            TokenRetrievalError(provider="sso", error_msg="Token has expired"),
+            "us-west-2",
+            "AWS credentials: Error when retrieving token from sso: Token has expired; sign in",
+        ),
+        (
+            client_error("ExpiredToken", "GetCallerIdentity", "expired"),
+            "us-west-2",
+            "AWS credentials: An error occurred (ExpiredToken) when calling the GetCallerIdentity",
+        ),
+        (CALLER, None, "region: is neither in the configuration nor in the environment; "),
+    ],
+)
+def test_no_account_is_told_in_one_line(
+    configure: Configure, answer: object, region: str | None, said: str
+) -> None:
+    with pytest.raises(AccountError) as refused:
+        environment(_in_region(configure, region), session=session(answer))
+    assert str(refused.value).startswith(said)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"Parameter": {"Value": "28"}}, None),
+        (
+            client_error("ParameterNotFound", "GetParameter", ""),
+            "111122223333/us-west-2: is not bootstrapped for CDK; run once: make bootstrap "
+            "CONFIG=mine.yaml",
+        ),
+        (client_error("AccessDeniedException", "GetParameter", "not authorized"), None),
+        (
+            EndpointConnectionError(endpoint_url="https://ssm.us-west-2.amazonaws.com"),
+            "111122223333/us-west-2: Could not connect to the endpoint URL: "
+            '"https://ssm.us-west-2.amazonaws.com"',
+        ),
+    ],
+)
+def test_an_account_that_is_not_bootstrapped_is_refused(answer: object, said: str | None) -> None:
+    path = Path("mine.yaml")
+    if said is None:
+        refuse_unless_bootstrapped(PLACE, session=session(answer), config_path=path)
+        return
+    with pytest.raises(AccountError) as refused:
+        refuse_unless_bootstrapped(PLACE, session=session(answer), config_path=path)
+    assert str(refused.value) == said
+
+
+def test_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    monkeypatch.setattr(boto3, "Session", lambda: session(CALLER))
+    config = str(repository / "config" / "default.yaml")
+    monkeypatch.setattr("sys.argv", ["account", "--config", config])
+    assert main() == 0
+    assert capsys.readouterr().out == (
+        "Account 111122223333, region us-west-2, as arn:aws:iam::111122223333:user/ada\n"
+    )
+    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-bootstrap"])
+    assert main() == 0
+    assert capsys.readouterr().out == "aws://111122223333/us-west-2\n"
+    monkeypatch.setattr("sys.argv", ["account", "--config", "none.yaml"])
+    assert main() == 2
+    assert capsys.readouterr().err.startswith("none.yaml: ")
+
+
+def _in_region(configure: Configure, region: str | None) -> Config:
+    # Zones of another region, and no region with zones, would be refused.
+    return configure({}).model_copy(update={"region": region})
