@@ -1,7 +1,11 @@
 """`python -m rehearsal run`: rehearse a deployment on this machine."""
 
 import argparse
+import errno
+import fcntl
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
@@ -21,6 +25,10 @@ from stacks.helm_chart import HelmChartMissingError
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
 _FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
+
+
+class OccupiedError(Exception):
+    """Another rehearsal works in the same folder."""
 
 
 def main() -> int:
@@ -44,20 +52,46 @@ def main() -> int:
 
     raise_on_interrupts()
     try:
-        return _matrix(arguments) if arguments.command == "matrix" else _run(arguments)
+        with _alone_in(arguments.work_directory):
+            return _matrix(arguments) if arguments.command == "matrix" else _run(arguments)
     except (
         CdkError,
         ConfigError,
         DifferentPlacesError,
         HelmChartMissingError,
         LocalAwsError,
+        OccupiedError,
         ScenarioDoesNotApplyError,
     ) as error:
         print(error, file=sys.stderr)
         return _BAD_INPUT
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(f"{arguments.work_directory}: the disk is full; free some space.", file=sys.stderr)
+        return _BAD_INPUT
     except KeyboardInterrupt:
         print("\nInterrupted; everything that was started has been stopped.", file=sys.stderr)
         return _INTERRUPTED
+
+
+@contextmanager
+def _alone_in(work_directory: Path) -> Iterator[None]:
+    """Hold a folder for one rehearsal.
+
+    Raises:
+        OccupiedError: Another rehearsal has it.
+    """
+    work_directory.mkdir(parents=True, exist_ok=True)
+    with (work_directory / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OccupiedError(
+                f"{work_directory}: another rehearsal is running in it; wait for its end, or name "
+                "another folder: python -m rehearsal run --work-directory DIRECTORY"
+            ) from None
+        yield
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -87,11 +87,13 @@ def summarize(report: Report, *, report_path: Path) -> str:
 
 
 def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
-    yield "\nStacks"
+    if report.stacks:
+        yield "\nStacks"
     for stack in report.stacks:
         yield f"  {stack.name:24} {stack.status:24} {stack.seconds:6.1f} s"
     for name, outputs in report.outputs.items():
-        yield f"\nOutputs of {name}"
+        if outputs:
+            yield f"\nOutputs of {name}"
         for key, value in outputs.items():
             first, *others = value.splitlines() or [""]
             yield f"  {key:26} {first}"
@@ -110,11 +112,11 @@ def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
         yield "\nFailed checks"
         yield from (f"  {check}" for check in failed)
     if report.error:
-        yield "\nError"
+        yield "\nThe error, as it had to come" if report.ok else "\nError"
         yield from (f"  {line}" for line in report.error.splitlines())
     verdict = "succeeded" if report.ok else "FAILED"
-    passed = len(report.verify) - len(failed)
+    passed = f"{len(report.verify) - len(failed)} of {len(report.verify)} checks passed. "
     yield (
-        f"\nRehearsal {verdict} in {report.seconds:.0f} s: "
-        f"{passed} of {len(report.verify)} checks passed. Report: {report_path}; logs beside it."
+        f"\nRehearsal {verdict} in {report.seconds:.0f} s. {passed if report.verify else ''}"
+        f"Report: {report_path}; logs beside it."
     )

@@ -2,13 +2,17 @@
 
 import hashlib
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app import main
 from tests.support.app_process import CLI_CONTEXT, desk, start_app
 from tests.support.configs import REPOSITORY
 
@@ -54,6 +58,45 @@ def test_a_bad_configuration_is_one_line_a_fault(
     starts = [f"bad.yaml: {line}" for line in lines]
     for line, start in zip(sorted(found), sorted(starts), strict=True):
         assert line.startswith(start)
+
+
+def test_the_cli_runs_it_with_the_python_of_the_project(tmp_path: Path) -> None:
+    python = tmp_path / ".venv" / "bin" / "python3"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "the project runs $*"\n')
+    python.chmod(0o755)
+    command = json.loads((REPOSITORY / "cdk.json").read_text("utf-8"))["app"]
+
+    said = subprocess.check_output(
+        ["/bin/sh", "-c", command], cwd=tmp_path, env={"PATH": os.defpath}, text=True
+    )
+
+    assert said == "the project runs app.py\n"
+
+
+def test_without_a_set_up_it_names_the_command() -> None:
+    # -S: without the packages of this environment.
+    done = subprocess.run(
+        [sys.executable, "-S", "app.py"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = f"aws_cdk: is not installed for {sys.executable}; run `make setup`\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_what_a_former_synthesis_said_is_gone(tmp_path: Path) -> None:
+    stale = [tmp_path / "old.template.json", tmp_path / "validation-report.json"]
+    others = [tmp_path / "notes.txt", tmp_path / "other" / "old.template.json"]
+    (tmp_path / "other").mkdir()
+    for path in (*stale, *others):
+        path.write_text("{}")
+
+    assert main(config=tmp_path / "none.yaml", output=tmp_path) == 2
+
+    assert [path.exists() for path in (*stale, *others)] == [False, False, True, True]
 
 
 def test_a_missing_chart_names_the_command(tmp_path: Path) -> None:

@@ -102,8 +102,10 @@ def is_refused(error: str | None, *, matching: str) -> Check:
         error: What the action returned.
         matching: Regular expression of what the user must read.
     """
-    matched = re.search(matching, error if error is not None else "", re.DOTALL) is not None
-    return Check(check=f"the error tells /{matching}/", ok=matched, message=error)
+    expected = "the error says what is wrong and what to do"
+    if re.search(matching, error if error is not None else "", re.DOTALL) is not None:
+        return Check(check=expected, ok=True, message=error)
+    return Check(check=f"{expected}: no {matching} in {error}", ok=False, message=error)
 
 
 def _names_a_log_group(stage: Stage, error: str | None) -> Check:

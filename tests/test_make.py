@@ -1,0 +1,84 @@
+"""The targets of the Makefile, as far as they go without an AWS account or a set-up."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.configs import REPOSITORY
+
+
+def make(*arguments: str, directory: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=directory,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_help_lists_the_targets_in_groups() -> None:
+    said = make().stdout
+    headings = [line for line in said.splitlines() if line and not line.startswith(" ")]
+    assert headings == ["Try it without AWS", "Deploy", "Operate", "Develop"]
+    text = (REPOSITORY / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):.*## ", text, re.MULTILINE))
+    assert {line.split()[1] for line in said.splitlines() if line.startswith("  make")} == targets
+    assert said.index("make bootstrap") < said.index("make deploy")
+
+
+def test_it_works_from_another_folder(tmp_path: Path) -> None:
+    done = make("-C", str(REPOSITORY), "-n", "deploy", directory=tmp_path)
+    assert done.returncode == 0
+    assert "cdk --no-notices --output 'cdk.out/default'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("config", "folder"),
+    [
+        ("config/mine.yaml", "cdk.out/mine"),
+        ("a folder/my file.yaml", "cdk.out/my-file"),
+        ("config/v1.2.yaml", "cdk.out/v1.2"),
+    ],
+)
+def test_each_configuration_has_a_folder(config: str, folder: str) -> None:
+    said = make("-n", "synth", f"CONFIG={config}").stdout
+    assert f"--output '{folder}' -c 'config={config}' synth" in said
+
+
+@pytest.mark.parametrize("target", ["destroy", "destroy-all"])
+def test_nothing_is_destroyed_where_nobody_can_be_asked(target: str) -> None:
+    done = make(target)
+    assert done.returncode == 2
+    assert done.stdout == "There is no terminal to ask on; to delete without a question: FORCE=1\n"
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "said"),
+    [
+        ("Darwin", "arm64", "this is Darwin on arm64; deploying works here too\n"),
+        ("Linux", "aarch64", "this is Linux on aarch64; deploying works here too\n"),
+    ],
+)
+def test_a_rehearsal_says_where_it_cannot_run_before_it_installs_anything(
+    tmp_path: Path, system: str, machine: str, said: str
+) -> None:
+    uname = tmp_path / "uname"
+    uname.write_text(f'#!/bin/sh\n[ "$1" = -s ] && echo {system} || echo {machine}\n')
+    uname.chmod(0o755)
+    # The Makefile puts the folders of the project before the PATH that it finds.
+    (tmp_path / "Makefile").write_text((REPOSITORY / "Makefile").read_text("utf-8"))
+    done = make("rehearse", f"PATH={tmp_path}:/usr/bin:/bin", directory=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout.endswith(said)
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_every_target_without_a_file_is_phony() -> None:
+    text = (REPOSITORY / "Makefile").read_text("utf-8").replace("\\\n", " ")
+    declared = re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    phony = {name for names in declared for name in names.split()}
+    assert set(re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE)) == phony
