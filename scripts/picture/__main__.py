@@ -1,4 +1,4 @@
-"""`python -m scripts.picture cdk.out docs/architecture.svg`."""
+"""`python -m scripts.picture cdk.out/default docs/architecture.svg`."""
 
 import argparse
 import sys

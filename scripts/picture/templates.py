@@ -65,7 +65,7 @@ class Stack:
 
 
 def read_stacks(assembly: Path) -> list[Stack]:
-    """Read the stacks that the last synthesis wrote into a directory such as `cdk.out`.
+    """Read the stacks that the last synthesis wrote into a directory such as `cdk.out/default`.
 
     Raises:
         OSError: There is no manifest or template.

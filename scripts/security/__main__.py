@@ -1,4 +1,4 @@
-"""`python -m scripts.security cdk.out docs/security.md`."""
+"""`python -m scripts.security cdk.out/default docs/security.md`."""
 
 import argparse
 import sys
