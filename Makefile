@@ -75,9 +75,9 @@ deploy: setup layout chart ## Deploy to the AWS account of your credentials (CON
 deletion-check: setup layout
 	@PYTHONPATH=lambda python -m scripts.deletion_check --config $(CONFIG) $(if $(UNCHECKED),--unchecked)
 
-destroy: setup layout chart deletion-check ## Delete the HyperPod nodes; network, control plane and data stay (UNCHECKED=1: do not look first)
+destroy: setup layout chart deletion-check ## Delete the HyperPod nodes; network, control plane, DNS and data stay (UNCHECKED=1: do not look first)
 	@$(CDK) destroy --exclusively '*-hyperpod'
-	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
+	@echo "Kept: the platform, add-ons and storage stacks. README, section Destroy, says how to remove them."
 
 destroy-all: setup layout chart deletion-check ## Delete all stacks, the nodes first; a protected storage stack stops it
 	@$(CDK) destroy --exclusively '*-hyperpod'
@@ -113,6 +113,10 @@ benchmark: setup ## Print synth, import and package figures
 
 clean: ## Remove build output; keep .venv and node_modules
 	@rm -rf build cdk.out dist .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: addon-versions
+addon-versions: setup layout ## Show newer versions of the EKS add-ons (CONFIG=...; needs AWS credentials)
+	@python -m scripts.addon_versions --config $(CONFIG)
 
 .PHONY: picture
 picture: synth ## Draw the architecture from the templates (CONFIG=..., PICTURE=docs/architecture.svg)

@@ -26,6 +26,8 @@ from rehearsal.aws.ec2 import (
 from rehearsal.aws.eks import (
     access_entry,
     addon,
+    addon_health,
+    addon_versions,
     deletion_protection,
     pod_identity_association,
 )
@@ -62,6 +64,8 @@ def install(*, settings: Settings) -> None:
     log_groups.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
+    addon_versions.install()
+    addon_health.install(settings=settings)
     deletion_protection.install()
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
