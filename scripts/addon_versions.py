@@ -64,8 +64,8 @@ def main() -> int:
         return _REFUSED
     except (BotoCoreError, ClientError) as error:
         print(
-            f"Could not ask EKS for the versions of its add-ons: {error}. It takes credentials with "
-            "eks:DescribeAddonVersions.",
+            f"Could not ask EKS for the versions of its add-ons: {error}. Give credentials that "
+            "allow eks:DescribeAddonVersions.",
             file=sys.stderr,
         )
         return _REFUSED

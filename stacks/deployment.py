@@ -48,7 +48,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
         env=environment,
         description="HyperPod on EKS: network, control plane, lifecycle bucket, roles, provisioner",
     )
-    # `cdk destroy --all` goes backwards: a storage stack that is protected stops it before the add-ons.
+    # `cdk destroy --all` goes backwards: a protected storage stack stops it before the add-ons.
     dependents: list[cdk.Stack] = [
         AddonsStack(
             app,

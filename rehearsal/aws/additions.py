@@ -28,6 +28,7 @@ from rehearsal.aws.eks import (
     addon,
     addon_health,
     addon_versions,
+    cluster_subnets,
     deletion_protection,
     pod_identity_association,
 )
@@ -64,6 +65,7 @@ def install(*, settings: Settings) -> None:
     log_groups.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
+    cluster_subnets.install()
     addon_versions.install()
     addon_health.install(settings=settings)
     deletion_protection.install()

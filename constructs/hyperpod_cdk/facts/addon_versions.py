@@ -1,7 +1,7 @@
 """The pinned version of each EKS add-on for each Kubernetes version.
 
-EKS updates no add-on by itself: with the pins, a new Kubernetes version brings its add-ons along, and
-two deployments of one configuration have the same ones. `make addon-versions` shows newer ones.
+EKS updates no add-on by itself: with the pins, a new Kubernetes version brings its add-ons along,
+and two deployments of one configuration have the same ones. `make addon-versions` shows newer ones.
 
 Sources, of which a pin is the newest version that all have:
 

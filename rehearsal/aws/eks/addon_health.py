@@ -1,7 +1,7 @@
 """Add-ons of versions that EKS offers, as healthy as the nodes there are let them be.
 
-The pods of some add-ons need nodes. Without any, such an add-on stays CREATING or UPDATING for 15 to
-20 minutes and is DEGRADED from then on, until there are nodes:
+The pods of some add-ons need nodes. Without any, such an add-on stays CREATING or UPDATING for 15
+to 20 minutes and is DEGRADED from then on, until there are nodes:
 https://github.com/aws-ia/terraform-aws-eks-blueprints/issues/642,
 https://github.com/pulumi/pulumi-eks/issues/1525,
 https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.

@@ -9,47 +9,10 @@ from ministack.services import ec2, eks
 from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws import log_groups
-from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused
 from rehearsal.aws.eks.api import EksResponse
 from rehearsal.aws.parent_process import Settings
 
-_MIN_ZONES = 2
 _ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
-
-
-def _network_problem(vpc_config: dict[str, Any]) -> str | None:
-    """Return what is wrong with the subnets and security groups of a new cluster, or None."""
-    subnet_ids = vpc_config.get("subnetIds", [])
-    for identifier in subnet_ids:
-        if identifier not in ec2._subnets:
-            return f"The subnet ID '{identifier}' does not exist"
-    for identifier in vpc_config.get("securityGroupIds", []):
-        if identifier not in ec2._security_groups:
-            return f"The security group '{identifier}' does not exist"
-    subnets = [ec2._subnets[identifier] for identifier in subnet_ids]
-    if len({subnet["VpcId"] for subnet in subnets}) != 1:
-        return "Subnets must all belong to one VPC."
-    if len({subnet["AvailabilityZone"] for subnet in subnets}) < _MIN_ZONES:
-        return "Subnets specified must be in at least two different AZs"
-    return None
-
-
-def _zones(vpc_config: dict[str, Any]) -> set[str]:
-    return {ec2._subnets[identifier]["AvailabilityZone"] for identifier in vpc_config["subnetIds"]}
-
-
-def _new_zones_problem(vpc_config: dict[str, Any], *, zones: set[str]) -> str | None:
-    """Return what is wrong with the subnets that an update gives a cluster, or None.
-
-    https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
-    """
-    added = _zones(vpc_config) - zones
-    if not added:
-        return None
-    return (
-        "Subnets must be in the same set of AZs as originally provided when the cluster was "
-        f"created ({', '.join(sorted(zones))}), not in {', '.join(sorted(added))}"
-    )
 
 
 def _create_security_group(cluster_name: str, vpc_id: str) -> str:
@@ -73,23 +36,14 @@ def _create_security_group(cluster_name: str, vpc_id: str) -> str:
 
 
 def install(*, settings: Settings) -> None:
-    """Check a cluster's network, give it a VPC, a security group and the endpoint. No Docker."""
+    """Give a cluster a VPC, a security group and the endpoint. No Docker."""
     eks._docker_available = False
     unchecked, undeleted = eks._create_cluster, eks._delete_cluster
     describe_without_new_tags = eks._describe_cluster
     fields_without = provisioners._eks_cluster_fields
-    handlers = provisioners._RESOURCE_HANDLERS["AWS::EKS::Cluster"]
-    updated = handlers["update"]
-    zones_at_creation: dict[str, set[str]] = {}
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
         vpc_config = body.get("resourcesVpcConfig", {})
-        problem = _network_problem(vpc_config)
-        if problem:
-            refusal: EksResponse = eks._error(
-                HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
-            )
-            return refusal
         response: EksResponse = unchecked(body, creator_arn)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
@@ -107,7 +61,6 @@ def install(*, settings: Settings) -> None:
             # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
             log_groups.make_for_service(f"/aws/eks/{body['name']}/cluster")
         cluster["status"] = "ACTIVE"
-        zones_at_creation[cluster["arn"]] = _zones(vpc_config)
         created: EksResponse = eks._describe_cluster(body["name"])
         return created
 
@@ -118,15 +71,6 @@ def install(*, settings: Settings) -> None:
             cluster["tags"] = dict(eks._tags.get(cluster["arn"], {}))
         response: EksResponse = describe_without_new_tags(name)
         return response
-
-    def update(physical_id: str, old: Properties, new: Properties, *names: str) -> Created:
-        vpc_config = provisioners._eks_cluster_fields(new)["resourcesVpcConfig"]
-        zones = zones_at_creation[eks._clusters[physical_id]["arn"]]
-        problem = _network_problem(vpc_config) or _new_zones_problem(vpc_config, zones=zones)
-        if problem:
-            raise Refused(f"InvalidParameterException: {problem}")
-        result: Created = updated(physical_id, old, new, *names)
-        return result
 
     def delete(name: str) -> EksResponse:
         cluster = eks._clusters.get(name) or {}
@@ -151,5 +95,4 @@ def install(*, settings: Settings) -> None:
 
     eks._create_cluster, eks._delete_cluster = create, delete
     eks._describe_cluster = describe
-    handlers["update"] = update
     provisioners._eks_cluster_fields = fields
