@@ -71,8 +71,15 @@ def _further_zone(stage: Stage) -> Iterator[Check]:
     def with_group(document: dict[str, Any]) -> None:
         with_subnet(document)
         groups = document["cluster"]["instance_groups"]
+        # A group on a training plan must say so, once there are several.
+        for group in groups:
+            group.setdefault("availability_zone_id", network.hyperpod_zone_ids[0])
         place = {"name": _GROUP, "instance_count": 1, "availability_zone_id": zone}
         groups.append({**groups[-1], **place})
+
+    def without_group(document: dict[str, Any]) -> None:
+        with_group(document)
+        document["cluster"]["instance_groups"].pop()
 
     stage.change(with_group)
     yield succeeds(f"a subnet and a group in {zone} are added", stage.deploy())
@@ -84,7 +91,7 @@ def _further_zone(stage: Stage) -> Iterator[Check]:
     kept = "control plane and cluster keep the subnets that they had"
     yield Check(check=kept, ok=_networks(stage) == before)
     # A subnet is exported to the stack of the group that uses it.
-    stage.change(with_subnet)
+    stage.change(without_group)
     yield succeeds("the group is removed, so that the subnet can be", stage.deploy())
 
 
