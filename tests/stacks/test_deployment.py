@@ -31,6 +31,7 @@ OUTPUTS = {
         "OutputPrivateSubnetIds",
         "GrantAdminCommand",
     },
+    "ml-addons": set(),
     "ml-storage": {"FileSystemId", "FileSystemDnsName", "FileSystemMountName"},
     "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn", "HyperPodClusterShortage"},
 }
@@ -100,7 +101,7 @@ def test_all_hyperpod_subnets_are_listed(configure: Configure, view: View) -> No
     assert seen.outputs["OutputPrivateSubnetIds"]["Value"] == {"Fn::Join": [",", [first, second]]}
 
 
-def test_storage_and_hyperpod_depend_on_the_platform_alone(
+def test_every_other_stack_depends_on_the_platform_alone(
     default_config: Config, assemble: Assemble
 ) -> None:
     assembly = assemble(default_config)
@@ -110,6 +111,7 @@ def test_storage_and_hyperpod_depend_on_the_platform_alone(
 
     assert depends == {
         "ml-platform": set(),
+        "ml-addons": {"ml-platform"},
         "ml-storage": {"ml-platform"},
         "ml-hyperpod": {"ml-platform"},
     }
@@ -141,9 +143,9 @@ def test_the_files_are_protected_unless_told_twice(
 
 def test_no_storage_means_no_stack_and_no_driver(configure: Configure, assemble: Assemble) -> None:
     templates = assemble(configure({"storage": None})).templates()
-    addons = TemplateView(templates["ml-hyperpod"]).all("AWS::EKS::Addon")
+    addons = TemplateView(templates["ml-addons"]).all("AWS::EKS::Addon")
 
-    assert templates.keys() == {"ml-platform", "ml-hyperpod"}
+    assert templates.keys() == {"ml-platform", "ml-addons", "ml-hyperpod"}
     assert [addon["AddonName"] for addon in addons] == ["coredns"]
 
 
