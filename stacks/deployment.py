@@ -16,7 +16,7 @@ from stacks.storage_stack import StorageStack
 
 
 def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | None = None) -> None:
-    """Add the platform, add-ons, storage and HyperPod stacks to `app`.
+    """Add the platform, storage, add-ons and HyperPod stacks to `app`.
 
     All others depend on the platform alone, so they deploy side by side.
 
@@ -48,17 +48,8 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
         env=environment,
         description="HyperPod on EKS: network, control plane, lifecycle bucket, roles, provisioner",
     )
-    # `cdk destroy --all` goes backwards: a protected storage stack stops it before the add-ons.
-    dependents: list[cdk.Stack] = [
-        AddonsStack(
-            app,
-            f"{config.name}-addons",
-            config=config,
-            platform=platform,
-            env=environment,
-            description="HyperPod on EKS: EKS add-ons that need nodes",
-        )
-    ]
+    # In the order of `cdk destroy --all`: a protected storage stack stops it before the add-ons go.
+    dependents: list[cdk.Stack] = []
     if config.storage is not None:
         dependents.append(
             StorageStack(
@@ -70,7 +61,15 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
                 description="HyperPod on EKS: FSx for Lustre and its claim",
             )
         )
-    dependents.append(
+    dependents += [
+        AddonsStack(
+            app,
+            f"{config.name}-addons",
+            config=config,
+            platform=platform,
+            env=environment,
+            description="HyperPod on EKS: EKS add-ons that need nodes",
+        ),
         HyperPodStack(
             app,
             f"{config.name}-hyperpod",
@@ -79,8 +78,8 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
             platform=platform,
             env=environment,
             description="HyperPod on EKS: Helm dependencies and HyperPod cluster",
-        )
-    )
+        ),
+    ]
     for stack in dependents:
         stack.add_stack_dependency(platform)
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.

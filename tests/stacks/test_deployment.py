@@ -1,5 +1,6 @@
 """The stacks: outputs, options of the configuration, what lives how long."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,16 @@ def test_every_other_stack_depends_on_the_platform_alone(
         "ml-storage": {"ml-platform"},
         "ml-hyperpod": {"ml-platform"},
     }
+
+
+def test_a_protected_storage_stack_stops_a_destruction_before_the_addons(
+    default_config: Config, assemble: Assemble
+) -> None:
+    manifest = json.loads((assemble(default_config).directory / "manifest.json").read_text())
+
+    # The CLI destroys those that no other needs in this order.
+    kinds = [name for name in manifest["artifacts"] if name in {"ml-storage", "ml-addons"}]
+    assert kinds == ["ml-storage", "ml-addons"]
 
 
 @pytest.mark.parametrize(
