@@ -26,6 +26,6 @@ class AddonsStack(cdk.Stack):
             self,
             "Addons",
             cluster=platform.eks_cluster,
-            kubernetes_version=config.eks.version,
+            eks=config.eks,
             fsx_csi_driver=config.storage is not None,
         )

@@ -3,6 +3,7 @@
 from aws_cdk import aws_eks_v2
 from constructs import Construct
 
+from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 
 
@@ -15,7 +16,7 @@ class EksAddons(Construct):
 
     Args:
         cluster: The EKS cluster.
-        kubernetes_version: Its Kubernetes version, such as `1.34`.
+        eks: The section that it was made from, for the Kubernetes version.
         fsx_csi_driver: Whether pods mount an FSx for Lustre file system.
     """
 
@@ -25,14 +26,14 @@ class EksAddons(Construct):
         construct_id: str,
         *,
         cluster: aws_eks_v2.ICluster,
-        kubernetes_version: str,
+        eks: EksConfig,
         fsx_csi_driver: bool,
     ) -> None:
         super().__init__(scope, construct_id)
         addons = {"CoreDns": "coredns"}
         if fsx_csi_driver:
             addons["FsxCsiDriver"] = "aws-fsx-csi-driver"
-        add_addons(self, addons, cluster=cluster, kubernetes_version=kubernetes_version)
+        add_addons(self, addons, cluster=cluster, kubernetes_version=eks.version)
 
 
 def add_addons(
