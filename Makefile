@@ -18,7 +18,7 @@ FORCED := $(if $(FORCE),--force)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
-        account chart charts charts-check diff deploy deletion-check asks destroy destroy-all \
+        account addon-versions chart charts charts-check diff deploy deletion-check asks destroy destroy-all \
         rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
         security-page clean
 
@@ -59,14 +59,17 @@ deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= 
 
 ##@ Operate
 
-destroy: asks account chart deletion-check ## Delete the nodes; network, control plane and data stay: CONFIG= FORCE=1 UNCHECKED=1
+destroy: asks account chart deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1
 	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
-	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
+	@echo "Kept: the platform, add-ons and storage stacks. README, section Destroy, says how to remove them."
 
 destroy-all: CHECK_ALL := --all
 destroy-all: asks account chart deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
 	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
 	@$(CDK) destroy $(FORCED) --all
+
+addon-versions: account ## Show newer versions of the EKS add-ons: CONFIG=
+	@python -m scripts.addon_versions --config '$(CONFIG)'
 
 charts: .venv/.installed layout ## Package the official HyperPod Helm chart into build/charts; needs git and the network
 	@python -m scripts.charts package

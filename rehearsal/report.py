@@ -92,8 +92,9 @@ def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
     for stack in report.stacks:
         yield f"  {stack.name:24} {stack.status:24} {stack.seconds:6.1f} s"
     for name, outputs in report.outputs.items():
-        if outputs:
-            yield f"\nOutputs of {name}"
+        if not outputs:
+            continue
+        yield f"\nOutputs of {name}"
         for key, value in outputs.items():
             first, *others = value.splitlines() or [""]
             yield f"  {key:26} {first}"

@@ -9,15 +9,16 @@ from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.helm.dependencies import dependency_values
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
+from stacks.addons_stack import AddonsStack
 from stacks.hyperpod_stack import HyperPodStack
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
 
 
 def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | None = None) -> None:
-    """Add the platform, storage and HyperPod stacks to `app`.
+    """Add the platform, storage, add-ons and HyperPod stacks to `app`.
 
-    Storage and HyperPod both depend on the platform alone, so they deploy side by side.
+    All others depend on the platform alone, so they deploy side by side.
 
     Args:
         app: The app.
@@ -47,6 +48,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
         env=environment,
         description="HyperPod on EKS: network, control plane, lifecycle bucket, roles, provisioner",
     )
+    # In the order of `cdk destroy --all`: a protected storage stack stops it before the add-ons go.
     dependents: list[cdk.Stack] = []
     if config.storage is not None:
         dependents.append(
@@ -59,7 +61,15 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
                 description="HyperPod on EKS: FSx for Lustre and its claim",
             )
         )
-    dependents.append(
+    dependents += [
+        AddonsStack(
+            app,
+            f"{config.name}-addons",
+            config=config,
+            platform=platform,
+            env=environment,
+            description="HyperPod on EKS: EKS add-ons that need nodes",
+        ),
         HyperPodStack(
             app,
             f"{config.name}-hyperpod",
@@ -67,9 +77,9 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
             chart=chart,
             platform=platform,
             env=environment,
-            description="HyperPod on EKS: Helm dependencies, HyperPod cluster, add-ons",
-        )
-    )
+            description="HyperPod on EKS: Helm dependencies and HyperPod cluster",
+        ),
+    ]
     for stack in dependents:
         stack.add_stack_dependency(platform)
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.

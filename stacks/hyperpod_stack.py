@@ -1,10 +1,9 @@
-"""What is created, changed and deleted often: the dependencies, the cluster, its add-ons."""
+"""What is created, changed and deleted often: the dependencies and the cluster."""
 
 from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
-from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -23,7 +22,7 @@ from stacks.platform_stack import PlatformStack
 
 
 class HyperPodStack(cdk.Stack):
-    """The HyperPod dependencies, PriorityClasses, the HyperPod cluster, add-ons with pods.
+    """The HyperPod dependencies, PriorityClasses and the HyperPod cluster.
 
     Its deletion begins with a check that nothing of users is lost.
     """
@@ -74,16 +73,6 @@ class HyperPodStack(cdk.Stack):
             tags=config.tags,
             depends_on=before_cluster,
         )
-        # Their pods need nodes. CloudFormation takes a DEGRADED add-on as created, so a cluster
-        # whose nodes are still on their way does not fail here.
-        addons = {"CoreDns": "coredns"}
-        if config.storage is not None:
-            addons["FsxCsiDriver"] = "aws-fsx-csi-driver"
-        for construct_name, addon_name in addons.items():
-            addon = eks.Addon(
-                self, construct_name, cluster=platform.eks_cluster, addon_name=addon_name
-            )
-            addon.node.add_dependency(cluster)
         # CloudFormation deletes it first, so it depends on all there is.
         everything = list(self.node.children)
         DeletionCheck(

@@ -16,7 +16,7 @@ from app import main
 from tests.support.app_process import CLI_CONTEXT, desk, start_app
 from tests.support.configs import REPOSITORY
 
-STACKS = {"ml-platform", "ml-storage", "ml-hyperpod"}
+STACKS = {"ml-platform", "ml-addons", "ml-storage", "ml-hyperpod"}
 TWO_FAULTS = """\
 name: ml
 regionn: us-west-2

@@ -54,7 +54,7 @@ def test_a_random_configuration_deploys_or_is_refused_in_lines(part: int, chart:
 
 
 def check(config: Config, templates: dict[str, str]) -> None:
-    assert len(templates) == (2 if config.storage is None else 3)
+    assert len(templates) == (3 if config.storage is None else 4)
     for name, template in templates.items():
         found = findings(template, region=config.region or "us-west-2")
         assert not found, f"{name}: {found}"

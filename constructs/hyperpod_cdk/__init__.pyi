@@ -1,5 +1,6 @@
 from .config.config import Config as Config
 from .deletion_check.deletion_check import DeletionCheck as DeletionCheck
+from .eks.addons import EksAddons as EksAddons
 from .eks.cluster import EksCluster as EksCluster
 from .eks.section import EksConfig as EksConfig
 from .helm.components import ComponentsConfig as ComponentsConfig

@@ -9,6 +9,7 @@ from hyperpod_cdk import (
     ClusterConfig,
     ClusterSecurityGroup,
     Eks,
+    EksAddons,
     EksCluster,
     EksConfig,
     ExecutionRole,
@@ -32,15 +33,17 @@ class MyCluster(cdk.Stack):
         super().__init__(scope, construct_id, env=cdk.Environment(region="us-west-2"))
         network = Network(self, "Network", network=NetworkConfig())
         group = ClusterSecurityGroup(self, "Group", vpc=network.vpc).security_group
+        control_plane = EksConfig(version="1.34")
         eks = EksCluster(
             self,
             "Eks",
             cluster_name="mine-eks",
-            eks=EksConfig(version="1.34"),
+            eks=control_plane,
             vpc=network.vpc,
             subnets=network.eks_subnets,
             security_group=group,
         ).cluster
+        EksAddons(self, "Addons", cluster=eks, eks=control_plane, fsx_csi_driver=False)
         provisioner = Provisioner(self, "Provisioner")
         access = ProvisionerAccess(self, "Access", cluster=eks, provisioner=provisioner)
         name = f"sagemaker-mine-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}"

@@ -26,6 +26,9 @@ from rehearsal.aws.ec2 import (
 from rehearsal.aws.eks import (
     access_entry,
     addon,
+    addon_health,
+    addon_versions,
+    cluster_subnets,
     deletion_protection,
     pod_identity_association,
 )
@@ -62,6 +65,9 @@ def install(*, settings: Settings) -> None:
     log_groups.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
+    cluster_subnets.install()
+    addon_versions.install()
+    addon_health.install(settings=settings)
     deletion_protection.install()
     for resource_type in RESOURCE_TYPES:
         resource_type.register()

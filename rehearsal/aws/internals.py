@@ -132,6 +132,7 @@ REQUIRED_NAMES = {
         "_delete_addon",
         "_delete_cluster",
         "_delete_pod_identity_association",
+        "_describe_addon",
         "_describe_cluster",
         "_disassociate_access_policy",
         "_docker_available",

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ministack.services import cloudformation, ec2, eks, lambda_svc
-from ministack.services.cloudformation import provisioners, stacks
+from ministack.services.cloudformation import provisioners
 
-from rehearsal.aws.cloudformation.resource_type import Properties, Refused
+from rehearsal.aws.cloudformation.resource_type import Properties, Refused, run_in_thread
 from rehearsal.aws.fsx import store as fsx_store
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
@@ -133,11 +133,8 @@ def install(*, settings: Settings) -> None:
     _check_before_delete(_SUBNET, require_unused_subnet)
     _check_before_delete(_GROUP, require_unused_group)
     _check_before_delete(_VPC, require_empty_vpc)
-    runs_on_worker_thread = stacks._runs_on_worker_thread
     # The HyperPod API may be asking this process for a subnet just then.
-    stacks._runs_on_worker_thread = lambda resource_type: (
-        resource_type in (_SUBNET, _GROUP) or runs_on_worker_thread(resource_type)
-    )
+    run_in_thread(_SUBNET, _GROUP)
 
 
 def _check_before_delete(resource_type: str, check: Callable[[str], None]) -> None:

@@ -133,11 +133,21 @@ def _everything_runs(stage: Stage) -> Iterator[Check]:
     """Yield the checks that nothing of the stack was deleted."""
     yield cluster_is(stage, "InService")
     yield all_nodes_run(stage)
-    addons = stage.environment.clients("eks").list_addons(clusterName=f"{stage.config.name}-eks")
-    yield Check(check="CoreDNS is there", ok="coredns" in addons["addons"])
+    yield _dns_is(stage, "ACTIVE")
     _, listed = stage.tools.run(f"helm list -n {stage.config.helm.namespace} -o json")
     names = [release["name"] for release in json.loads(listed)]
     yield Check(check="the Helm release is there", ok=stage.config.helm.release in names)
+
+
+def _dns_is(stage: Stage, wanted: str) -> Check:
+    """Return the check that CoreDNS is installed, with a status that tells whether it has nodes."""
+    eks, cluster = stage.environment.clients("eks"), f"{stage.config.name}-eks"
+    if "coredns" not in eks.list_addons(clusterName=cluster)["addons"]:
+        return Check(check=f"CoreDNS is {wanted}, not gone", ok=False)
+    status = eks.describe_addon(clusterName=cluster, addonName="coredns")["addon"]["status"]
+    if status == wanted:
+        return Check(check=f"CoreDNS is {wanted}", ok=True)
+    return Check(check=f"CoreDNS is {wanted}, not {status}", ok=False)
 
 
 def _goes_on(code: int, said: str) -> Check:
@@ -195,6 +205,8 @@ def _leftovers(stage: Stage) -> Iterator[Check]:
     yield _create(stage, _deep_health_check())
     stage.environment.hyperpod.faults = Faults(nodes_left_in_kubernetes=True)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
+    yield has_status(stage, "addons", "CREATE_COMPLETE", "UPDATE_COMPLETE")
+    yield _dns_is(stage, "DEGRADED")
     left = stage.environment.kubernetes.objects("v1", "Node")
     yield Check(check=f"Kubernetes knows no node any more ({len(left)})", ok=not left)
     _, listed = stage.tools.run("kubectl get namespaces -o name")
@@ -202,6 +214,7 @@ def _leftovers(stage: Stage) -> Iterator[Check]:
     yield Check(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
     yield succeeds("the stack is deployed again", stage.deploy())
     yield all_nodes_run(stage)
+    yield _dns_is(stage, "ACTIVE")
     stage.tools.run(f"kubectl delete apiservice {METRICS['metadata']['name']}")
 
 

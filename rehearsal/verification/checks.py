@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
@@ -26,6 +27,7 @@ def verify(
     shortage = "the output HyperPodClusterShortage is none"
     yield Check(check=shortage if told == "none" else f"{shortage}, not {told}", ok=told == "none")
     yield from _platform(config, clients=clients, outputs=outputs[f"{config.name}-platform"])
+    yield from _addons(config, clients=clients)
     if config.storage is not None:
         storage = outputs[f"{config.name}-storage"]
         yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
@@ -98,6 +100,18 @@ def _platform(
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
     yield Check(check="EKS authentication mode is API", ok=mode == "API")
+
+
+def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
+    cluster, pinned = f"{config.name}-eks", ADDON_VERSIONS[config.eks.version]
+    eks = clients("eks")
+    for name in eks.list_addons(clusterName=cluster)["addons"]:
+        addon = eks.describe_addon(clusterName=cluster, addonName=name)["addon"]
+        version = pinned.get(name, addon["addonVersion"])
+        yield Check(
+            check=f"aws eks describe-addon --addon-name {name}: ACTIVE, {version}",
+            ok=(addon["status"], addon["addonVersion"]) == ("ACTIVE", version),
+        )
 
 
 def _storage(*, tools: ClusterTools, file_system_id: str) -> Iterator[Check]:

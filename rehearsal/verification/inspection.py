@@ -122,7 +122,7 @@ def release_report(tools: ClusterTools, *, config: Config) -> ReleaseReport | No
 
 def stack_names(prefix: str, *, storage: bool) -> list[str]:
     """Return the names of a deployment's stacks in the order in which they are shown."""
-    kinds = ["platform", *(["storage"] if storage else []), "hyperpod"]
+    kinds = ["platform", "addons", *(["storage"] if storage else []), "hyperpod"]
     return [f"{prefix}-{kind}" for kind in kinds]
 
 

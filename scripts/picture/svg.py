@@ -204,7 +204,7 @@ def _columns(stack: StackPicture) -> list[list[list[str]]]:
     columns = [rows({name: stack.needs[name] for name in part}) for part in joined]
     columns.sort(key=lambda column: -_lines_of(stack, column))
     if not columns:
-        return [[single]]
+        return [[[name] for name in single]]
     if single:
         # Where there is most room: below the column with the fewest lines.
         min(columns, key=lambda column: _lines_of(stack, column)).append(single)
@@ -277,7 +277,10 @@ def _texts(card: Card, width: float) -> list[tuple[str, str]]:
 
 
 def _wrapped(words: str, width: float, *, style: str = "body") -> list[str]:
-    return wrap(words, width=int(width / _LETTER[style]))
+    letters = int(width / _LETTER[style])
+    names_kept = wrap(words, width=letters, break_on_hyphens=False, break_long_words=False)
+    fits = all(len(line) <= letters for line in names_kept)
+    return names_kept if fits else wrap(words, width=letters)
 
 
 def _taken(stack: StackPicture) -> str:

@@ -82,6 +82,7 @@ def test_the_default_configuration_deploys_verifies_and_goes(
     assert report["scenario"] == "default"
     assert [stack["name"] for stack in report["stacks"]] == [
         "ml-platform",
+        "ml-addons",
         "ml-storage",
         "ml-hyperpod",
     ]

@@ -69,9 +69,13 @@ def test_the_cluster_follows_the_releases_and_no_addon(hyperpod: TemplateView) -
     }
 
 
-@pytest.mark.parametrize("addon", ["coredns", "aws-fsx-csi-driver"])
-def test_addons_with_pods_follow_the_cluster(hyperpod: TemplateView, addon: str) -> None:
-    assert hyperpod.id(CLUSTER) in hyperpod.dependencies(hyperpod.id(ADDON, AddonName=addon))
+def test_addons_that_need_nodes_wait_for_nothing_of_their_stack(
+    default_config: Config, assemble: Assemble
+) -> None:
+    addons = TemplateView(assemble(default_config).templates()["ml-addons"])
+
+    assert len(addons.ids(ADDON)) == 2
+    assert [name for name in addons.ids(ADDON) if addons.dependencies(name)] == []
 
 
 @pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda path: path.stem)

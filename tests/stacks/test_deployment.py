@@ -1,5 +1,6 @@
 """The stacks: outputs, options of the configuration, what lives how long."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ OUTPUTS = {
         "OutputPrivateSubnetIds",
         "GrantAdminCommand",
     },
+    "ml-addons": set(),
     "ml-storage": {"FileSystemId", "FileSystemDnsName", "FileSystemMountName"},
     "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn", "HyperPodClusterShortage"},
 }
@@ -100,7 +102,7 @@ def test_all_hyperpod_subnets_are_listed(configure: Configure, view: View) -> No
     assert seen.outputs["OutputPrivateSubnetIds"]["Value"] == {"Fn::Join": [",", [first, second]]}
 
 
-def test_storage_and_hyperpod_depend_on_the_platform_alone(
+def test_every_other_stack_depends_on_the_platform_alone(
     default_config: Config, assemble: Assemble
 ) -> None:
     assembly = assemble(default_config)
@@ -110,9 +112,20 @@ def test_storage_and_hyperpod_depend_on_the_platform_alone(
 
     assert depends == {
         "ml-platform": set(),
+        "ml-addons": {"ml-platform"},
         "ml-storage": {"ml-platform"},
         "ml-hyperpod": {"ml-platform"},
     }
+
+
+def test_a_protected_storage_stack_stops_a_destruction_before_the_addons(
+    default_config: Config, assemble: Assemble
+) -> None:
+    manifest = json.loads((assemble(default_config).directory / "manifest.json").read_text())
+
+    # The CLI destroys those that no other needs in this order.
+    kinds = [name for name in manifest["artifacts"] if name in {"ml-storage", "ml-addons"}]
+    assert kinds == ["ml-storage", "ml-addons"]
 
 
 @pytest.mark.parametrize(
@@ -141,9 +154,9 @@ def test_the_files_are_protected_unless_told_twice(
 
 def test_no_storage_means_no_stack_and_no_driver(configure: Configure, assemble: Assemble) -> None:
     templates = assemble(configure({"storage": None})).templates()
-    addons = TemplateView(templates["ml-hyperpod"]).all("AWS::EKS::Addon")
+    addons = TemplateView(templates["ml-addons"]).all("AWS::EKS::Addon")
 
-    assert templates.keys() == {"ml-platform", "ml-hyperpod"}
+    assert templates.keys() == {"ml-platform", "ml-addons", "ml-hyperpod"}
     assert [addon["AddonName"] for addon in addons] == ["coredns"]
 
 

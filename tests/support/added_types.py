@@ -6,7 +6,7 @@ ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPoli
 VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 
 
-def resources(*, policy: str = ADMIN_POLICY, cni_version: str = "v1.20.0") -> Template:
+def resources(*, policy: str = ADMIN_POLICY, cni_version: str = "v1.20.4-eksbuild.2") -> Template:
     return {
         **network(),
         "Address": {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}},

@@ -59,8 +59,8 @@ class Config(Section):
             "a letter first: it names stacks and an S3 bucket",
         ),
     ]
-    """Name of the deployment; the stacks are `<name>-platform`, `<name>-storage` and
-    `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
+    """Name of the deployment; the stacks are `<name>-platform`, `<name>-addons`, `<name>-storage`
+    and `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
 
     region: Annotated[str, AfterValidator(_region)] | None = None
     """AWS region, such as us-west-2. Default: that of the CDK environment."""

@@ -11,6 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, skip_checkov
@@ -29,7 +30,7 @@ class EksCluster(Construct):
 
     Authentication mode is `API`: HyperPod refuses `CONFIG_MAP`, and access entries need no
     `aws-auth`. EKS installs no self-managed add-on; vpc-cni, kube-proxy and
-    eks-pod-identity-agent are managed add-ons. CoreDNS is not installed here: it needs nodes.
+    eks-pod-identity-agent are managed add-ons. CoreDNS needs nodes: `EksAddons` installs it.
     All five control plane log types are on; CloudWatch Logs keeps them for three months, and not
     beyond the cluster.
 
@@ -75,8 +76,7 @@ class EksCluster(Construct):
                 security_group=security_group,
             ),
         )
-        for construct_name, addon_name in _DAEMON_SET_ADDONS.items():
-            aws_eks_v2.Addon(self, construct_name, cluster=self.cluster, addon_name=addon_name)
+        add_addons(self, _DAEMON_SET_ADDONS, cluster=self.cluster, kubernetes_version=eks.version)
         for principal in eks.admins:
             self.grant_admin(principal)
         acknowledge(self.cluster, _acknowledgments(eks))

@@ -86,7 +86,7 @@ class HyperPodCluster(Construct):
             ClusterDefaults(
                 execution_role_arn=execution_role.role_arn,
                 security_group_id=security_group.security_group_id,
-                subnet_id_in=lambda zone: subnets.in_zone(zone).subnet_id,
+                subnet_id_in=lambda zone: _further_subnet_id(subnets, zone),
                 lifecycle=_lifecycle(lifecycle_scripts),
             )
         )
@@ -136,6 +136,11 @@ class HyperPodCluster(Construct):
         self.cluster_name = resource.get_att_string("ClusterName")
         self.cluster_arn = resource.get_att_string("ClusterArn")
         self.shortage = resource.get_att_string("Shortage")
+
+
+def _further_subnet_id(subnets: NodeSubnets, zone: str) -> str | None:
+    subnet = subnets.in_zone(zone)
+    return None if subnet is subnets.subnets[0] else subnet.subnet_id
 
 
 def _lifecycle(scripts: LifecycleScripts | None) -> LifecycleConfig | None:

@@ -56,13 +56,14 @@ class ClusterDefaults:
     Attributes:
         execution_role_arn: ARN of the nodes' IAM role.
         security_group_id: ID of the nodes' security group.
-        subnet_id_in: Returns the ID of a subnet for nodes in an Availability Zone, given its ID.
+        subnet_id_in: Returns the ID of a subnet for nodes in an Availability Zone, given its ID;
+            None for the subnet that is the cluster's own.
         lifecycle: The script that nodes run when they are created; None for none.
     """
 
     execution_role_arn: str
     security_group_id: str
-    subnet_id_in: Callable[[str], str]
+    subnet_id_in: Callable[[str], str | None]
     lifecycle: LifecycleConfig | None = None
 
 
@@ -283,6 +284,9 @@ class NodeGroupConfig(GroupConfig):
         own_group = (defaults.security_group_id,)
         if self.availability_zone_id is not None:
             subnet_id = defaults.subnet_id_in(self.availability_zone_id)
+            if subnet_id is None:
+                # So that a group that is there already may name the zone it is in.
+                return None
             return OverrideVpcConfig(subnet_ids=(subnet_id,), security_group_ids=own_group)
         if self.override_vpc is not None and not self.override_vpc.security_group_ids:
             return self.override_vpc.model_copy(update={"security_group_ids": own_group})

@@ -38,8 +38,8 @@ class Subnet:
 def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> Subnet | None:
     """Return the subnet that a group's nodes are in; None when the group names subnets itself.
 
-    With a zone it is the first subnet there, which the group's OverrideVpcConfig then names, else
-    the first of all, which the cluster's VpcConfig names.
+    With a zone it is the first subnet there, else the first of all. The cluster's VpcConfig names
+    the first of all; any other is in the group's OverrideVpcConfig.
     """
     if group.override_vpc is not None:
         return None

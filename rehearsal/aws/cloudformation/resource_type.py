@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ministack.services.cloudformation import provisioners
+from ministack.services.cloudformation import provisioners, stacks
 
 Properties = Mapping[str, Any]
 Created = tuple[str, dict[str, Any]]
@@ -17,7 +17,7 @@ class Refused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceType:
-    """One type and its handlers, which only touch state in this process and so never block.
+    """One type and its handlers.
 
     Attributes:
         name: The type, `AWS::Service::Resource`.
@@ -26,6 +26,8 @@ class ResourceType:
             create-only changed (`resource_schemas.py`).
         delete: Called with the physical id and the properties; a resource already gone is fine.
         tagged: Whether the stack's tags are merged into the property `Tags`.
+        waits: Whether handlers wait for something, and so get a thread of their own; the others
+            only touch state in this process.
     """
 
     name: str
@@ -33,6 +35,7 @@ class ResourceType:
     delete: Callable[[str, Properties], None]
     update: Callable[[str, Properties, Properties], Created] | None = None
     tagged: bool = True
+    waits: bool = False
 
     def register(self) -> None:
         """Make the type known to MiniStack's CloudFormation."""
@@ -46,6 +49,14 @@ class ResourceType:
         provisioners._RESOURCE_HANDLERS[self.name] = handlers
         if self.tagged:
             provisioners._STACK_TAG_PROPERTY[self.name] = ("Tags", "list")
+        if self.waits:
+            run_in_thread(self.name)
+
+
+def run_in_thread(*names: str) -> None:
+    """Let the handlers of resource types run in a thread of their own."""
+    others = stacks._runs_on_worker_thread
+    stacks._runs_on_worker_thread = lambda name: name in names or others(name)
 
 
 def tag_map(properties: Properties) -> dict[str, str]:

@@ -1,5 +1,10 @@
-"""AWS::EKS::Addon."""
+"""AWS::EKS::Addon, created and updated once EKS no longer says CREATING or UPDATING.
 
+CloudFormation takes an add-on that is DEGRADED as done:
+https://github.com/hashicorp/terraform-provider-aws/issues/44669
+"""
+
+import time
 from typing import Any
 
 from ministack.services import eks
@@ -8,6 +13,8 @@ from ministack.services.cloudformation import provisioners
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
 from rehearsal.aws.eks import api as eks_api
 
+_UNSETTLED = ("CREATING", "UPDATING")
+_PAUSE_SECONDS = 0.2
 _UPDATABLE = {
     "AddonVersion": "addonVersion",
     "ConfigurationValues": "configurationValues",
@@ -21,8 +28,10 @@ def _fields(properties: Properties) -> dict[str, Any]:
     return {**fields, "podIdentityAssociations": provisioners._pascal_to_camel(associations)}
 
 
-def _created(properties: Properties) -> Created:
+def _settled(properties: Properties) -> Created:
     cluster, name = properties["ClusterName"], properties["AddonName"]
+    while eks_api.answer(eks._describe_addon(cluster, name))["addon"]["status"] in _UNSETTLED:
+        time.sleep(_PAUSE_SECONDS)
     return f"{cluster}|{name}", {"Arn": eks._addons[f"{cluster}/{name}"]["addonArn"]}
 
 
@@ -33,7 +42,7 @@ def _create(properties: Properties) -> Created:
         **_fields(properties),
     }
     eks_api.answer(eks._create_addon(properties["ClusterName"], body))
-    return _created(properties)
+    return _settled(properties)
 
 
 def _update(_physical_id: str, _old: Properties, new: Properties) -> Created:
@@ -41,7 +50,7 @@ def _update(_physical_id: str, _old: Properties, new: Properties) -> Created:
     eks_api.answer(eks._update_addon(cluster, name, _fields(new)))
     addon = eks._addons[f"{cluster}/{name}"]
     addon["tags"] = eks._tags[addon["addonArn"]] = tag_map(new)
-    return _created(new)
+    return _settled(new)
 
 
 def _delete(_physical_id: str, properties: Properties) -> None:
@@ -53,4 +62,5 @@ TYPE = ResourceType(
     create=_create,
     update=_update,
     delete=_delete,
+    waits=True,
 )

@@ -12,25 +12,7 @@ from rehearsal.aws import log_groups
 from rehearsal.aws.eks.api import EksResponse
 from rehearsal.aws.parent_process import Settings
 
-_MIN_ZONES = 2
 _ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
-
-
-def _network_problem(vpc_config: dict[str, Any]) -> str | None:
-    """Return what is wrong with the subnets and security groups of a new cluster, or None."""
-    subnet_ids = vpc_config.get("subnetIds", [])
-    for identifier in subnet_ids:
-        if identifier not in ec2._subnets:
-            return f"The subnet ID '{identifier}' does not exist"
-    for identifier in vpc_config.get("securityGroupIds", []):
-        if identifier not in ec2._security_groups:
-            return f"The security group '{identifier}' does not exist"
-    subnets = [ec2._subnets[identifier] for identifier in subnet_ids]
-    if len({subnet["VpcId"] for subnet in subnets}) != 1:
-        return "Subnets must all belong to one VPC."
-    if len({subnet["AvailabilityZone"] for subnet in subnets}) < _MIN_ZONES:
-        return "Subnets specified must be in at least two different AZs"
-    return None
 
 
 def _create_security_group(cluster_name: str, vpc_id: str) -> str:
@@ -54,7 +36,7 @@ def _create_security_group(cluster_name: str, vpc_id: str) -> str:
 
 
 def install(*, settings: Settings) -> None:
-    """Check a cluster's network, give it a VPC, a security group and the endpoint. No Docker."""
+    """Give a cluster a VPC, a security group and the endpoint. No Docker."""
     eks._docker_available = False
     unchecked, undeleted = eks._create_cluster, eks._delete_cluster
     describe_without_new_tags = eks._describe_cluster
@@ -62,12 +44,6 @@ def install(*, settings: Settings) -> None:
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
         vpc_config = body.get("resourcesVpcConfig", {})
-        problem = _network_problem(vpc_config)
-        if problem:
-            refusal: EksResponse = eks._error(
-                HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
-            )
-            return refusal
         response: EksResponse = unchecked(body, creator_arn)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response

@@ -55,6 +55,10 @@ def access_entry(principal: object) -> Template:
     return resource("AWS::EKS::AccessEntry", ClusterName={"Ref": "Cluster"}, PrincipalArn=principal)
 
 
+def addon(name: str, **properties: str) -> Template:
+    return resource("AWS::EKS::Addon", ClusterName={"Ref": "Cluster"}, AddonName=name, **properties)
+
+
 ALLOCATION = {"Fn::GetAtt": ["Address", "AllocationId"]}
 CASES: dict[str, tuple[Template, str]] = {
     "subnet outside the VPC": (
@@ -113,6 +117,18 @@ CASES: dict[str, tuple[Template, str]] = {
     "add-on of an unknown cluster": (
         {"Bad": resource("AWS::EKS::Addon", ClusterName="nothing", AddonName="vpc-cni")},
         "ResourceNotFoundException",
+    ),
+    "version of an add-on that EKS does not offer": (
+        {**cluster_with(), "Bad": addon("kube-proxy", AddonVersion="v1.33.10-eksbuild.99")},
+        "InvalidParameterException: Addon version specified is not supported",
+    ),
+    "add-on that EKS does not offer": (
+        {**cluster_with(), "Bad": addon("kube-dns")},
+        "InvalidParameterException: Addon kube-dns specified is not supported in 1.34 kubernetes",
+    ),
+    "add-on that the cluster has": (
+        {**cluster_with(), "Bad": addon("vpc-cni"), "Worse": addon("vpc-cni")},
+        "ResourceInUseException: Addon already exists",
     ),
 }
 

@@ -102,7 +102,7 @@ def test_addon_and_pod_identity(aws: LocalAws, outputs: dict[str, str]) -> None:
 
 def test_update_in_place_then_delete(aws: LocalAws, stack: Stack) -> None:
     eks, cluster = client(aws, "eks"), stack.outputs["Cluster"]
-    changed = resources(policy=VIEW_POLICY, cni_version="v1.21.0")
+    changed = resources(policy=VIEW_POLICY, cni_version="v1.21.1-eksbuild.8")
     after = deploy(aws, changed, OUTPUTS, stack=stack.name)
     policies = eks.list_associated_access_policies(
         clusterName=cluster, principalArn=stack.outputs["AdminArn"]
@@ -110,7 +110,7 @@ def test_update_in_place_then_delete(aws: LocalAws, stack: Stack) -> None:
     addon = eks.describe_addon(clusterName=cluster, addonName="vpc-cni")["addon"]
     assert after.outputs == stack.outputs
     assert [p["policyArn"] for p in policies] == [VIEW_POLICY]
-    assert addon["addonVersion"] == "v1.21.0"
+    assert addon["addonVersion"] == "v1.21.1-eksbuild.8"
 
     delete(aws, stack)
     ec2 = client(aws, "ec2")

@@ -147,6 +147,7 @@ NAMED = {"Name": "named-eks"}
 ENCRYPTED = {"EncryptionConfig": [{"Provider": {"KeyArn": KEY}, "Resources": ["secrets"]}]}
 BUCKET = resource("AWS::S3::Bucket", BucketName="a-bucket-with-a-name")
 GROUP = resource("AWS::Logs::LogGroup", LogGroupName="/a/group/with/a/name")
+THREE_ZONES = ("First", "Second", "Nodes")
 NODES = {**role("sagemaker.amazonaws.com"), "DeletionPolicy": "Delete"}
 NODES["Properties"] |= {"RoleName": "a-role-with-a-name"}
 CUSTOM_NAMED = (
@@ -189,6 +190,12 @@ REFUSED: dict[str, tuple[Template, Template, str]] = {
         {"Nodes": NODES},
         {"Others": NODES},
         "a-role-with-a-name already exists in stack arn:aws:cloudformation:",
+    ),
+    "control plane in a further zone": (
+        cluster(),
+        cluster(ResourcesVpcConfig={"SubnetIds": [{"Ref": each} for each in THREE_ZONES]}),
+        "Subnets must be in the same set of AZs as originally provided when the cluster was "
+        "created (us-west-2a, us-west-2b), not in us-west-2d",
     ),
     "subnet in another zone": (
         network(),

@@ -1,0 +1,41 @@
+"""The pinned version of each EKS add-on for each Kubernetes version.
+
+EKS updates no add-on by itself: with the pins, a new Kubernetes version brings its add-ons along,
+and two deployments of one configuration have the same ones. `make addon-versions` shows newer ones.
+
+Sources, of which a pin is the newest version that all have:
+
+- EKS's DescribeAddonVersions for 1.30 to 1.34, as recorded on 2026-05-12 in
+  https://github.com/nudgebee/nudgebee-compatibility-registry, for all add-ons.
+- The user guide's tables for 1.30 to 1.35, for CoreDNS, kube-proxy and the VPC CNI:
+  https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html, `managing-kube-proxy.html`
+  and `managing-vpc-cni.html`.
+
+The Pod Identity Agent of 1.35 is that of all the others. No source names a version of the FSx CSI
+driver for 1.35, and EKS has been late with it for a new Kubernetes version before
+(https://github.com/aws/containers-roadmap/issues/2625): it is not pinned there, so EKS chooses.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+_OF_EVERY_VERSION: Final = {
+    "vpc-cni": "v1.21.1-eksbuild.7",
+    "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
+}
+_TO_1_34: Final = {**_OF_EVERY_VERSION, "aws-fsx-csi-driver": "v1.8.0-eksbuild.2"}
+_TO_1_32: Final = {**_TO_1_34, "coredns": "v1.11.4-eksbuild.33"}
+
+ADDON_VERSIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "1.30": {**_TO_1_32, "kube-proxy": "v1.30.14-eksbuild.28"},
+    "1.31": {**_TO_1_32, "kube-proxy": "v1.31.14-eksbuild.9"},
+    "1.32": {**_TO_1_32, "kube-proxy": "v1.32.13-eksbuild.5"},
+    "1.33": {**_TO_1_34, "kube-proxy": "v1.33.10-eksbuild.2", "coredns": "v1.13.2-eksbuild.7"},
+    "1.34": {**_TO_1_34, "kube-proxy": "v1.34.6-eksbuild.2", "coredns": "v1.13.2-eksbuild.7"},
+    "1.35": {
+        **_OF_EVERY_VERSION,
+        "kube-proxy": "v1.35.3-eksbuild.2",
+        "coredns": "v1.14.2-eksbuild.4",
+    },
+}
+"""By Kubernetes version, then by the name of the add-on."""

@@ -1,0 +1,31 @@
+"""What lives as long as the control plane, but needs nodes: DNS and the file system's driver."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from hyperpod_cdk import Config, EksAddons
+from stacks.platform_stack import PlatformStack
+
+
+class AddonsStack(cdk.Stack):
+    """The EKS add-ons that need nodes, beside the cluster whose nodes these are."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        platform: PlatformStack,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(scope, construct_id, **kwargs)
+        EksAddons(
+            self,
+            "Addons",
+            cluster=platform.eks_cluster,
+            eks=config.eks,
+            fsx_csi_driver=config.storage is not None,
+        )
