@@ -15,6 +15,7 @@ from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, skip_checkov
 from hyperpod_cdk.synthesis.findings import report
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
 # Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
 _DAEMON_SET_ADDONS = {
@@ -57,6 +58,14 @@ class EksCluster(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         report(self, eks_findings(eks))
+        FixedValue(
+            self,
+            "SecretsKmsKeyArn",
+            key=("eks", "secrets_kms_key_arn"),
+            value=eks.secrets_kms_key_arn,
+            reason="the control plane would be replaced",
+            instead="encrypt a cluster without a key by `aws eks associate-encryption-config`",
+        )
         # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
         self.cluster = cast(
             "aws_eks_v2.ICluster",

@@ -48,8 +48,8 @@ class StorageConfig(Section):
     """Data compression: LZ4, or NONE."""
 
     availability_zone_id: AvailabilityZoneId | None = None
-    """Zone of the file system, by ID; one of the HyperPod subnets' zones. Default: the first
-    HyperPod subnet's."""
+    """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
+    later. Default: the first HyperPod subnet's."""
 
     data_repository_s3_uri: (
         Annotated[
