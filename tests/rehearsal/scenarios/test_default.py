@@ -13,6 +13,7 @@ from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
+from tests.support.node import Node
 from tests.support.scenario_tests import (
     SHIPPED,
     in_turn,
@@ -34,10 +35,30 @@ def config_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     document = yaml.safe_load(DEFAULT.read_text("utf-8"))
     document["eks"]["admins"] = [f"{_ACCOUNT}:role/team/Admin", f"{_ACCOUNT}:user/Ann"]
     document["storage"]["data_repository_s3_uri"] = "s3://training-data/set"
+    document["storage"]["stop_nodes_without_lustre"] = True
     document["cluster"]["instance_groups"][0]["execution_role_arn"] = f"{_ACCOUNT}:role/Nodes"
     path = tmp_path_factory.mktemp("config") / "named.yaml"
     path.write_text(yaml.safe_dump(document), "utf-8")
     return path
+
+
+@pytest.mark.slow(seconds=3)
+def test_nodes_get_the_settings_of_the_configuration(stage: Stage, tmp_path: Path) -> None:
+    _deployed(stage)
+    s3 = stage.environment.clients("s3")
+    bucket = stage.outputs()["ml-platform"]["S3BucketName"]
+    for item in s3.list_objects_v2(Bucket=bucket)["Contents"]:
+        path = tmp_path / "scripts" / item["Key"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        s3.download_file(Bucket=bucket, Key=item["Key"], Filename=str(path))
+
+    (tmp_path / "node").mkdir()
+    node = Node(tmp_path / "node", scripts=tmp_path / "scripts")
+    node.state("failing", "lctl network up")
+    run = node.run()
+
+    assert run.code == 1
+    assert "[lustre_modules] ERROR LNet, the network of Lustre, does not come up" in run.output
 
 
 def _other_addresses(document: dict[str, Any]) -> None:
