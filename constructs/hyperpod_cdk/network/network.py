@@ -11,7 +11,12 @@ from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnets import PrivateSubnet, PublicSubnet, SubnetZone
 from hyperpod_cdk.schema.cidrs import is_inside
 from hyperpod_cdk.schema.errors import Path
-from hyperpod_cdk.synthesis.acknowledge import skip_checkov
+from hyperpod_cdk.synthesis.acknowledge import (
+    NIST,
+    acknowledge,
+    acknowledge_inline_policies,
+    acknowledge_log_groups,
+)
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
 _ANOTHER_DEPLOYMENT = "deploy under another name"
@@ -86,9 +91,16 @@ class Network(Construct):
             "Vpc",
             ip_addresses=ec2.IpAddresses.cidr(network.vpc_cidr),
             subnet_configuration=[],
-            # Nothing uses the default group; emptying it would take one more Lambda function with
-            # rights on security groups.
             restrict_default_security_group=False,
+        )
+        acknowledge(
+            self.vpc,
+            {
+                f"{NIST}VPCDefaultSecurityGroupClosed": (
+                    "Nothing uses the default group; emptying it would take one more Lambda "
+                    "function with rights on security groups."
+                )
+            },
         )
         self._add_flow_log()
         publics = self._public_subnets(network)
@@ -148,17 +160,14 @@ class Network(Construct):
             )
 
     def _add_flow_log(self) -> None:
-        self.vpc.add_flow_log(
+        flow_log = self.vpc.add_flow_log(
             "FlowLog",
             destination=ec2.FlowLogDestination.to_cloud_watch_logs(
                 logs.LogGroup(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
             ),
         )
-        skip_checkov(
-            self,
-            resource_type="AWS::Logs::LogGroup",
-            reasons={"CKV_AWS_158": "Flow records hold addresses; CloudWatch Logs encrypts them."},
-        )
+        acknowledge_log_groups(self)
+        acknowledge_inline_policies(flow_log)
 
     def _public_subnets(self, network: NetworkConfig) -> list[PublicSubnet]:
         internet_gateway = ec2.CfnInternetGateway(self, "InternetGateway")
