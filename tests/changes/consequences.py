@@ -33,6 +33,12 @@ _SEVERITY = [outcome.value for outcome in Outcome]
 # The stack that all others depend on.
 _FIRST = "platform"
 
+# The properties that the physical ID of a custom resource is made of (lambda/provisioner).
+_PHYSICAL_IDS = {
+    "Custom::HelmRelease": ("ClusterName", "Namespace", "Release"),
+    "Custom::HyperPodCluster": ("ClusterName",),
+}
+
 # What at most one resource at a time can have, beside the identifiers that the schemas name: an
 # address has one gateway, https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-basics.html,
 # a directory of a file system has one S3 location and the other way round,
@@ -101,9 +107,9 @@ class _Comparison:
         while size != len(self.replaced):
             size = len(self.replaced)
             for stack, name in self.kept():
-                schema = schema_of(self.old[stack]["Resources"][name]["Type"])
+                kind = self.old[stack]["Resources"][name]["Type"]
                 old = self.properties(self.old, stack, name)
-                if schema and schema.replacing(old, self.properties(self.new, stack, name)):
+                if _is_replacing(kind, old, self.properties(self.new, stack, name)):
                     self.replaced.add((stack, name))
 
     def refused(self, stack: str, name: str) -> bool:
@@ -116,6 +122,13 @@ class _Comparison:
             for other_name, definition in template["Resources"].items()
             if definition["Type"] == kind
         )
+
+
+def _is_replacing(kind: str, old: Any, new: Any) -> bool:  # noqa: ANN401 - properties
+    schema = schema_of(kind)
+    if schema is not None:
+        return bool(schema.replacing(old, new))
+    return any(old.get(name) != new.get(name) for name in _PHYSICAL_IDS.get(kind, ()))
 
 
 def consequences(old: Templates, new: Templates) -> dict[str, str]:

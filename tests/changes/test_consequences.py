@@ -136,12 +136,13 @@ def test_a_type_without_schema_is_told() -> None:
         consequences(queue, queue)
 
 
-def test_custom_resources_have_no_schema_and_are_updated() -> None:
+@pytest.mark.parametrize(("name", "outcome"), [("Count", "update"), ("ClusterName", "replace")])
+def test_custom_resources_have_no_schema_but_physical_ids(name: str, outcome: str) -> None:
+    kind = "Custom::HyperPodCluster"
     old, new = (
-        {"hyperpod": {"Resources": {"Cluster": resource("Custom::HyperPodCluster", Count=count)}}}
-        for count in (1, 2)
+        {"hyperpod": {"Resources": {"Cluster": resource(kind, **{name: value})}}} for value in "ab"
     )
-    assert consequences(old, new) == {"hyperpod/Custom::HyperPodCluster": "update"}
+    assert consequences(old, new) == {f"hyperpod/{kind}": outcome}
 
 
 def fixed(cidr: str) -> dict[str, Any]:

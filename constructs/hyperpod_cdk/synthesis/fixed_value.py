@@ -1,6 +1,6 @@
 """Values of the configuration that stay what they were when their stack was created."""
 
-from aws_cdk import CfnParameter, CfnRule, CfnRuleAssertion, Fn
+from aws_cdk import CfnParameter, CfnRule, CfnRuleAssertion, Fn, Token
 from constructs import Construct
 
 from hyperpod_cdk.schema.errors import Path, error, key_path
@@ -17,7 +17,7 @@ class FixedValue(Construct):
 
     Args:
         key: Keys and list positions from the top of the configuration to the value.
-        value: The value; None where the configuration leaves it to AWS.
+        value: The value; None where the configuration leaves it to AWS. A token is not compared.
         reason: Why it cannot change; reads on from "cannot be changed once it is deployed: ".
         instead: What to do besides restoring it; reads on from "restore it, or ".
     """
@@ -33,6 +33,8 @@ class FixedValue(Construct):
         instead: str,
     ) -> None:
         super().__init__(scope, construct_id)
+        if Token.is_unresolved(value):
+            return  # neither a parameter's default nor a rule can refer to a resource
         text = "none" if value is None else value
         deployed = CfnParameter(
             self,

@@ -6,6 +6,13 @@ from aws_cdk.assertions import Template
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
 
+def test_a_token_is_not_compared() -> None:
+    stack = cdk.Stack(cdk.App(), "Stack", synthesizer=cdk.LegacyStackSynthesizer())
+    FixedValue(stack, "Key", key=("key",), value=cdk.Aws.STACK_NAME, reason="", instead="")
+
+    assert Template.from_stack(stack).to_json() == {}
+
+
 def test_a_rule_compares_the_value_with_what_the_stack_was_created_with() -> None:
     stack = cdk.Stack(cdk.App(), "Stack", synthesizer=cdk.LegacyStackSynthesizer())
     FixedValue(

@@ -88,11 +88,16 @@ def _further_subnet(document: dict[str, Any]) -> None:
     )
 
 
+def _other_name(document: dict[str, Any]) -> None:
+    document["cluster"]["name"] = "another"
+
+
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "addresses of nodes": (_other_addresses, "network.hyperpod_subnets[0].cidr: '10.3.0.0/16' "),
     "zone of nodes": (_other_zone, "network.hyperpod_subnets[0].availability_zone_id: 'usw2-az1' "),
     "public subnets": (_other_public_subnets, "network.public_subnet_cidrs[0]: '10.192.12.0/24' "),
     "encryption of secrets": (_encrypted_secrets, f"eks.secrets_kms_key_arn: '{_KEY}' "),
+    "name of the cluster": (_other_name, "cluster.name: 'another' "),
     "zone of the file system": (_files_elsewhere, "storage.availability_zone_id: 'usw2-az1' "),
 }
 
