@@ -2,8 +2,8 @@
 # Every setting of the lifecycle scripts, with its default. HyperPod passes no environment to the
 # scripts: change a value here and deploy again. The environment wins so that tests can override.
 
-# What the configuration of the deployment says, in lines `NAME=value`; it lies beside the scripts
-# in their bucket, and HyperPod copies both to the node. Without it, the defaults below hold.
+# What the configuration of the deployment says, in lines `NAME=value`. The deployment puts it beside
+# the scripts in their bucket, and HyperPod copies both to the node. Without it, the defaults hold.
 DEPLOYMENT_SETTINGS=$(dirname -- "${BASH_SOURCE[0]}")/deployment.env
 
 # Print the value of $1 in that file, or nothing. It is read and never run.

@@ -67,6 +67,11 @@ class PlatformStack(cdk.Stack):
             bucket=bucket,
             provisioner=self.provisioner,
             directory=scripts,
+            settings={
+                "LUSTRE_FAILURE": (
+                    config.storage.lustre_failure if config.storage is not None else "warn"
+                )
+            },
             writers=config.lifecycle_scripts.writers,
         )
         self.execution_role = ExecutionRole(

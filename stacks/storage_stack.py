@@ -30,11 +30,13 @@ class StorageStack(cdk.Stack):
         super().__init__(
             scope, construct_id, termination_protection=not storage.delete_with_stack, **kwargs
         )
+        subnets = platform.network.node_subnets
         lustre = Lustre(
             self,
             "Lustre",
             vpc=platform.network.vpc,
-            subnet=platform.network.node_subnets.in_zone(storage.availability_zone_id),
+            subnet=subnets.in_zone(storage.availability_zone_id),
+            zone_id=storage.availability_zone_id or subnets.first_zone_id,
             security_group=platform.security_group,
             storage=storage,
         )

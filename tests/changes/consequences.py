@@ -30,9 +30,26 @@ class Outcome(StrEnum):
 
 _SEVERITY = [outcome.value for outcome in Outcome]
 
+# The stack that all others depend on.
+_FIRST = "platform"
+
+# The properties that the physical ID of a custom resource is made of (lambda/provisioner).
+_PHYSICAL_IDS = {
+    "Custom::HelmRelease": ("ClusterName", "Namespace", "Release"),
+    "Custom::HyperPodCluster": ("ClusterName",),
+}
+
 # What at most one resource at a time can have, beside the identifiers that the schemas name: an
 # address has one gateway, https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-basics.html,
-_EXCLUSIVE = {"AWS::EC2::NatGateway": ("AllocationId",)}
+# a directory of a file system has one S3 location and the other way round,
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html,
+_EXCLUSIVE = {
+    "AWS::EC2::NatGateway": ((("AllocationId",),),),
+    "AWS::FSx::DataRepositoryAssociation": (
+        (("FileSystemId",), ("FileSystemPath",)),
+        (("FileSystemId",), ("DataRepositoryPath",)),
+    ),
+}
 # and address blocks of a VPC do not overlap,
 # https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html.
 _ADDRESS_BLOCKS = ("AWS::EC2::Subnet", "AWS::EC2::VPCCidrBlock")
@@ -90,9 +107,9 @@ class _Comparison:
         while size != len(self.replaced):
             size = len(self.replaced)
             for stack, name in self.kept():
-                schema = schema_of(self.old[stack]["Resources"][name]["Type"])
+                kind = self.old[stack]["Resources"][name]["Type"]
                 old = self.properties(self.old, stack, name)
-                if schema and schema.replacing(old, self.properties(self.new, stack, name)):
+                if _is_replacing(kind, old, self.properties(self.new, stack, name)):
                     self.replaced.add((stack, name))
 
     def refused(self, stack: str, name: str) -> bool:
@@ -107,6 +124,13 @@ class _Comparison:
         )
 
 
+def _is_replacing(kind: str, old: Any, new: Any) -> bool:  # noqa: ANN401 - properties
+    schema = schema_of(kind)
+    if schema is not None:
+        return bool(schema.replacing(old, new))
+    return any(old.get(name) != new.get(name) for name in _PHYSICAL_IDS.get(kind, ()))
+
+
 def consequences(old: Templates, new: Templates) -> dict[str, str]:
     """Return what becomes of the resources, the worst for each stack and type.
 
@@ -116,15 +140,39 @@ def consequences(old: Templates, new: Templates) -> dict[str, str]:
 
     Returns:
         `stack/type` to the outcome in lower case. `stack/export` fails when a deployed stack
-        imports what changes.
+        imports what changes. `stack/rules` is refused before anything is done with the stack, and
+        then with those that depend on it.
 
     Raises:
         LookupError: A resource has a type that the schemas' data file lacks.
     """
     _require_schemas(new)
-    comparison = _Comparison(old, new)
+    refused = {stack for stack in old.keys() & new.keys() if _breaks_a_rule(old[stack], new[stack])}
+    untouched = old.keys() if _FIRST in refused else refused
+    reached = {name: old.get(name, new[name]) if name in untouched else new[name] for name in new}
+    comparison = _Comparison(old, reached)
     comparison.find_replaced()
-    return worst([{label: outcome.value} for label, outcome in _outcomes(comparison)])
+    found = [{label: outcome.value} for label, outcome in _outcomes(comparison)]
+    return worst([*found, *({f"{stack}/rules": Outcome.REFUSED.value} for stack in refused)])
+
+
+def _breaks_a_rule(old: Template, new: Template) -> bool:
+    """Return whether CloudFormation refuses an update that keeps the parameters' values.
+
+    That is how `cdk deploy` and `aws cloudformation deploy` update.
+    """
+    former = old.get("Parameters", {})
+    values = {
+        name: former.get(name, definition).get("Default")
+        for name, definition in new.get("Parameters", {}).items()
+    }
+    return any(
+        values[assertion["Assert"]["Fn::Equals"][0]["Ref"]] != assertion["Assert"]["Fn::Equals"][1]
+        for rule in new.get("Rules", {}).values()
+        for assertion in rule["Assertions"]
+        # CDK's own rule about its bootstrap stack has another function.
+        if "Fn::Equals" in assertion["Assert"]
+    )
 
 
 def _require_schemas(templates: Templates) -> None:
@@ -186,7 +234,7 @@ def _label(stack: str, definition: Template) -> str:
 def _exclude_each_other(kind: str, old: Any, new: Any) -> bool:  # noqa: ANN401 - properties
     schema = schema_of(kind)
     identifiers = () if schema is None else schema.identifiers
-    for properties in (*identifiers, *(((name,),) for name in _EXCLUSIVE.get(kind, ()))):
+    for properties in (*identifiers, *_EXCLUSIVE.get(kind, ())):
         values = [values_at(new, path) for path in properties]
         if all(values) and values == [values_at(old, path) for path in properties]:
             return True

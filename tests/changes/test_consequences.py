@@ -23,6 +23,15 @@ def entry(principal: str) -> dict[str, Any]:
     return resource("AWS::EKS::AccessEntry", ClusterName="ml-eks", PrincipalArn=principal)
 
 
+def link(location: str) -> dict[str, Any]:
+    return resource(
+        "AWS::FSx::DataRepositoryAssociation",
+        FileSystemId="fs",
+        FileSystemPath="/s3",
+        DataRepositoryPath=location,
+    )
+
+
 VPC = {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16")}
 WIDER = {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/15")}
 BUCKET = resource("AWS::S3::Bucket", BucketName="scripts")
@@ -74,6 +83,11 @@ CASES: dict[str, tuple[Resources, Resources, dict[str, str]]] = {
         {"Nat": resource("AWS::EC2::NatGateway", SubnetId="b", AllocationId={"Ref": "Ip"})},
         {"platform/AWS::EC2::NatGateway": "fail"},
     ),
+    "a directory that is linked to another S3 location": (
+        {"Link": link("s3://bucket/a")},
+        {"Link": link("s3://bucket/b")},
+        {"platform/AWS::FSx::DataRepositoryAssociation": "fail"},
+    ),
     "an association, which is deleted first": (
         {"Of": resource("AWS::EC2::SubnetRouteTableAssociation", SubnetId="a", RouteTableId="b")},
         {"Of": resource("AWS::EC2::SubnetRouteTableAssociation", SubnetId="a", RouteTableId="c")},
@@ -122,9 +136,30 @@ def test_a_type_without_schema_is_told() -> None:
         consequences(queue, queue)
 
 
-def test_custom_resources_have_no_schema_and_are_updated() -> None:
+@pytest.mark.parametrize(("name", "outcome"), [("Count", "update"), ("ClusterName", "replace")])
+def test_custom_resources_have_no_schema_but_physical_ids(name: str, outcome: str) -> None:
+    kind = "Custom::HyperPodCluster"
     old, new = (
-        {"hyperpod": {"Resources": {"Cluster": resource("Custom::HyperPodCluster", Count=count)}}}
-        for count in (1, 2)
+        {"hyperpod": {"Resources": {"Cluster": resource(kind, **{name: value})}}} for value in "ab"
     )
-    assert consequences(old, new) == {"hyperpod/Custom::HyperPodCluster": "update"}
+    assert consequences(old, new) == {f"hyperpod/{kind}": outcome}
+
+
+def fixed(cidr: str) -> dict[str, Any]:
+    """Return a stack whose rule keeps the address block of a subnet, and one that imports it."""
+    rule = {"Assert": {"Fn::Equals": [{"Ref": "Block"}, cidr]}, "AssertDescription": "is fixed"}
+    templates = {**exporting({**VPC, "Subnet": subnet(cidr=cidr)}), **IMPORTING}
+    templates["platform"] |= {
+        "Parameters": {"Block": {"Type": "String", "Default": cidr}},
+        "Rules": {"Fixed": {"Assertions": [rule]}},
+    }
+    return templates
+
+
+def test_a_rule_refuses_before_anything_is_done() -> None:
+    old, new = fixed("10.0.0.0/24"), fixed("10.0.1.0/24")
+    assert consequences(old, new) == {"platform/rules": "refused"}
+    assert consequences(new, new) == {}
+    # What had no rule yet is not refused: the parameter begins with the new value.
+    del old["platform"]["Rules"], old["platform"]["Parameters"]
+    assert consequences(old, new)["platform/AWS::EC2::Subnet"] == "replace"

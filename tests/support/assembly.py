@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
-from cdk_nag import AwsSolutionsChecks
+from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config
 from stacks.deployment import add_stacks
@@ -78,13 +78,13 @@ def synthesized(
         config: The configuration.
         chart: Chart of the HyperPod dependencies.
         directory: Where to write.
-        nag: Whether cdk-nag's AwsSolutions rules are run too.
+        nag: Whether cdk-nag's AwsSolutions and NIST 800-53 rules are run too.
         validate: Whether CDK validates the templates.
     """
     app = new_app(directory, validate=validate)
     add_stacks(app, config=config, chart=chart)
     if nag:
-        cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+        cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app), NIST80053R5Checks(app))
     try:
         app.synth()
     except RuntimeError as error:

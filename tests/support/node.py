@@ -52,13 +52,21 @@ class Run:
 
 
 class Node:
-    """A node before its first boot script; change it, then `run`."""
+    """A node before its first boot script; change it, then `run`.
 
-    def __init__(self, directory: Path, *, release: str = "amzn-2023") -> None:
+    Args:
+        directory: Gets all of it.
+        release: Operating system and version.
+        scripts: The lifecycle scripts, which are copied to it. Default: the project's own.
+    """
+
+    def __init__(
+        self, directory: Path, *, release: str = "amzn-2023", scripts: Path = SCRIPTS
+    ) -> None:
         self.root = directory / "root"
         self._state = directory / "state"
         self._bin = directory / "bin"
-        self._scripts = shutil.copytree(SCRIPTS, directory / "scripts")
+        self._scripts = shutil.copytree(scripts, directory / "scripts")
         for folder in (self.root, self._state, self._bin):
             folder.mkdir()
         for name in _STUBBED:

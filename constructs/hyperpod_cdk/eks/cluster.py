@@ -14,8 +14,14 @@ from constructs import Construct
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, skip_checkov
+from hyperpod_cdk.synthesis.acknowledge import (
+    acknowledge,
+    acknowledge_log_groups,
+    managed_policy_nag_id,
+    skip_checkov,
+)
 from hyperpod_cdk.synthesis.findings import report
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
 # Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
 _DAEMON_SET_ADDONS = {
@@ -58,6 +64,15 @@ class EksCluster(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         report(self, eks_findings(eks))
+        FixedValue(
+            self,
+            # With `Secrets` in its name, CloudFormation's rules would take the ARN for one.
+            "KmsKeyArn",
+            key=("eks", "secrets_kms_key_arn"),
+            value=eks.secrets_kms_key_arn,
+            reason="the control plane would be replaced",
+            instead="encrypt a cluster without a key by `aws eks associate-encryption-config`",
+        )
         # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
         self.cluster = cast(
             "aws_eks_v2.ICluster",
@@ -164,11 +179,7 @@ class EksCluster(Construct):
             # A group that stayed would keep a deployment of the same name from being made again.
             removal_policy=RemovalPolicy.DESTROY,
         )
-        skip_checkov(
-            log_group,
-            resource_type="AWS::Logs::LogGroup",
-            reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
-        )
+        acknowledge_log_groups(log_group)
         return log_group
 
     def _secrets_key(self, eks: EksConfig) -> kms.IKey | None:

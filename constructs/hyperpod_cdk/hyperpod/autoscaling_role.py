@@ -8,7 +8,11 @@ from constructs import Construct
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
 from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
+from hyperpod_cdk.synthesis.acknowledge import (
+    acknowledge,
+    acknowledge_inline_policies,
+    wildcard_nag_id,
+)
 
 
 class AutoScalingRole(Construct):
@@ -50,6 +54,7 @@ class AutoScalingRole(Construct):
             # Within the role, so that whoever uses it waits for its rights too.
             inline_policies={"ScaleClusters": rights},
         )
+        acknowledge_inline_policies(self.role)
         acknowledge(
             self,
             {

@@ -20,6 +20,7 @@ from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.synthesis.acknowledge import acknowledge
 from hyperpod_cdk.synthesis.findings import report
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy, refuse_large_request
 
 
@@ -75,6 +76,15 @@ class HyperPodCluster(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         report(self, cluster_findings(cluster))
+        FixedValue(
+            self,
+            "Name",
+            key=("cluster", "name"),
+            value=cluster.name,
+            # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html
+            reason="an EKS cluster takes one HyperPod cluster, so another cannot replace it",
+            instead="destroy the HyperPod stack and deploy it again",
+        )
         if cluster.role_arn is None and cluster_role is not None:
             cluster = cluster.model_copy(update={"role_arn": cluster_role.role_arn})
         if cluster.auto_scaling is not None and cluster.role_arn is None:

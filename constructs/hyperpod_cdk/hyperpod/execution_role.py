@@ -15,7 +15,12 @@ from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.network import NodeSubnets
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, wildcard_nag_id
+from hyperpod_cdk.synthesis.acknowledge import (
+    acknowledge,
+    acknowledge_inline_policies,
+    managed_policy_nag_id,
+    wildcard_nag_id,
+)
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy
 
 _MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
@@ -87,6 +92,7 @@ class ExecutionRole(Construct):
             to_do="let instance groups share subnets, security groups, keys and script locations, "
             "or give some an execution_role_arn of your own",
         )
+        acknowledge_inline_policies(self.policy)
         acknowledge(self, {**self._acknowledgments(), **need_acknowledgments(self, groups)})
 
     def _network_statements(
@@ -131,6 +137,7 @@ class ExecutionRole(Construct):
                 # HyperPod's instances are in an account of the service, so no ARN names them.
                 actions=["ec2:DetachNetworkInterface"],
                 resources=["*"],
+                conditions={"StringEquals": {"ec2:Region": Aws.REGION}},
             ),
             iam.PolicyStatement(
                 sid="AttachNetworkInterfaces",

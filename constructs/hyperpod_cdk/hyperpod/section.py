@@ -62,8 +62,8 @@ class ClusterConfig(WaitingConfig):
         ),
         Api("ClusterName"),
     ]
-    """Name of the HyperPod cluster, once in the account and region. Default: `<name>-cluster`, from
-    the name of the deployment."""
+    """Name of the HyperPod cluster, once in the account and region; cannot be changed later.
+    Default: `<name>-cluster`, from the name of the deployment."""
 
     node_recovery: Annotated[
         str,

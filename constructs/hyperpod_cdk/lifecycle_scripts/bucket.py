@@ -4,7 +4,7 @@ from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, skip_checkov
+from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge, skip_checkov
 
 
 class LifecycleBucket(Construct):
@@ -48,7 +48,13 @@ class LifecycleBucket(Construct):
         )
         acknowledge(
             access_logs,
-            {"AwsSolutions-S1": "This bucket holds the access logs; logging it would never end."},
+            {
+                "AwsSolutions-S1": "This bucket holds the access logs; logging it would never end.",
+                # https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
+                f"{NIST}S3DefaultEncryptionKMS": (
+                    "S3 delivers access logs to buckets that it encrypts with its own keys only."
+                ),
+            },
         )
         skip_checkov(
             access_logs,
@@ -67,4 +73,22 @@ class LifecycleBucket(Construct):
             server_access_logs_bucket=access_logs,
             server_access_logs_prefix="lifecycle-scripts/",
             removal_policy=RemovalPolicy.DESTROY,
+        )
+        acknowledge(
+            self.bucket,
+            {
+                f"{NIST}S3DefaultEncryptionKMS": (
+                    "Scripts hold no secret; S3 encrypts them, and a key would have to be shared "
+                    "with every role of nodes."
+                )
+            },
+        )
+        acknowledge(
+            self,
+            {
+                f"{NIST}S3BucketReplicationEnabled": (
+                    "A deployment writes the scripts again, and access logs expire; a copy would "
+                    "only cost."
+                )
+            },
         )

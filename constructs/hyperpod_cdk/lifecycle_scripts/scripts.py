@@ -1,7 +1,8 @@
 """The lifecycle scripts, put into their bucket before any node starts."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from aws_cdk import Aws, CustomResource, IgnoreMode, Stack
@@ -23,6 +24,10 @@ _CHANGES = [
     "s3:ReplicateObject",
 ]
 
+_SETTINGS_KEY = "deployment.env"
+# What `lifecycle/settings.sh` finds in a line.
+_SETTING = re.compile(r"[A-Z][A-Z0-9_]*=[^\n\r]*")
+
 
 class LifecycleScripts(Construct):
     """Lifecycle scripts in an S3 bucket.
@@ -31,6 +36,9 @@ class LifecycleScripts(Construct):
     hidden: files and folders whose names start with a dot. An update removes files that are gone
     from the directory; deletion removes exactly the files that were put there and nothing else.
     (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
+
+    Settings become a file `deployment.env` beside them, one line `NAME=value` each, which HyperPod
+    copies to each new node with the scripts.
 
     Nodes run the scripts as root, and several AWS managed policies let their holders write every
     object whose bucket's name has `sagemaker` in it. So the policy of a bucket in the provisioner's
@@ -42,6 +50,7 @@ class LifecycleScripts(Construct):
         provisioner: Does the copying.
         directory: Local directory. Default: this package's own scripts.
         on_create: Entry script, relative to the directory.
+        settings: What the scripts read of this deployment, by name. Default: nothing.
         writers: ARNs of IAM roles and users that may change the scripts too. Default: nobody.
 
     Attributes:
@@ -51,7 +60,8 @@ class LifecycleScripts(Construct):
         keys: Keys of all scripts in the bucket.
 
     Raises:
-        ValueError: The entry script is not in the directory.
+        ValueError: The entry script is not in the directory, `deployment.env` is although there are
+            settings, or a setting is not one line.
     """
 
     def __init__(
@@ -63,6 +73,7 @@ class LifecycleScripts(Construct):
         provisioner: Provisioner,
         directory: Path | None = None,
         on_create: str = "on_create.sh",
+        settings: Mapping[str, str] | None = None,
         writers: Sequence[str] = (),
     ) -> None:
         super().__init__(scope, construct_id)
@@ -78,6 +89,11 @@ class LifecycleScripts(Construct):
             raise ValueError(
                 f"{directory}: entry script {on_create!r} is missing; it has {self.keys}"
             )
+        made = _made_files(settings if settings is not None else {})
+        for key in made:
+            if key in self.keys:
+                raise ValueError(f"{directory}: {key!r} is made from the settings; remove the file")
+        self.keys = sorted([*self.keys, *made])
         self.bucket = bucket
         self.on_create = on_create
         asset = s3_assets.Asset(
@@ -130,6 +146,7 @@ class LifecycleScripts(Construct):
                 "SourceDigest": asset.asset_hash,
                 "DestinationBucket": bucket.bucket_name,
                 "Keys": json.dumps(self.keys),
+                **({"Files": json.dumps(made)} if made else {}),
             },
             depends_on=[access],
         )
@@ -147,3 +164,12 @@ class LifecycleScripts(Construct):
             # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
             conditions={"ArnNotEquals": {"aws:PrincipalArn": [*writers, root_user]}},
         )
+
+
+def _made_files(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the text of each file that is not in the directory, by its key."""
+    lines = [f"{name}={value}" for name, value in settings.items()]
+    for line in lines:
+        if _SETTING.fullmatch(line) is None:
+            raise ValueError(f"setting {line!r} must be one line, NAME=value")
+    return {_SETTINGS_KEY: "".join(f"{line}\n" for line in lines)} if lines else {}

@@ -10,7 +10,17 @@ from constructs import Construct
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnets import PrivateSubnet, PublicSubnet, SubnetZone
 from hyperpod_cdk.schema.cidrs import is_inside
-from hyperpod_cdk.synthesis.acknowledge import skip_checkov
+from hyperpod_cdk.schema.errors import Path
+from hyperpod_cdk.synthesis.acknowledge import (
+    NIST,
+    acknowledge,
+    acknowledge_inline_policies,
+    acknowledge_log_groups,
+)
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
+
+_ANOTHER_DEPLOYMENT = "deploy under another name"
+_AN_ITEM_MORE = f"add to the end of the list, or {_ANOTHER_DEPLOYMENT}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +40,11 @@ class NodeSubnets:
     def ids(self) -> list[str]:
         """The ID of each subnet."""
         return [subnet.subnet_id for subnet in self.subnets]
+
+    @property
+    def first_zone_id(self) -> str | None:
+        """The Availability Zone ID of the first subnet; None where it is not known."""
+        return self.zone_ids[0] if self.zone_ids else None
 
     def in_zone(self, availability_zone_id: str | None) -> ec2.ISubnet:
         """Return the first subnet of an Availability Zone.
@@ -70,14 +85,22 @@ class Network(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, network: NetworkConfig) -> None:
         super().__init__(scope, construct_id)
+        self._fix(network)
         self.vpc = ec2.Vpc(
             self,
             "Vpc",
             ip_addresses=ec2.IpAddresses.cidr(network.vpc_cidr),
             subnet_configuration=[],
-            # Nothing uses the default group; emptying it would take one more Lambda function with
-            # rights on security groups.
             restrict_default_security_group=False,
+        )
+        acknowledge(
+            self.vpc,
+            {
+                f"{NIST}VPCDefaultSecurityGroupClosed": (
+                    "Nothing uses the default group; emptying it would take one more Lambda "
+                    "function with rights on security groups."
+                )
+            },
         )
         self._add_flow_log()
         publics = self._public_subnets(network)
@@ -110,18 +133,41 @@ class Network(Construct):
             subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.node_subnets.subnets])],
         )
 
+    def _fix(self, network: NetworkConfig) -> None:
+        """Refuse what would replace a subnet; more of them may be added at the end of a list."""
+        publics = network.public_subnet_cidrs
+        zones = network.availability_zone_ids or [None] * len(publics)
+        values: dict[Path, str | None] = {
+            ("vpc_cidr",): network.vpc_cidr,
+            # All in one: EKS takes no subnet in a further zone.
+            # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+            ("eks_subnet_cidrs",): ", ".join(network.eks_subnet_cidrs),
+            **{("public_subnet_cidrs", index): cidr for index, cidr in enumerate(publics)},
+            **{("availability_zone_ids", index): zone for index, zone in enumerate(zones)},
+        }
+        for index, subnet in enumerate(network.hyperpod_subnets):
+            place = ("hyperpod_subnets", index)
+            values[*place, "cidr"] = subnet.cidr
+            values[*place, "availability_zone_id"] = network.hyperpod_zone_ids[index]
+        for path, value in values.items():
+            FixedValue(
+                self,
+                "".join(f"{step}".title().replace("_", "") for step in path),
+                key=("network", *path),
+                value=value,
+                reason="its subnets would be replaced under what runs in them",
+                instead=_AN_ITEM_MORE if len(path) > 1 else _ANOTHER_DEPLOYMENT,
+            )
+
     def _add_flow_log(self) -> None:
-        self.vpc.add_flow_log(
+        flow_log = self.vpc.add_flow_log(
             "FlowLog",
             destination=ec2.FlowLogDestination.to_cloud_watch_logs(
                 logs.LogGroup(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
             ),
         )
-        skip_checkov(
-            self,
-            resource_type="AWS::Logs::LogGroup",
-            reasons={"CKV_AWS_158": "Flow records hold addresses; CloudWatch Logs encrypts them."},
-        )
+        acknowledge_log_groups(self)
+        acknowledge_inline_policies(flow_log)
 
     def _public_subnets(self, network: NetworkConfig) -> list[PublicSubnet]:
         internet_gateway = ec2.CfnInternetGateway(self, "InternetGateway")

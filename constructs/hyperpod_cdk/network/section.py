@@ -30,7 +30,7 @@ class NetworkConfig(Section):
     """VPC, subnets and availability zones."""
 
     vpc_cidr: AllocatableCidr = "10.192.0.0/16"
-    """Primary IPv4 CIDR block of the VPC, /16 to /28."""
+    """Primary IPv4 CIDR block of the VPC, /16 to /28; cannot be changed later."""
 
     public_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.10.0/24", "10.192.11.0/24")
     """One public subnet for each availability zone, each with a NAT gateway; inside vpc_cidr."""
@@ -45,7 +45,8 @@ class NetworkConfig(Section):
     in every account. Default: the region's first two zones, by name."""
 
     hyperpod_subnets: Listed[HyperPodSubnetConfig] = (HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
-    """Private subnets for the nodes. EFA traffic does not leave a zone."""
+    """Private subnets for the nodes. EFA traffic does not leave a zone. Once deployed, they cannot
+    be changed, only added to; the last one can be removed in a deployment after its groups."""
 
     @property
     def hyperpod_zone_ids(self) -> tuple[str | None, ...]:

@@ -3,6 +3,8 @@
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
+
 
 class ClusterSecurityGroup(Construct):
     """A security group that carries EFA, Lustre and Kubernetes traffic among its members.
@@ -41,5 +43,13 @@ class ClusterSecurityGroup(Construct):
             ip_protocol="-1",
             cidr_ip="0.0.0.0/0",
             description="Images and AWS APIs",
+        )
+        acknowledge(
+            group,
+            {
+                f"{NIST}EC2RestrictedCommonPorts": (
+                    "EFA needs all traffic among the members of the group; it lets nobody else in."
+                )
+            },
         )
         self.security_group: ec2.ISecurityGroup = group

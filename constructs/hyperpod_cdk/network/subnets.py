@@ -7,6 +7,8 @@ from aws_cdk import Fn, Tags
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubnetZone:
@@ -83,6 +85,15 @@ class PublicSubnet(Construct):
             gateway_id=internet_gateway.ref,
         )
         route.add_resource_dependency(attachment)
+        acknowledge(
+            route,
+            {
+                f"{NIST}VPCNoUnrestrictedRouteToIGW": (
+                    "It makes the subnet public, for the NAT gateway and load balancers; nothing "
+                    "in it gets a public address by itself."
+                )
+            },
+        )
         address = ec2.CfnEIP(self, "Address", domain="vpc")
         # An address can only be used once the internet gateway is attached.
         address.add_resource_dependency(attachment)

@@ -5,6 +5,7 @@ from aws_cdk import custom_resources as cr
 from constructs import IConstruct
 
 from hyperpod_cdk.synthesis.acknowledge import (
+    NIST,
     acknowledge,
     managed_policy_nag_id,
     skip_checkov,
@@ -49,27 +50,36 @@ def acknowledge_provider(
             ),
         },
     )
+    for function in framework:
+        skip_checkov(
+            function,
+            resource_type="AWS::Lambda::Function",
+            reasons={"CKV_AWS_173": "Its environment holds names of functions, no secret."},
+        )
+    skip_checkov(
+        provider.node.find_child("waiter-state-machine"),
+        resource_type="AWS::IAM::Policy",
+        reasons={"CKV_AWS_111": "Log delivery of CDK's waiter: AWS takes no resource for it."},
+    )
 
 
-def skip_provisioner_checks(provisioner: IConstruct) -> None:
-    """Have checkov skip what does not fit functions that only CloudFormation invokes."""
+def acknowledge_functions(provisioner: IConstruct) -> None:
+    """Acknowledge what does not fit functions that only CloudFormation invokes."""
+    reasons = {
+        ("CKV_AWS_115", "LambdaConcurrency"): (
+            "CloudFormation alone invokes it; a reservation fails in new accounts."
+        ),
+        ("CKV_AWS_116", "LambdaDLQ"): (
+            "It is invoked synchronously, so a dead-letter queue would stay empty."
+        ),
+        ("CKV_AWS_117", "LambdaInsideVPC"): (
+            "What calls Kubernetes is placed in the VPC if the endpoint needs it; CDK's framework "
+            "calls AWS APIs alone."
+        ),
+    }
+    acknowledge(provisioner, {f"{NIST}{rule}": text for (_, rule), text in reasons.items()})
     skip_checkov(
         provisioner,
         resource_type="AWS::Lambda::Function",
-        reasons={
-            "CKV_AWS_115": "CloudFormation alone invokes it; a reservation fails in new accounts.",
-            "CKV_AWS_116": "It is invoked synchronously, so a dead-letter queue would stay empty.",
-            "CKV_AWS_117": "It is placed in the VPC when the Kubernetes endpoint needs it.",
-            "CKV_AWS_173": "Its environment holds names of functions, no secret.",
-        },
-    )
-    skip_checkov(
-        provisioner,
-        resource_type="AWS::Logs::LogGroup",
-        reasons={"CKV_AWS_158": "It holds no secret; CloudWatch Logs encrypts it."},
-    )
-    skip_checkov(
-        provisioner,
-        resource_type="AWS::IAM::Policy",
-        reasons={"CKV_AWS_111": "Log delivery of CDK's waiter: AWS takes no resource for it."},
+        reasons={check: text for (check, _), text in reasons.items()},
     )

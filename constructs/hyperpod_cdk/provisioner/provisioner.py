@@ -16,11 +16,16 @@ from constructs import Construct, IDependable
 
 from hyperpod_cdk.facts.versions import PROVISIONER_ARCHITECTURE, PROVISIONER_RUNTIME
 from hyperpod_cdk.provisioner.acknowledgments import (
+    acknowledge_functions,
     acknowledge_provider,
-    skip_provisioner_checks,
 )
 from hyperpod_cdk.provisioner.code import provisioner_code
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id
+from hyperpod_cdk.synthesis.acknowledge import (
+    acknowledge,
+    acknowledge_inline_policies,
+    acknowledge_log_groups,
+    managed_policy_nag_id,
+)
 
 # CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
@@ -151,7 +156,9 @@ class Provisioner(Construct):
             _allow_network_interfaces(self.role)
             self._provider.node.add_dependency(*placement.internet_access)
         acknowledge_provider(self._provider, on_event=on_event, is_complete=is_complete)
-        skip_provisioner_checks(self)
+        acknowledge_functions(self)
+        acknowledge_log_groups(self)
+        acknowledge_inline_policies(self)
 
     def _waiter_logs(self) -> logs.LogGroup:
         # Log delivery adds each group of another name to one resource policy of 5,120 characters,
@@ -171,7 +178,9 @@ class Provisioner(Construct):
         self, scope: Construct, construct_id: str, *, statements: Sequence[iam.PolicyStatement]
     ) -> iam.Policy:
         """Add rights to the role through a policy in `scope`'s stack, which lives as long as it."""
-        return iam.Policy(scope, construct_id, roles=[self.role], statements=list(statements))
+        policy = iam.Policy(scope, construct_id, roles=[self.role], statements=list(statements))
+        acknowledge_inline_policies(policy)
+        return policy
 
     def read_asset(self, asset: s3_assets.Asset) -> iam.PolicyStatement:
         """Return the right to read exactly one asset."""

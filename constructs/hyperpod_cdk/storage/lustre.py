@@ -7,6 +7,7 @@ from constructs import Construct
 
 from hyperpod_cdk.facts.versions import LUSTRE_VERSION
 from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
 
 class Lustre(Construct):
@@ -17,6 +18,7 @@ class Lustre(Construct):
     Args:
         vpc: The VPC.
         subnet: Put it in the AZ of the nodes: another one costs transfer and latency.
+        zone_id: ID of the subnet's AZ. Default: not known.
         security_group: Must let TCP 988 and 1018-1023 through from the nodes.
         storage: Size, throughput, compression, linked S3 location, and whether deleting the stack
             deletes it.
@@ -32,12 +34,21 @@ class Lustre(Construct):
         *,
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
+        zone_id: str | None = None,
         security_group: ec2.ISecurityGroup,
         storage: StorageConfig,
     ) -> None:
         super().__init__(scope, construct_id)
         removal_policy = (
             RemovalPolicy.DESTROY if storage.delete_with_stack else RemovalPolicy.RETAIN
+        )
+        FixedValue(
+            self,
+            "AvailabilityZoneId",
+            key=("storage", "availability_zone_id"),
+            value=zone_id,
+            reason="the file system would be replaced by an empty one",
+            instead="deploy under another name and copy the files",
         )
         self.file_system = fsx.LustreFileSystem(
             self,
@@ -59,6 +70,21 @@ class Lustre(Construct):
         )
         if storage.data_repository_s3_uri is not None:
             exported = list(storage.exported_events)
+            linked = {
+                "data_repository_s3_uri": storage.data_repository_s3_uri,
+                "data_repository_path": storage.data_repository_path,
+            }
+            for key, value in linked.items():
+                FixedValue(
+                    self,
+                    key.title().replace("_", ""),
+                    key=("storage", key),
+                    value=value,
+                    # And CloudFormation makes the other link before it removes this one.
+                    # https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html
+                    reason="FSx links a directory to one S3 location, and a location to one",
+                    instead="leave data_repository_s3_uri out, deploy, and then set the other link",
+                )
             # No L2.
             association = fsx.CfnDataRepositoryAssociation(
                 self,

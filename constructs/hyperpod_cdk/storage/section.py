@@ -48,8 +48,12 @@ class StorageConfig(Section):
     """Data compression: LZ4, or NONE."""
 
     availability_zone_id: AvailabilityZoneId | None = None
-    """Zone of the file system, by ID; one of the HyperPod subnets' zones. Default: the first
-    HyperPod subnet's."""
+    """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
+    later. Default: the first HyperPod subnet's."""
+
+    stop_nodes_without_lustre: bool = False
+    """Whether a new node fails that cannot use Lustre, because of its kernel modules, LNet or EFA.
+    Default: false, it joins the cluster with a warning in its log."""
 
     data_repository_s3_uri: (
         Annotated[
@@ -84,6 +88,11 @@ class StorageConfig(Section):
 
     i_understand_all_files_are_deleted: bool = False
     """Second half of the switch; without it delete_with_stack is refused."""
+
+    @property
+    def lustre_failure(self) -> str:
+        """What the lifecycle scripts do with a node that cannot use Lustre."""
+        return "stop" if self.stop_nodes_without_lustre else "warn"
 
     @property
     def exported_events(self) -> tuple[str, ...]:

@@ -6,6 +6,9 @@ from typing import Any
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 from constructs import Construct, IConstruct
 
+NIST = "NIST.800.53.R5-"
+"""Begins the ids of cdk-nag's NIST 800-53 rules."""
+
 
 def acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
     """Record why each finding on `construct` and its children is accepted.
@@ -30,7 +33,28 @@ def skip_checkov(scope: IConstruct, *, resource_type: str, reasons: Mapping[str,
     skipped = [{"id": check, "comment": reason} for check, reason in reasons.items()]
     for construct in scope.node.find_all():
         if isinstance(construct, CfnResource) and construct.cfn_resource_type == resource_type:
-            construct.add_metadata("checkov", {"skip": skipped})
+            before = construct.get_metadata("checkov") or {"skip": []}
+            construct.add_metadata("checkov", {"skip": [*before["skip"], *skipped]})
+
+
+def acknowledge_log_groups(scope: IConstruct) -> None:
+    """Record why the log groups under `scope` have no KMS key of their own."""
+    reason = "It holds no secret; CloudWatch Logs encrypts it with a key that AWS owns."
+    acknowledge(scope, {f"{NIST}CloudWatchLogGroupEncrypted": reason})
+    skip_checkov(scope, resource_type="AWS::Logs::LogGroup", reasons={"CKV_AWS_158": reason})
+
+
+def acknowledge_inline_policies(scope: IConstruct) -> None:
+    """Record why the policies under `scope` are inline ones."""
+    acknowledge(
+        scope,
+        {
+            f"{NIST}IAMNoInlinePolicy": (
+                "It belongs to one role and goes with what needs it; a managed policy could be "
+                "attached to others, and a role takes ten by default."
+            )
+        },
+    )
 
 
 def wildcard_nag_id(scope: Construct, resource: str) -> str:

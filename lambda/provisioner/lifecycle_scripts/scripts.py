@@ -2,13 +2,13 @@
 
 | request | on_event                                                              | is_complete |
 |---------|-----------------------------------------------------------------------|-------------|
-| Create  | put every file of the zip                                             | at once     |
+| Create  | put every file of the zip, and those whose text the request has       | at once     |
 | Update  | put every file, remove keys no longer listed (another bucket: Create) | at once     |
 | Delete  | remove the listed keys with all their versions                        | at once     |
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -23,6 +23,7 @@ from provisioner.framework.request import (
     Accepted,
     Progress,
     Request,
+    json_object_property,
     json_property,
     text_property,
 )
@@ -37,6 +38,7 @@ _CONTENT_TYPES = {
     ".md": "text/markdown",
     ".txt": "text/plain",
     ".conf": "text/plain",
+    ".env": "text/plain",
     ".service": "text/plain",
 }
 _OTHER_CONTENT_TYPE = "application/octet-stream"
@@ -51,12 +53,14 @@ class LifecycleScriptsProperties:
         source_key: Key of the zipped scripts.
         destination_bucket: Bucket that nodes read them from.
         keys: Object keys, which are the files' relative paths in the zip.
+        files: Text of each file that is not in the zip, by its key. Default: none.
     """
 
     source_bucket: str
     source_key: str
     destination_bucket: str
     keys: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, properties: Mapping[str, Any]) -> "LifecycleScriptsProperties":
@@ -71,11 +75,18 @@ class LifecycleScriptsProperties:
                 "The property Keys must be a JSON list of object keys",
                 next_step="Pass the relative paths of the scripts.",
             )
+        files = json_object_property(properties, "Files") if "Files" in properties else {}
+        if not all(isinstance(text, str) for text in files.values()):
+            raise ProvisioningError(
+                "The property Files must be a JSON object of texts",
+                next_step="Pass the text of each file that is not in the zip, by its key.",
+            )
         return cls(
             source_bucket=text_property(properties, "SourceBucket"),
             source_key=text_property(properties, "SourceKey"),
             destination_bucket=text_property(properties, "DestinationBucket"),
             keys=tuple(keys),
+            files=files,
         )
 
     @property
@@ -134,13 +145,15 @@ class LifecycleScripts:
             self._s3, bucket=properties.source_bucket, key=properties.source_key, clock=clock
         )
         with open_zip(content, origin=origin) as archive:
-            missing = sorted(set(properties.keys) - set(archive.namelist()))
+            zipped = [key for key in properties.keys if key not in properties.files]
+            missing = sorted(set(zipped) - set(archive.namelist()))
             if missing:
                 raise ProvisioningError(
                     f"The lifecycle script {missing[0]} is not in {origin}",
                     next_step="List only files of the folder that is zipped.",
                 )
-            return {key: archive.read(key) for key in properties.keys}
+            made = {key: text.encode() for key, text in properties.files.items()}
+            return made | {key: archive.read(key) for key in zipped}
 
     def _put(self, bucket: str, key: str, body: bytes, clock: Clock) -> None:
         content_type = _CONTENT_TYPES.get(PurePosixPath(key).suffix, _OTHER_CONTENT_TYPE)

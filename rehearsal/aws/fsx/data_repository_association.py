@@ -37,9 +37,10 @@ def _require_linkable(file_system: dict[str, Any], properties: Properties) -> No
     ]
     if len(siblings) >= _MAX_PER_FILE_SYSTEM:
         raise Refused("ServiceLimitExceeded: a file system takes at most 8 associations.")
-    path = properties["FileSystemPath"]
-    if any(association["FileSystemPath"] == path for association in siblings):
-        raise Refused(f"BadRequest: FileSystemPath {path} already has an association.")
+    # https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html
+    for name in ("FileSystemPath", "DataRepositoryPath"):
+        if any(association[name] == properties[name] for association in siblings):
+            raise Refused(f"BadRequest: {name} {properties[name]} already has an association.")
     bucket = properties["DataRepositoryPath"].removeprefix("s3://").split("/", 1)[0]
     if bucket not in s3._buckets:
         raise Refused(f"BadRequest: DataRepositoryPath: the bucket {bucket} does not exist.")

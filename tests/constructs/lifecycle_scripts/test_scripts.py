@@ -152,3 +152,57 @@ def test_a_missing_entry_script_is_refused(
             directory=directory,
             on_create="boot.sh",
         )
+
+
+def test_settings_become_a_file_beside_the_scripts(
+    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
+) -> None:
+    scripts = LifecycleScripts(
+        stack,
+        "Scripts",
+        bucket=bucket,
+        provisioner=provisioner,
+        directory=directory,
+        settings={"LUSTRE_FAILURE": "stop", "OTHER": "a b"},
+    )
+
+    properties = view().one(RESOURCE)
+
+    assert scripts.keys == ["deployment.env", "lib/log.sh", "on_create.sh"]
+    assert json.loads(properties["Keys"]) == scripts.keys
+    assert json.loads(properties["Files"]) == {"deployment.env": "LUSTRE_FAILURE=stop\nOTHER=a b\n"}
+
+
+@pytest.mark.parametrize("settings", [{"A": "1\nB=2"}, {"a b": "1"}, {"A": "1\r"}])
+def test_a_setting_that_is_not_one_line_is_refused(
+    stack: cdk.Stack,
+    bucket: s3.IBucket,
+    provisioner: Provisioner,
+    directory: Path,
+    settings: dict[str, str],
+) -> None:
+    with pytest.raises(ValueError, match="must be one line, NAME=value"):
+        LifecycleScripts(
+            stack,
+            "Scripts",
+            bucket=bucket,
+            provisioner=provisioner,
+            directory=directory,
+            settings=settings,
+        )
+
+
+def test_a_file_of_the_same_name_is_refused(
+    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path
+) -> None:
+    (directory / "deployment.env").write_text("LUSTRE_FAILURE=warn\n")
+
+    with pytest.raises(ValueError, match=r"'deployment\.env' is made from the settings"):
+        LifecycleScripts(
+            stack,
+            "Scripts",
+            bucket=bucket,
+            provisioner=provisioner,
+            directory=directory,
+            settings={"LUSTRE_FAILURE": "stop"},
+        )

@@ -26,6 +26,7 @@ def seen(stack: cdk.Stack, provisioner: Provisioner, tmp_path: Path, view: View)
         bucket=bucket,
         provisioner=provisioner,
         directory=tmp_path,
+        settings={"LUSTRE_FAILURE": "stop"},
         writers=[WRITER],
     )
     return view()
@@ -41,6 +42,7 @@ def test_all_but_the_provisioner_and_the_writers_are_denied(seen: TemplateView) 
     role = principals[0]["Fn::GetAtt"][0]
     assert seen.resources[role]["Properties"]["Description"].startswith("Installs Helm releases")
     assert {seen.text(arn) for arn in denial["Resource"]} == {
+        "<AWS::S3::Bucket.Arn>/deployment.env",
         "<AWS::S3::Bucket.Arn>/log.sh",
         "<AWS::S3::Bucket.Arn>/on_create.sh",
     }

@@ -5,8 +5,14 @@ from collections.abc import Callable
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_s3 as s3
+from aws_cdk.assertions import Template
 
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, managed_policy_nag_id, wildcard_nag_id
+from hyperpod_cdk.synthesis.acknowledge import (
+    acknowledge,
+    managed_policy_nag_id,
+    skip_checkov,
+    wildcard_nag_id,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +61,15 @@ def test_acknowledgments_are_recorded_at_their_construct(stack: cdk.Stack) -> No
     ]
 
     assert recorded == [("AwsSolutions-S1", "No logs of logs."), ("AwsSolutions-S10", "A reason.")]
+
+
+def test_what_checkov_skips_adds_up(stack: cdk.Stack) -> None:
+    s3.Bucket(stack, "Bucket")
+    for check in ("CKV_AWS_18", "CKV_AWS_21"):
+        skip_checkov(stack, resource_type="AWS::S3::Bucket", reasons={check: "A reason."})
+    skip_checkov(stack, resource_type="AWS::SQS::Queue", reasons={"CKV_AWS_27": "A reason."})
+
+    resources = Template.from_stack(stack).to_json()["Resources"]
+    [metadata] = [resource["Metadata"] for resource in resources.values()]
+
+    assert [skip["id"] for skip in metadata["checkov"]["skip"]] == ["CKV_AWS_18", "CKV_AWS_21"]

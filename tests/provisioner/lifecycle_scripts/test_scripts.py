@@ -59,6 +59,22 @@ def test_update_puts_and_removes_what_is_no_longer_listed(stack: Framework, s3: 
     assert s3.buckets[BUCKET][-1].body == b"#!/bin/sh\necho\n"
 
 
+def test_a_file_of_the_request_is_put_beside_those_of_the_zip(stack: Framework, s3: FakeS3) -> None:
+    wanted = properties("on_create.sh", "deployment.env")
+    for text in ("A=1\n", "A=2\n"):
+        files = {"Files": json.dumps({"deployment.env": text})}
+        if text == "A=1\n":
+            stack.create(wanted | files)
+        else:
+            stack.update(wanted | files)
+        assert s3.keys(BUCKET) == ["deployment.env", "on_create.sh"]
+        [stored] = [item for item in s3.buckets[BUCKET] if item.key == "deployment.env"][-1:]
+        assert (stored.body, stored.content_type) == (text.encode(), "text/plain")
+
+    stack.update(properties("on_create.sh"))
+    assert s3.keys(BUCKET) == ["on_create.sh"]
+
+
 def test_other_bucket_is_a_replacement(stack: Framework, s3: FakeS3) -> None:
     s3.buckets["sagemaker-2"] = []
     stack.create(properties("on_create.sh"))
@@ -107,6 +123,8 @@ def test_failed_create_can_be_deleted(stack: Framework, s3: FakeS3) -> None:
         ({"Keys": '["absent.sh"]'}, r"absent\.sh is not in s3://assets/one\.zip"),
         ({"Keys": '{"a": 1}'}, "Keys must be a JSON list"),
         ({"Keys": "[1]"}, "Keys must be a JSON list"),
+        ({"Files": "[]"}, "Files must be a JSON object"),
+        ({"Files": '{"deployment.env": 1}'}, "Files must be a JSON object of texts"),
         ({"SourceKey": "absent.zip"}, r"s3://assets/absent\.zip does not exist"),
     ],
 )

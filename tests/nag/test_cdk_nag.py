@@ -1,4 +1,4 @@
-"""cdk-nag's AwsSolutions rules over every shipped configuration and the options beside them."""
+"""cdk-nag's AwsSolutions and NIST 800-53 rules over the shipped configurations, and options."""
 
 from pathlib import Path
 from typing import Any
@@ -7,10 +7,10 @@ import aws_cdk as cdk
 import pytest
 import yaml
 from aws_cdk import aws_s3 as s3
-from cdk_nag import AwsSolutionsChecks
+from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.synthesis.acknowledge import acknowledge
+from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 from stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import Assembly, merged, new_app
@@ -47,7 +47,7 @@ def acknowledgments(app: cdk.App) -> list[tuple[str, str]]:
         for entry in construct.node.metadata
         if entry.type == "aws:cdk:acknowledged-rules"
         for rule, reason in entry.data.items()
-        if "AwsSolutions-" in rule
+        if "AwsSolutions-" in rule or NIST in rule
     ]
 
 
@@ -68,7 +68,7 @@ def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart:
 
     given = acknowledgments(app)
 
-    assert len(given) > 10
+    assert len(given) > 30
     for rule, reason in given:
         assert reason[0].isupper(), rule
         assert reason.endswith("."), rule
@@ -76,13 +76,14 @@ def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart:
 
 
 def test_the_rules_bite(app: cdk.App) -> None:
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app), NIST80053R5Checks(app))
     stack = cdk.Stack(app, "Open")
     acknowledge(s3.Bucket(stack, "Bucket"), {"AwsSolutions-S1": "Logs are not what is tested."})
 
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         app.synth()
 
-    assert Assembly(Path(app.outdir)).nag_findings() == [
-        ("AwsSolutions-S10", "Open/Bucket/Resource")
-    ]
+    found = Assembly(Path(app.outdir)).nag_findings()
+    assert ("AwsSolutions-S10", "Open/Bucket/Resource") in found
+    assert (f"{NIST}S3BucketVersioningEnabled", "Open/Bucket/Resource") in found
+    assert "AwsSolutions-S1" not in {rule for rule, _ in found}
