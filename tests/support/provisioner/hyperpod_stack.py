@@ -57,6 +57,9 @@ def properties(*groups: dict[str, Any], name: str = "ml-cluster", **more: Any) -
     return {"ClusterName": name, "Request": json.dumps(request)}
 
 
+ANOTHER_EKS_CLUSTER = {
+    "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/another"}}
+}
 ONE = properties(group("workers"))
 CLASSIC = properties(group("workers"), NodeProvisioningMode=None)
 
