@@ -9,6 +9,7 @@ from rehearsal.aws import (
 )
 from rehearsal.aws.cloudformation import (
     cancelled_update,
+    condition_values,
     custom_resource_rollback,
     exports,
     failed_deletion,
@@ -34,6 +35,7 @@ from rehearsal.aws.eks import cluster as eks_cluster
 from rehearsal.aws.fsx import api as fsx_api
 from rehearsal.aws.fsx import data_repository_association, file_system
 from rehearsal.aws.iam import managed_policies, principal_arn
+from rehearsal.aws.kms import keys as kms_keys
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import api as sagemaker_api
 
@@ -60,6 +62,7 @@ def install(*, settings: Settings) -> None:
     cidr_block.install()
     subnet.install()
     log_groups.install()
+    kms_keys.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
     deletion_protection.install()
@@ -69,6 +72,7 @@ def install(*, settings: Settings) -> None:
     sagemaker_api.install(settings=settings)
     replacement.install()
     exports.install()
+    condition_values.install()
     cancelled_update.install()
     network_dependencies.install(settings=settings)
     custom_resource_rollback.install()

@@ -4,12 +4,13 @@ import secrets
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core.responses import get_account_id
+from ministack.core.responses import get_account_id, get_region
 from ministack.services import ec2, eks
 from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws import log_groups
 from rehearsal.aws.eks.api import EksResponse
+from rehearsal.aws.kms import keys
 from rehearsal.aws.parent_process import Settings
 
 _MIN_ZONES = 2
@@ -33,6 +34,19 @@ def _network_problem(vpc_config: dict[str, Any]) -> str | None:
     return None
 
 
+def _encryption_problem(body: dict[str, Any]) -> str | None:
+    """Return what is wrong with the key for secrets, or None.
+
+    A symmetric key of the cluster's region: CreateCluster in the EKS API reference (Provider).
+    """
+    for encryption in body.get("encryptionConfig") or []:
+        key = encryption.get("provider", {}).get("keyArn", "")
+        problem = keys.problem(key)
+        if problem is not None:
+            return f"The KeyArn in encryptionConfig provider, {key}, {problem}"
+    return None
+
+
 def _create_security_group(cluster_name: str, vpc_id: str) -> str:
     """Create the group that EKS puts on the control plane's network interfaces."""
     group_id: str = ec2._new_sg_id()
@@ -53,6 +67,18 @@ def _create_security_group(cluster_name: str, vpc_id: str) -> str:
     return group_id
 
 
+def _new_oidc_id() -> str:
+    return secrets.token_hex(16).upper()
+
+
+def _issuer_url(oidc_id: str) -> str:
+    """Return what signs the tokens of a cluster's service accounts; nothing serves it here.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/enable-iam-roles-for-service-accounts.html
+    """
+    return f"https://oidc.eks.{get_region()}.amazonaws.com/id/{oidc_id}"
+
+
 def install(*, settings: Settings) -> None:
     """Check a cluster's network, give it a VPC, a security group and the endpoint. No Docker."""
     eks._docker_available = False
@@ -62,7 +88,7 @@ def install(*, settings: Settings) -> None:
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
         vpc_config = body.get("resourcesVpcConfig", {})
-        problem = _network_problem(vpc_config)
+        problem = _network_problem(vpc_config) or _encryption_problem(body)
         if problem:
             refusal: EksResponse = eks._error(
                 HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
@@ -118,5 +144,6 @@ def install(*, settings: Settings) -> None:
         return result
 
     eks._create_cluster, eks._delete_cluster = create, delete
+    eks._issuer_url, eks._new_oidc_id = _issuer_url, _new_oidc_id
     eks._describe_cluster = describe
     provisioners._eks_cluster_fields = fields

@@ -1,0 +1,6 @@
+"""Tags by which a resource gets the id that a configuration names; AWS draws ids.
+
+Both sides of the local AWS read them, so nothing is imported here.
+"""
+
+KMS_KEY_ID = "rehearsal:key-id"
