@@ -72,7 +72,7 @@ class HyperPodService:
             unknowns=unknowns or Unknowns(),
         )
         self._backend = Backend(
-            registry=ClusterRegistry(),
+            registry=ClusterRegistry(unknown_cluster=self._surroundings.unknowns.unknown_cluster),
             lifecycle=ClusterLifecycle(surroundings=self._surroundings),
             surroundings=self._surroundings,
             environment=environment,

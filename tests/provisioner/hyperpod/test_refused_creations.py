@@ -1,4 +1,4 @@
-"""What a deployment says when HyperPod refuses the cluster for what is, or is not, around it."""
+"""What a deployment does when HyperPod refuses a cluster for what is around it, or has none."""
 
 import json
 from typing import Literal
@@ -25,6 +25,17 @@ def test_the_cluster_that_uses_the_eks_cluster_is_named(
     stack = hyperpod_stack(LocalSageMaker(service=service), time)
     with pytest.raises(ProvisioningError, match="is already used by HyperPod cluster 'theirs'"):
         stack.create(ONE)
+
+
+@pytest.mark.parametrize("code", ["ValidationException", "ResourceNotFound"])
+def test_a_cluster_lives_however_it_is_said_not_to_exist(
+    time: Time, code: Literal["ValidationException", "ResourceNotFound"]
+) -> None:
+    service = HyperPodService(clock=lambda: time.now, unknowns=Unknowns(unknown_cluster=code))
+    stack = hyperpod_stack(LocalSageMaker(service=service), time)
+    assert stack.create(ONE).data["ClusterStatus"] == "InService"
+    assert stack.delete().complete
+    assert stack.swept == ["ml-cluster"]
 
 
 def test_missing_dependencies_are_named(time: Time) -> None:
