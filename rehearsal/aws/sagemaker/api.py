@@ -135,7 +135,7 @@ def _resource(request: Mapping[str, Any]) -> str:
     if plan is None:
         return str(request.get("ResourceArn", "*"))
     prefix = f"arn:aws:sagemaker:{get_region()}:{get_account_id()}:training-plan/"
-    return prefix + plan.removeprefix(prefix)
+    return prefix + str(plan).removeprefix(prefix)
 
 
 async def _answer(call: _Call) -> Response:

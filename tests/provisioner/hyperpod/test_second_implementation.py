@@ -7,15 +7,17 @@ table with its explanation, so that one that is new, or gone, is seen.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from botocore.exceptions import ClientError
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 
+from provisioner.aws.api import SageMakerApi
 from rehearsal.hyperpod import HyperPodService
 from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import CLASSIC, group, hyperpod_stack, properties
 from tests.support.provisioner.in_process_sagemaker import boto3_client, in_process_client
 
@@ -76,8 +78,7 @@ class Recorded:
             try:
                 answer: dict[str, Any] = getattr(self.client, method)(**request)
             except CRASHES as crash:
-                error = {"Code": "InternalFailure", "Message": repr(crash)}
-                raise ClientError({"Error": error}, operation) from crash
+                raise client_error("InternalFailure", operation, repr(crash)) from crash
             answer.pop("ResponseMetadata", None)
             self.members.update(leaves(answer, operation))
             return answer
@@ -109,7 +110,7 @@ def moto() -> Iterator[SageMakerClient]:
 
 def lives(client: Recorded, time: Time) -> None:
     """Create a cluster, give it another tag and delete it, through the provisioner."""
-    stack = hyperpod_stack(client, time)
+    stack = hyperpod_stack(cast(SageMakerApi, client), time)
     assert stack.create(CLASSIC).data["ClusterStatus"] == "InService"
     tagged = {**json.loads(CLASSIC["Request"]), "Tags": [{"Key": "other", "Value": "1"}]}
     assert stack.update({**CLASSIC, "Request": json.dumps(tagged)}).data["Shortage"] == "none"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from provisioner.aws.api import SageMakerApi
 from provisioner.framework.request import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
 from rehearsal.hyperpod import Caller, Timings, Unknowns
@@ -95,7 +96,7 @@ class HyperPodStack(Framework):
         return super().delete()
 
 
-def hyperpod_stack(sagemaker: LocalSageMaker, time: Time, **options: Any) -> HyperPodStack:
+def hyperpod_stack(sagemaker: SageMakerApi, time: Time, **options: Any) -> HyperPodStack:
     cloudformation = FakeCloudFormation()
     swept: list[str] = []
     return HyperPodStack(
