@@ -21,6 +21,7 @@ from rehearsal.aws.ec2 import (
     elastic_ip,
     flow_log,
     nat_gateway,
+    own_network,
     security_group_rule,
     subnet,
 )
@@ -75,6 +76,7 @@ def install(*, settings: Settings) -> None:
     condition_values.install()
     cancelled_update.install()
     network_dependencies.install(settings=settings)
+    own_network.install()
     custom_resource_rollback.install()
     execution_input.install()
     failed_deletion.install()

@@ -4,3 +4,5 @@ Both sides of the local AWS read them, so nothing is imported here.
 """
 
 KMS_KEY_ID = "rehearsal:key-id"
+NETWORK_ID = "rehearsal:network-id"
+"""Of a subnet or security group."""

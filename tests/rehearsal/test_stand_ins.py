@@ -19,6 +19,7 @@ GROUP = {"name": "cpu", "instance_type": "ml.m5.2xlarge", "instance_count": 1}
 KEY_ID = "1234abcd-12ab-34cd-56ef-1234567890ab"
 KEY = "arn:aws:kms:us-west-2:111122223333:key/99999999-12ab-34cd-56ef-1234567890ab"
 ROOT_VOLUME = {"root_volume": True, "kms_key_id": KEY_ID}
+SUBNET, FIREWALL = "subnet-0123456789abcdef0", "sg-0123456789abcdef0"
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
 RESERVED = {"name": "p5", "instance_type": "ml.p5.48xlarge", "training_plan_arn": PLAN}
 SCRIPTS = {"source_s3_uri": "s3://sagemaker-scripts/gpu/", "on_create": "setup.sh"}
@@ -79,6 +80,24 @@ NAMED: dict[str, tuple[Mapping[str, Any], list[str]]] = {
             }
         },
         [f"Training plan {PLAN}, 8 ml.p5.48xlarge in usw2-az2"],
+    ),
+    "network of a group": (
+        {
+            "cluster": {
+                "instance_groups": [
+                    {**GROUP, "override_vpc": {"subnet_ids": [SUBNET]}},
+                    {
+                        **GROUP,
+                        "name": "more",
+                        "override_vpc": {"subnet_ids": [SUBNET], "security_group_ids": [FIREWALL]},
+                    },
+                ]
+            }
+        },
+        [
+            f"Subnet {SUBNET}, 10.192.0.0/26 in the deployment's VPC",
+            f"Security group {FIREWALL} in the deployment's VPC",
+        ],
     ),
     "scripts": (
         {

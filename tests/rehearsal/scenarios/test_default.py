@@ -42,11 +42,15 @@ https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hy
 
 @pytest.fixture(scope="module")
 def config_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default configuration with roles, an admin and a bucket of the account's own."""
+    """The default configuration with roles, an admin, a bucket and a subnet of one's own."""
     document = yaml.safe_load(DEFAULT.read_text("utf-8"))
     document["eks"]["admins"] = [f"{_ACCOUNT}:role/team/Admin", f"{_ACCOUNT}:user/Ann"]
     document["storage"]["data_repository_s3_uri"] = "s3://training-data/set"
     document["cluster"]["instance_groups"][0]["execution_role_arn"] = f"{_ACCOUNT}:role/Nodes"
+    document["cluster"]["instance_groups"][1]["override_vpc"] = {
+        "subnet_ids": ["subnet-0123456789abcdef0"],
+        "security_group_ids": ["sg-0123456789abcdef0"],
+    }
     path = tmp_path_factory.mktemp("config") / "named.yaml"
     path.write_text(yaml.safe_dump(document), "utf-8")
     return path
