@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from botocore.exceptions import ClientError
 
 from rehearsal.aws.clients import AwsClients, aws_clients, aws_session
 from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
 from rehearsal.cdk_cli import CdkCliProcess
-from rehearsal.hyperpod import Caller, ClusterView, HyperPodApi, HyperPodService, NodeView, Subnet
+from rehearsal.hyperpod import (
+    ApiError,
+    Caller,
+    ClusterView,
+    HyperPodApi,
+    HyperPodService,
+    NodeView,
+    Subnet,
+)
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
 
@@ -74,6 +83,42 @@ class VpcSubnets:
             availability_zone_id=found[0]["AvailabilityZoneId"],
         )
 
+    def zones(self, *, caller: Caller) -> Mapping[str, str]:  # noqa: ARG002 - Protocol
+        """Return the ids of the zones by their names; none until connected."""
+        if self._clients is None:
+            return {}
+        found = self._clients("ec2").describe_availability_zones()["AvailabilityZones"]
+        return {zone["ZoneName"]: zone["ZoneId"] for zone in found}
+
+
+class EksDependencies:
+    """Refuses a HyperPod cluster on an EKS cluster without the HyperPod dependencies.
+
+    "Failure to configure your Amazon EKS cluster using the provided Helm chart might result in the
+    SageMaker HyperPod cluster not functioning correctly or the creation process failing entirely":
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-install-packages-using-helm-chart.html
+    What the service looks at is not published, nor what it says. The page has one name that must
+    not be changed: the namespace of what resiliency runs.
+    """
+
+    NAMESPACE = "aws-hyperpod"
+
+    def __init__(self, kubernetes: ControlPlane) -> None:
+        self._kubernetes = kubernetes
+
+    def check_cluster(self, request: Mapping[str, Any], caller: Caller) -> None:  # noqa: ARG002
+        """Raise ValidationException when they are not installed."""
+        eks_cluster = request.get("Orchestrator", {}).get("Eks")
+        if eks_cluster is None:
+            return
+        found = self._kubernetes.objects("v1", "Namespace")
+        if all(namespace["metadata"]["name"] != self.NAMESPACE for namespace in found):
+            message = (
+                f"EKS cluster {eks_cluster['ClusterArn']} lacks the namespace {self.NAMESPACE}. "
+                "Install the Helm chart of the HyperPod dependencies first."
+            )
+            raise ApiError(code="ValidationException", message=message)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RehearsalEnvironment:
@@ -114,7 +159,10 @@ def rehearsal_environment(
     """
     subnets = VpcSubnets()
     service = HyperPodService(
-        clock=time.time, observer=KubernetesNodes(kubernetes), subnets=subnets
+        clock=time.time,
+        environment=EksDependencies(kubernetes),
+        observer=KubernetesNodes(kubernetes),
+        subnets=subnets,
     )
     with ExitStack() as started:
         started.callback(kubernetes.stop)

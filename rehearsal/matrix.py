@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, load_config
 from rehearsal.aws.clients import aws_session
+from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
@@ -15,7 +16,7 @@ from rehearsal.report import Report
 from rehearsal.run import play
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage, choose_chart
-from rehearsal.stand_ins import DEFAULT_REGION, account_of
+from rehearsal.stand_ins import DEFAULT_REGION, named_account
 from rehearsal.verification.inspection import left_behind
 
 
@@ -66,7 +67,7 @@ def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress)
         LocalAwsError: The local AWS did not start.
     """
     configs = {path: load_config(path) for path in paths}
-    [(region, version, account)] = _one_place(configs)
+    region, version, account = _one_place(configs)
     kubernetes = InProcessControlPlane(kubernetes_version=version)
     with rehearsal_environment(
         account=account,
@@ -84,19 +85,19 @@ def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress)
         ]
 
 
-def _one_place(configs: Mapping[Path, Config]) -> set[tuple[str, str, str]]:
-    places = {
-        (config.region or DEFAULT_REGION, config.eks.version, account_of(config))
-        for config in configs.values()
-    }
-    if len(places) != 1:
+def _one_place(configs: Mapping[Path, Config]) -> tuple[str, str, str]:
+    """Return region, Kubernetes version and account; a configuration may leave the account open."""
+    places = {(config.region or DEFAULT_REGION, config.eks.version) for config in configs.values()}
+    accounts = {account for config in configs.values() if (account := named_account(config))}
+    if len(places) != 1 or len(accounts) > 1:
         found = "; ".join(
             f"{path} is for {config.region or DEFAULT_REGION}, Kubernetes {config.eks.version} and "
-            f"account {account_of(config)}"
+            f"account {named_account(config) or 'any'}"
             for path, config in configs.items()
         )
         raise DifferentPlacesError(f"One local AWS cannot hold all: {found}. Play them apart.")
-    return places
+    [(region, version)] = places
+    return region, version, next(iter(accounts), ACCOUNT)
 
 
 def _with_one(

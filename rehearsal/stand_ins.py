@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.placement import subnet_for
+from hyperpod_cdk.network.section import NetworkConfig
+from rehearsal.aws.chosen_ids import KMS_KEY_ID, NETWORK_ID
 from rehearsal.aws.clients import AwsClients
 from rehearsal.aws.local_aws import ACCOUNT
 
 DEFAULT_REGION = "us-west-2"
 """Where a configuration without a region is rehearsed."""
 _PRINCIPAL = re.compile(r"arn:[^:]+:iam::(?P<account>\d{12}):(?P<kind>role|user)/(?P<path>.*)")
+_PLAN_HOURS = 24
+_GROWTH = 2
+_OWN_SUBNET_PREFIX = 26
 # The services that assume a role that a configuration names.
 _SERVICES = ("sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com")
 
@@ -99,15 +107,162 @@ class Bucket:
             s3.put_object(Bucket=self.name, Key=key, Body=b"#!/bin/bash\n")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KmsKey:
+    """A symmetric KMS key.
+
+    Attributes:
+        key: Its ARN or id.
+    """
+
+    key: str
+
+    def __str__(self) -> str:
+        return f"KMS key {self.key}"
+
+    def make(self, clients: AwsClients) -> None:
+        """Create it unless it is there."""
+        kms = clients("kms")
+        name = self.key.rpartition("/")[2]
+        try:
+            kms.describe_key(KeyId=name)
+        except kms.exceptions.NotFoundException:
+            kms.create_key(Tags=[{"TagKey": KMS_KEY_ID, "TagValue": name}])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainingPlan:
+    """A training plan for a HyperPod cluster that is active at once.
+
+    Attributes:
+        arn: Its ARN.
+        instance_type: Type of its instances.
+        count: How many it has.
+        zone_id: Id of their zone; None for the one of that number.
+        zone_number: Place of their zone among the region's by name, from 0.
+    """
+
+    arn: str
+    instance_type: str
+    count: int
+    zone_id: str | None = None
+    zone_number: int = 0
+
+    def __str__(self) -> str:
+        where = self.zone_id or f"the region's zone {self.zone_number + 1} by name"
+        return f"Training plan {self.arn}, {self.count} {self.instance_type} in {where}"
+
+    def make(self, clients: AwsClients) -> None:
+        """Buy it unless it is there."""
+        sagemaker = clients("sagemaker")
+        name = self.arn.rpartition("/")[2]
+        with suppress(sagemaker.exceptions.ResourceInUse):
+            sagemaker.create_training_plan(
+                TrainingPlanName=name, TrainingPlanOfferingId=self._offering(clients)
+            )
+
+    def _offering(self, clients: AwsClients) -> str:
+        found = clients("ec2").describe_availability_zones()["AvailabilityZones"]
+        zones = sorted(found, key=lambda zone: str(zone["ZoneName"]))
+        names = [zone["ZoneName"] for zone in zones if zone["ZoneId"] == self.zone_id]
+        zone = names[0] if names else zones[self.zone_number]["ZoneName"]
+        offerings = clients("sagemaker").search_training_plan_offerings(
+            InstanceType=self.instance_type,
+            InstanceCount=self.count,
+            DurationHours=_PLAN_HOURS,
+            TargetResources=["hyperpod-cluster"],
+        )["TrainingPlanOfferings"]
+        return next(
+            str(offering["TrainingPlanOfferingId"])
+            for offering in offerings
+            if offering["ReservedCapacityOfferings"][0]["AvailabilityZone"] == zone
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subnet:
+    """A subnet of the VPC that the deployment makes.
+
+    Attributes:
+        id: Its id.
+        cidr: Its addresses.
+        zone_id: Id of its zone; None for the region's first.
+    """
+
+    id: str
+    cidr: str
+    zone_id: str | None
+
+    def __str__(self) -> str:
+        return f"Subnet {self.id}, {self.cidr} in the deployment's VPC"
+
+    def make(self, clients: AwsClients) -> None:
+        """Create it unless it is there; it moves into the VPC once that is there."""
+        ec2 = clients("ec2")
+        zone = {} if self.zone_id is None else {"AvailabilityZoneId": self.zone_id}
+        if not ec2.describe_subnets(Filters=_by_id("subnet-id", self.id))["Subnets"]:
+            vpc = _default_vpc(clients)
+            tags = _network_tag("subnet", self.id)
+            ec2.create_subnet(VpcId=vpc, CidrBlock=self.cidr, TagSpecifications=tags, **zone)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SecurityGroup:
+    """A security group of the VPC that the deployment makes, open to and from itself.
+
+    Attributes:
+        id: Its id.
+    """
+
+    id: str
+
+    def __str__(self) -> str:
+        return f"Security group {self.id} in the deployment's VPC"
+
+    def make(self, clients: AwsClients) -> None:
+        """Create it unless it is there; it moves into the VPC once that is there."""
+        ec2 = clients("ec2")
+        if ec2.describe_security_groups(Filters=_by_id("group-id", self.id))["SecurityGroups"]:
+            return
+        ec2.create_security_group(
+            GroupName=self.id,
+            Description="Named by the configuration",
+            VpcId=_default_vpc(clients),
+            TagSpecifications=_network_tag("security-group", self.id),
+        )
+        itself = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": self.id}]}
+        ec2.authorize_security_group_ingress(GroupId=self.id, IpPermissions=[itself])
+
+
+StandIn = Principal | Bucket | KmsKey | TrainingPlan | Subnet | SecurityGroup
+
+
+def named_account(config: Config) -> str | None:
+    """Return the account that the configuration's ARNs name most, or None when none has one."""
+    arns = [
+        *(principal.arn for principal in _principals(config)),
+        *(key.key for key in _keys(config) if key.key.startswith("arn:")),
+        *config.cluster.training_plan_arns,
+    ]
+    accounts = Counter(arn.split(":")[4] for arn in arns)
+    return accounts.most_common(1)[0][0] if accounts else None
+
+
 def account_of(config: Config) -> str:
-    """Return the account for the local AWS: the one that the configuration's ARNs name most."""
-    accounts = Counter(principal.account for principal in _principals(config))
-    return accounts.most_common(1)[0][0] if accounts else ACCOUNT
+    """Return the account for the local AWS: the one that the configuration names, if any."""
+    return named_account(config) or ACCOUNT
 
 
-def stand_ins(config: Config) -> list[Principal | Bucket]:
+def stand_ins(config: Config) -> list[StandIn]:
     """Return what the configuration names of its account, in the order in which it is made."""
-    return [*dict.fromkeys(_principals(config)), *_buckets(config)]
+    found = (
+        _principals(config),
+        _buckets(config),
+        _keys(config),
+        _training_plans(config),
+        _networks(config),
+    )
+    return list(dict.fromkeys(itertools.chain(*found)))
 
 
 def _principals(config: Config) -> Iterator[Principal]:
@@ -132,6 +287,69 @@ def _buckets(config: Config) -> Iterator[Bucket]:
         keys.setdefault(_location(config.storage.data_repository_s3_uri)[0], [])
     for name, scripts in keys.items():
         yield Bucket(name=name, scripts=tuple(dict.fromkeys(scripts)))
+
+
+def _keys(config: Config) -> Iterator[KmsKey]:
+    if config.eks.secrets_kms_key_arn is not None:
+        yield KmsKey(key=config.eks.secrets_kms_key_arn)
+    yield from (KmsKey(key=key) for key in config.cluster.volume_key_ids)
+
+
+def _training_plans(config: Config) -> Iterator[TrainingPlan]:
+    """Yield each plan where its first group is, with room for that group to grow."""
+    network = config.network
+    cidrs = [subnet.cidr for subnet in network.hyperpod_subnets]
+    zones = len(network.availability_zone_ids or network.public_subnet_cidrs)
+    for arn in config.cluster.training_plan_arns:
+        groups = [group for group in config.cluster.all_groups if group.training_plan_arn == arn]
+        subnet = subnet_for(groups[0], network)
+        place = 0 if subnet is None else cidrs.index(subnet.cidr)
+        yield TrainingPlan(
+            arn=arn,
+            instance_type=groups[0].possible_instance_types[0],
+            count=_GROWTH * max(1, sum(group.instance_count for group in groups)),
+            zone_id=network.hyperpod_zone_ids[place],
+            zone_number=place % zones,
+        )
+
+
+def _networks(config: Config) -> Iterator[Subnet | SecurityGroup]:
+    """Yield what groups name of the network, the subnets where the first HyperPod subnet is."""
+    networks = [group.override_vpc for group in config.cluster.all_groups if group.override_vpc]
+    ids = dict.fromkeys(itertools.chain(*(each.subnet_ids for each in networks)))
+    zone = config.network.hyperpod_zone_ids[0]
+    for id_, cidr in zip(ids, _free_blocks(config.network), strict=False):
+        yield Subnet(id=id_, cidr=str(cidr), zone_id=zone)
+    groups = itertools.chain(*(each.security_group_ids for each in networks))
+    yield from (SecurityGroup(id=id_) for id_ in groups)
+
+
+def _free_blocks(network: NetworkConfig) -> Iterator[IPv4Network]:
+    """Yield blocks of the VPC that none of its subnets has."""
+    taken = [
+        IPv4Network(cidr)
+        for cidr in (
+            *network.public_subnet_cidrs,
+            *network.eks_subnet_cidrs,
+            *(subnet.cidr for subnet in network.hyperpod_subnets),
+        )
+    ]
+    for block in IPv4Network(network.vpc_cidr).subnets(new_prefix=_OWN_SUBNET_PREFIX):
+        if not any(block.overlaps(other) for other in taken):
+            yield block
+
+
+def _by_id(name: str, value: str) -> list[dict[str, Any]]:
+    return [{"Name": name, "Values": [value]}]
+
+
+def _network_tag(kind: str, id_: str) -> list[dict[str, Any]]:
+    return [{"ResourceType": kind, "Tags": [{"Key": NETWORK_ID, "Value": id_}]}]
+
+
+def _default_vpc(clients: AwsClients) -> str:
+    found = clients("ec2").describe_vpcs(Filters=_by_id("is-default", "true"))["Vpcs"]
+    return str(found[0]["VpcId"])
 
 
 def _location(s3_uri: str) -> tuple[str, str]:

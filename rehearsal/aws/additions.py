@@ -9,6 +9,7 @@ from rehearsal.aws import (
 )
 from rehearsal.aws.cloudformation import (
     cancelled_update,
+    condition_values,
     custom_resource_rollback,
     exports,
     failed_deletion,
@@ -20,6 +21,7 @@ from rehearsal.aws.ec2 import (
     elastic_ip,
     flow_log,
     nat_gateway,
+    own_network,
     security_group_rule,
     subnet,
 )
@@ -37,6 +39,7 @@ from rehearsal.aws.eks import cluster as eks_cluster
 from rehearsal.aws.fsx import api as fsx_api
 from rehearsal.aws.fsx import data_repository_association, file_system
 from rehearsal.aws.iam import managed_policies, principal_arn
+from rehearsal.aws.kms import keys as kms_keys
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import api as sagemaker_api
 
@@ -63,6 +66,7 @@ def install(*, settings: Settings) -> None:
     cidr_block.install()
     subnet.install()
     log_groups.install()
+    kms_keys.install()
     eks_api.install()
     eks_cluster.install(settings=settings)
     cluster_subnets.install()
@@ -75,8 +79,10 @@ def install(*, settings: Settings) -> None:
     sagemaker_api.install(settings=settings)
     replacement.install()
     exports.install()
+    condition_values.install()
     cancelled_update.install()
     network_dependencies.install(settings=settings)
+    own_network.install()
     custom_resource_rollback.install()
     execution_input.install()
     failed_deletion.install()

@@ -14,6 +14,7 @@ from rehearsal.hyperpod.operations.node_batches import BatchOperations
 from rehearsal.hyperpod.operations.nodes import NodeOperations
 from rehearsal.hyperpod.operations.software import SoftwareOperations
 from rehearsal.hyperpod.operations.tags import TagOperations
+from rehearsal.hyperpod.operations.training_plans import TrainingPlanOperations
 from rehearsal.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle
 from rehearsal.hyperpod.simulation.errors import resource_not_found, throttled, unknown_operation
 from rehearsal.hyperpod.simulation.faults import FaultGate, Faults
@@ -22,6 +23,7 @@ from rehearsal.hyperpod.simulation.network import AddressBook
 from rehearsal.hyperpod.simulation.nodes import Place
 from rehearsal.hyperpod.simulation.registry import ClusterRegistry
 from rehearsal.hyperpod.simulation.surroundings import Agenda, Surroundings, Timings
+from rehearsal.hyperpod.simulation.training_plans import TrainingPlans
 from rehearsal.hyperpod.simulation.unknowns import Unknowns
 from rehearsal.hyperpod.validation.service_model import validate_request
 
@@ -40,7 +42,7 @@ class HyperPodService:
         timings: How long things take.
         faults: What goes wrong at first; see `faults`.
         environment: Checks outside facts when a cluster is created; None: nothing is checked.
-        subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598.
+        subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598, plans no zone.
         observer: Notified when nodes join and leave.
         release_version: The latest HyperPod AMI release.
         unknowns: Which answers hold where AWS gives none.
@@ -65,11 +67,12 @@ class HyperPodService:
             timings=timings or Timings(),
             faults=FaultGate(faults=faults or Faults()),
             addresses=AddressBook(),
+            plans=TrainingPlans(),
             observer=observer,
             unknowns=unknowns or Unknowns(),
         )
         self._backend = Backend(
-            registry=ClusterRegistry(),
+            registry=ClusterRegistry(unknown_cluster=self._surroundings.unknowns.unknown_cluster),
             lifecycle=ClusterLifecycle(surroundings=self._surroundings),
             surroundings=self._surroundings,
             environment=environment,
@@ -84,6 +87,7 @@ class HyperPodService:
             **TagOperations(backend=self._backend).handlers,
             **BatchOperations(backend=self._backend).handlers,
             **GovernanceOperations(backend=self._backend).handlers,
+            **TrainingPlanOperations(backend=self._backend).handlers,
         }
 
     @property

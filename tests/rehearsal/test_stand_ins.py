@@ -1,5 +1,6 @@
 """What a configuration names is there in the local AWS."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,11 +9,19 @@ import pytest
 from hyperpod_cdk import Config
 from rehearsal.aws.clients import aws_clients
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from rehearsal.environment import VpcSubnets
+from rehearsal.hyperpod import HyperPodApi, HyperPodService
 from rehearsal.stand_ins import account_of, stand_ins
 from tests.conftest import Configure
 
 IAM = "arn:aws:iam::111122223333"
 GROUP = {"name": "cpu", "instance_type": "ml.m5.2xlarge", "instance_count": 1}
+KEY_ID = "1234abcd-12ab-34cd-56ef-1234567890ab"
+KEY = "arn:aws:kms:us-west-2:111122223333:key/99999999-12ab-34cd-56ef-1234567890ab"
+ROOT_VOLUME = {"root_volume": True, "kms_key_id": KEY_ID}
+SUBNET, FIREWALL = "subnet-0123456789abcdef0", "sg-0123456789abcdef0"
+PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
+RESERVED = {"name": "p5", "instance_type": "ml.p5.48xlarge", "training_plan_arn": PLAN}
 SCRIPTS = {"source_s3_uri": "s3://sagemaker-scripts/gpu/", "on_create": "setup.sh"}
 
 NAMED: dict[str, tuple[Mapping[str, Any], list[str]]] = {
@@ -49,6 +58,47 @@ NAMED: dict[str, tuple[Mapping[str, Any], list[str]]] = {
         {"storage": {"data_repository_s3_uri": "s3://training-data/set"}},
         ["S3 bucket training-data"],
     ),
+    "keys": (
+        {
+            "eks": {"secrets_kms_key_arn": KEY},
+            "cluster": {
+                "instance_groups": [
+                    {**GROUP, "ebs_volumes": [{"volume_size_gib": 500, "kms_key_id": KEY}]},
+                    {**GROUP, "name": "more", "ebs_volumes": [ROOT_VOLUME]},
+                ]
+            },
+        },
+        [f"KMS key {KEY}", f"KMS key {KEY_ID}"],
+    ),
+    "training plan": (
+        {
+            "cluster": {
+                "instance_groups": [
+                    {**RESERVED, "instance_count": 3},
+                    {**RESERVED, "name": "more", "instance_count": 1},
+                ]
+            }
+        },
+        [f"Training plan {PLAN}, 8 ml.p5.48xlarge in usw2-az2"],
+    ),
+    "network of a group": (
+        {
+            "cluster": {
+                "instance_groups": [
+                    {**GROUP, "override_vpc": {"subnet_ids": [SUBNET]}},
+                    {
+                        **GROUP,
+                        "name": "more",
+                        "override_vpc": {"subnet_ids": [SUBNET], "security_group_ids": [FIREWALL]},
+                    },
+                ]
+            }
+        },
+        [
+            f"Subnet {SUBNET}, 10.192.0.0/26 in the deployment's VPC",
+            f"Security group {FIREWALL} in the deployment's VPC",
+        ],
+    ),
     "scripts": (
         {
             "cluster": {
@@ -75,6 +125,11 @@ def test_nothing_is_made_for_the_default(default_config: Config) -> None:
     assert account_of(default_config) == ACCOUNT
 
 
+@pytest.mark.parametrize("case", ["admins", "keys", "training plan"])
+def test_any_arn_names_the_account(case: str, configure: Configure) -> None:
+    assert account_of(configure(NAMED[case][0])) == "111122223333"
+
+
 def test_the_account_is_the_one_named_most(configure: Configure) -> None:
     other = "arn:aws:iam::444455556666:role/Other"
     config = configure({"eks": {"admins": [other, f"{IAM}:role/A", f"{IAM}:role/B"]}})
@@ -86,13 +141,31 @@ def test_it_can_be_used(region: str, configure: Configure) -> None:
     config = configure(
         {
             "eks": {"admins": [f"{IAM}:role/team/Admin", f"{IAM}:user/Ann"]},
-            "cluster": {"instance_groups": [{**GROUP, "lifecycle": SCRIPTS}]},
+            "cluster": {
+                "instance_groups": [
+                    {**GROUP, "lifecycle": SCRIPTS, "ebs_volumes": [ROOT_VOLUME]},
+                    {**RESERVED, "instance_count": 1},
+                ]
+            },
         }
     )
-    with LocalAws(LocalAwsSettings(account=account_of(config), region=region)) as aws:
+    subnets = VpcSubnets()
+    with (
+        HyperPodApi(service=HyperPodService(clock=time.time, subnets=subnets)) as api,
+        LocalAws(
+            LocalAwsSettings(account=account_of(config), region=region, hyperpod_api=api.url)
+        ) as aws,
+    ):
         clients = aws_clients(aws)
+        subnets.connect(clients)
         for stand_in in [*stand_ins(config), *stand_ins(config)]:
             stand_in.make(clients)
         assert clients("iam").get_role(RoleName="Admin")["Role"]["Arn"] == f"{IAM}:role/team/Admin"
         assert clients("iam").get_user(UserName="Ann")["User"]["Arn"] == f"{IAM}:user/Ann"
         assert clients("s3").head_object(Bucket="sagemaker-scripts", Key="gpu/setup.sh")
+        key = clients("kms").describe_key(KeyId=KEY_ID)["KeyMetadata"]
+        assert key["Arn"] == f"arn:aws:kms:{region}:111122223333:key/{KEY_ID}"
+        plan = clients("sagemaker").describe_training_plan(TrainingPlanName="p5")
+        assert (plan["TotalInstanceCount"], plan["TargetResources"]) == (2, ["hyperpod-cluster"])
+        [capacity] = plan["ReservedCapacitySummaries"]
+        assert capacity["AvailabilityZone"] == f"{region}{'b' if region == 'us-west-2' else 'a'}"

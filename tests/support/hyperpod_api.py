@@ -28,6 +28,11 @@ def group(name: str = "workers", count: int = 2, **members: Any) -> dict[str, An
     return {member: value for member, value in spec.items() if value is not None}
 
 
+def eks(name: str) -> dict[str, Any]:
+    """Return the orchestrator of a cluster that has an EKS cluster of its own."""
+    return {"Eks": {"ClusterArn": EKS_CLUSTER.replace("/ml", f"/{name}")}}
+
+
 def create_request(*groups: Mapping[str, Any], **members: Any) -> dict[str, Any]:
     """Return a CreateCluster request for EKS; a member given as None is left out."""
     request = {
@@ -65,6 +70,10 @@ class KnownSubnets:
             availability_zone=f"{caller.region}b",
             availability_zone_id="usw2-az2",
         )
+
+    def zones(self, *, caller: Caller) -> Mapping[str, str]:
+        """Return two zones of the Region."""
+        return {f"{caller.region}a": "usw2-az1", f"{caller.region}b": "usw2-az2"}
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from rehearsal.hyperpod.validation.service_model import output_shape, project
 from tests.support.local_aws import Template, client, deploy, eks_cluster, network, role
 
 REGION = "us-west-2"
@@ -30,11 +31,15 @@ class FakeHyperPod:
         if operation == "ListClusters":
             return 200, {"ClusterSummaries": [{"ClusterName": name} for name in self.clusters]}
         if operation == "CreateCluster":
-            groups = [{**g, "CurrentCount": g["InstanceCount"]} for g in request["InstanceGroups"]]
+            groups = [
+                {**group, "CurrentCount": group["InstanceCount"]}
+                for group in request["InstanceGroups"]
+            ]
+            shape = output_shape("DescribeCluster")
             self.clusters[name] = {
-                **request,
+                **project(shape, {**request, "InstanceGroups": groups}),
                 "ClusterArn": CLUSTER_ARN,
-                "InstanceGroups": groups,
+                "ClusterStatus": "InService",
             }
             return 200, {"ClusterArn": CLUSTER_ARN}
         cluster = self.clusters.get("c1" if name == CLUSTER_ARN else name)

@@ -10,6 +10,7 @@ import boto3
 from botocore.config import Config
 
 from rehearsal.aws.local_aws import LocalAws
+from tests.support.answers import check_answers
 
 Template = dict[str, Any]
 DEADLINE_SECONDS = 30
@@ -32,7 +33,7 @@ class StackFailedError(Exception):
 def client(aws: LocalAws, service: str, **credentials: str) -> Any:  # noqa: ANN401 - any service
     """Return a client of a service, as the account's root unless credentials are given."""
     environment = aws.environment()
-    return boto3.client(
+    made = boto3.client(
         service,  # type: ignore[call-overload] # the name is not known to the type checker
         endpoint_url=aws.endpoint,
         region_name=environment["AWS_REGION"],
@@ -43,6 +44,8 @@ def client(aws: LocalAws, service: str, **credentials: str) -> Any:  # noqa: ANN
             **credentials,
         },
     )
+    check_answers(made)
+    return made
 
 
 def deploy(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -13,6 +14,7 @@ from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage, choose_chart
 from rehearsal.stand_ins import account_of
+from tests.support.answers import checked
 from tests.support.configs import CONFIG_FOLDER
 
 DEFAULT = CONFIG_FOLDER / "default.yaml"
@@ -67,6 +69,7 @@ def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator
         eks_cluster_name=f"{config.name}-eks",
         log_file=directory / "local-aws.log",
     ) as environment:
-        stage = stage_on(environment, config_path, directory=directory)
+        checks = replace(environment, clients=checked(environment.clients))
+        stage = stage_on(checks, config_path, directory=directory)
         stage.bootstrap()
         yield stage

@@ -37,6 +37,9 @@ _TRANSIENT = frozenset(
 _NOT_FOUND = frozenset(
     {"ResourceNotFound", "ResourceNotFoundException", "NoSuchBucket", "NoSuchKey", "404"}
 )
+# botocore declares ResourceNotFound for DescribeCluster; older operations of SageMaker answer so,
+# and moto's DescribeCluster does.
+_NO_CLUSTER = re.compile(r"(?i)could not find (the )?cluster")
 _ACCESS_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"})
 # A role is usable only some seconds after IAM returned it; until then a service says in words that
 # it cannot assume the role.
@@ -70,6 +73,8 @@ def _http_status(error: Exception) -> int:
 
 def is_not_found(error: Exception) -> bool:
     """Say whether the thing asked for does not exist."""
+    if code(error) == "ValidationException":
+        return _NO_CLUSTER.search(str(error)) is not None
     return code(error) in _NOT_FOUND
 
 

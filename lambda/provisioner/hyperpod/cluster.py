@@ -2,7 +2,7 @@
 
 `on_event` and every poll of `is_complete` do the same: describe the cluster, decide what is next,
 do it. `decision` has the table of what is found and what follows. The physical id is the cluster's
-name, so that an Update to another name is a replacement.
+name, so that an Update to another name is a replacement; on the same EKS cluster it is refused.
 
 CloudFormation does not tag what a custom resource makes, so the cluster carries the stack's id, the
 logical id, the claim of the request that has it, and what became of its creation.

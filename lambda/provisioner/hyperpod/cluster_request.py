@@ -88,6 +88,17 @@ class ClusterRequest:
             return not self.is_at_its_end(now)
         return _LEAST_WAIT_SECONDS < now - self.claim.started_at < patience(error)
 
+    def renames_in_place(self, wanted: HyperPodClusterProperties) -> bool:
+        """Say whether another name is asked for on the same EKS cluster.
+
+        Raises:
+            ProvisioningError: The former properties cannot be read.
+        """
+        if not self.renames:
+            return False
+        former = self._former_input(wanted)
+        return former.get("Orchestrator") == wanted.cluster_input.get("Orchestrator")
+
     def aim(self, wanted: HyperPodClusterProperties, *, clears_groups: bool = False) -> Aim:
         """Return what is asked for.
 

@@ -34,6 +34,7 @@ from provisioner.hyperpod.failures import (
     lost_its_tags,
     not_created,
     refused_change,
+    renamed,
     stale,
 )
 from provisioner.hyperpod.found import Found
@@ -89,6 +90,8 @@ def _without_cluster(
 ) -> Step:
     if request.claim.rolls_back:
         return Done()
+    if request.renames_in_place(wanted):
+        return Refuse(error=renamed(wanted.cluster_name))
     if request.waits and found.stack is None:
         return AskStack()
     if found.stack in {StackPhase.ROLLING_BACK, StackPhase.DELETING}:

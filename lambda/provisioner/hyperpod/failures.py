@@ -140,6 +140,20 @@ def refused_change(cluster_name: str, refusals: Sequence[Refusal]) -> Provisioni
     )
 
 
+def renamed(cluster_name: str) -> ProvisioningError:
+    """Return the failure for another name: CloudFormation deletes what it replaces last.
+
+    An EKS cluster has one HyperPod cluster:
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html
+    """
+    return ProvisioningError(
+        f"The HyperPod cluster cannot be renamed to {cluster_name}",
+        detail="an EKS cluster takes one HyperPod cluster, and the former one is still there",
+        next_step="Restore the name, or destroy this stack and deploy it again: that makes a new "
+        "cluster.",
+    )
+
+
 def differs(cluster_name: str, refusals: Sequence[Refusal]) -> ProvisioningError:
     """Return the failure for a former deployment's cluster that cannot be made the wanted one."""
     what = ", ".join(dict.fromkeys(refused.what for refused in refusals))

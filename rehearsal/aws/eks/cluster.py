@@ -4,15 +4,29 @@ import secrets
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core.responses import get_account_id
+from ministack.core.responses import get_account_id, get_region
 from ministack.services import ec2, eks
 from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws import log_groups
 from rehearsal.aws.eks.api import EksResponse
+from rehearsal.aws.kms import keys
 from rehearsal.aws.parent_process import Settings
 
 _ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
+
+
+def _encryption_problem(body: dict[str, Any]) -> str | None:
+    """Return what is wrong with the key for secrets, or None.
+
+    A symmetric key of the cluster's region: CreateCluster in the EKS API reference (Provider).
+    """
+    for encryption in body.get("encryptionConfig") or []:
+        key = encryption.get("provider", {}).get("keyArn", "")
+        problem = keys.problem(key)
+        if problem is not None:
+            return f"The KeyArn in encryptionConfig provider, {key}, {problem}"
+    return None
 
 
 def _create_security_group(cluster_name: str, vpc_id: str) -> str:
@@ -35,6 +49,18 @@ def _create_security_group(cluster_name: str, vpc_id: str) -> str:
     return group_id
 
 
+def _new_oidc_id() -> str:
+    return secrets.token_hex(16).upper()
+
+
+def _issuer_url(oidc_id: str) -> str:
+    """Return what signs the tokens of a cluster's service accounts; nothing serves it here.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/enable-iam-roles-for-service-accounts.html
+    """
+    return f"https://oidc.eks.{get_region()}.amazonaws.com/id/{oidc_id}"
+
+
 def install(*, settings: Settings) -> None:
     """Give a cluster a VPC, a security group and the endpoint. No Docker."""
     eks._docker_available = False
@@ -44,6 +70,12 @@ def install(*, settings: Settings) -> None:
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
         vpc_config = body.get("resourcesVpcConfig", {})
+        problem = _encryption_problem(body)
+        if problem:
+            refusal: EksResponse = eks._error(
+                HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
+            )
+            return refusal
         response: EksResponse = unchecked(body, creator_arn)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
@@ -94,5 +126,6 @@ def install(*, settings: Settings) -> None:
         return result
 
     eks._create_cluster, eks._delete_cluster = create, delete
+    eks._issuer_url, eks._new_oidc_id = _issuer_url, _new_oidc_id
     eks._describe_cluster = describe
     provisioners._eks_cluster_fields = fields

@@ -7,6 +7,7 @@ from ministack.services import ec2, eks, s3
 
 from rehearsal.aws.iam import authorization, role_trust
 from rehearsal.aws.json_service import ServiceError
+from rehearsal.aws.kms import keys
 from rehearsal.aws.sagemaker import cluster_request
 from rehearsal.aws.sagemaker.permissions import HYPERPOD, SAGEMAKER
 
@@ -72,6 +73,14 @@ def _eks_problems(request: Request) -> Iterator[str]:
                     yield f"{identifier} is not in {vpc_id}, the VPC of EKS cluster {arn}."
 
 
+def _key_problems(request: Request) -> Iterator[str]:
+    """Look at each volume's key; HyperPod itself may find out when it launches a node."""
+    for key in cluster_request.volume_keys(request):
+        problem = keys.problem(key)
+        if problem is not None:
+            yield f"KMS key {key} {problem}."
+
+
 def require_valid(request: Request, *, sent: Mapping[str, str]) -> None:
     """Check a CreateCluster or UpdateCluster request against the rest of this AWS.
 
@@ -85,6 +94,7 @@ def require_valid(request: Request, *, sent: Mapping[str, str]) -> None:
     problems = [
         *_role_problems(request, sent),
         *_eks_problems(request),
+        *_key_problems(request),
         *_script_problems(request),
     ]
     if problems:

@@ -41,11 +41,14 @@ def access_entry_arn(*, eks_cluster_arn: str, role_arn: str) -> str:
     return f"{prefix or name}:access-entry/{name}/role/{account}/{role_name}/0"
 
 
-def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterator[Permission]:
-    """Yield what CreateCluster and UpdateCluster need.
+def to_put(
+    request: Mapping[str, Any], *, operation: str, eks_cluster_arn: str | None
+) -> Iterator[Permission]:
+    """Yield what CreateCluster and UpdateCluster need beyond the call on the cluster itself.
 
     Args:
         request: The operation's input.
+        operation: Which of the two.
         eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
     """
     roles = cluster_request.execution_roles(request)
@@ -59,6 +62,12 @@ def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterat
             resource=request["ClusterRole"],
             context={"iam:PassedToService": HYPERPOD},
         )
+    for plan in cluster_request.training_plans(request):
+        # Resource types of both operations in the Service Authorization Reference. The ids of
+        # reserved capacity are the service's own.
+        capacity = plan.partition(":training-plan/")[0] + ":reserved-capacity/0"
+        yield Permission(action=f"sagemaker:{operation}", resource=plan)
+        yield Permission(action=f"sagemaker:{operation}", resource=capacity)
     yield from _to_share_images(request)
     if eks_cluster_arn is None:
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rehearsal.hyperpod.operations.call import Answer, Backend, Call, Handler, page, sort, within
 from rehearsal.hyperpod.operations.cluster_changes import (
     additional_instances,
@@ -15,15 +17,17 @@ from rehearsal.hyperpod.operations.descriptions import (
     summarize_cluster,
     training_plans_of,
 )
-from rehearsal.hyperpod.simulation.errors import conflict, validation_error
+from rehearsal.hyperpod.simulation.errors import ApiError, conflict, validation_error
 from rehearsal.hyperpod.simulation.network import subnets_of
-from rehearsal.hyperpod.simulation.state import Cluster
+from rehearsal.hyperpod.simulation.state import Cluster, InstanceGroup
 from rehearsal.hyperpod.validation.quotas import check_quotas
 from rehearsal.hyperpod.validation.semantic_validation import (
+    eks_cluster_arn,
     groups_of,
     validate_create,
     validate_update,
 )
+from rehearsal.hyperpod.validation.training_plans import training_plan_problem
 
 CHANGEABLE = frozenset({"InService", "Failed"})
 
@@ -50,8 +54,10 @@ class ClusterOperations:
         validate_create(request)
         name = request["ClusterName"]
         backend.registry.check_free(name=name, caller=caller)
+        self._check_eks_cluster_is_free(call)
         self._check_quotas(call, cluster=None)
         self._check_role(call)
+        self._check_training_plans(call, before={})
         if backend.environment:
             backend.environment.check_cluster(request, caller)
         cluster = Cluster(
@@ -70,7 +76,12 @@ class ClusterOperations:
 
     def _describe(self, call: Call) -> Answer:
         counted = self._backend.surroundings.unknowns.current_count
-        return describe_cluster(self._find(call), counted=counted)
+        cluster = self._find(call)
+        plans = {
+            plan.arn: plan.status_at(call.now)
+            for plan in self._backend.surroundings.plans.of(call.caller)
+        }
+        return describe_cluster(cluster, counted=counted, plans=plans)
 
     def _list(self, call: Call) -> Answer:
         request = call.request
@@ -111,6 +122,7 @@ class ClusterOperations:
             message = f"Deep health checks are in progress on cluster '{cluster.name}'."
             raise validation_error(message)
         self._check_quotas(call, cluster=cluster)
+        self._check_training_plans(call, before=cluster.groups)
         cluster.subnets |= subnets_of(
             vpc_configs_of(request), caller=call.caller, directory=backend.subnets
         )
@@ -154,6 +166,31 @@ class ClusterOperations:
             clusters=self._backend.registry.of(call.caller),
             wanted=additional_instances(call.request, cluster),
         )
+
+    def _check_eks_cluster_is_free(self, call: Call) -> None:
+        arn = eks_cluster_arn(call.request)
+        for cluster in self._backend.registry.of(call.caller):
+            if arn is not None and eks_cluster_arn(cluster.settings) == arn:
+                code = self._backend.surroundings.unknowns.second_cluster
+                message = (
+                    f"EKS cluster '{arn}' is already used by HyperPod cluster '{cluster.name}'."
+                )
+                raise ApiError(code=code, message=message)
+
+    def _check_training_plans(self, call: Call, *, before: Mapping[str, InstanceGroup]) -> None:
+        """Check each plan that a group is newly given; one that has ended since is left alone."""
+        for spec in groups_of(call.request):
+            group, arn = before.get(spec["InstanceGroupName"]), spec.get("TrainingPlanArn")
+            if arn is None or (group and group.spec.get("TrainingPlanArn") == arn):
+                continue
+            problem = training_plan_problem(
+                self._backend.surroundings.plans.find(arn, call.caller), spec, now=call.now
+            )
+            if problem is not None:
+                message = (
+                    f"Instance group '{spec['InstanceGroupName']}': training plan {arn} {problem}"
+                )
+                raise validation_error(message)
 
     def _check_role(self, call: Call) -> None:
         roles = [spec["ExecutionRole"] for spec in groups_of(call.request)]

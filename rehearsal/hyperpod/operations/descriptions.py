@@ -24,13 +24,14 @@ COPIED_FROM_GROUP = (
 
 
 def describe_cluster(
-    cluster: Cluster, *, counted: Literal["running", "launched"]
+    cluster: Cluster, *, counted: Literal["running", "launched"], plans: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the DescribeCluster response.
 
     Args:
         cluster: The cluster.
         counted: Which nodes CurrentCount counts.
+        plans: Status of each training plan, by its ARN.
     """
     groups = list(cluster.groups.values())
     answer = {
@@ -39,9 +40,9 @@ def describe_cluster(
         "ClusterName": cluster.name,
         "ClusterStatus": cluster.status,
         "CreationTime": cluster.created_at,
-        "InstanceGroups": [_describe_group(g, counted) for g in groups if not g.restricted],
+        "InstanceGroups": [_describe_group(g, counted, plans) for g in groups if not g.restricted],
     }
-    restricted = [_describe_group(group, counted) for group in groups if group.restricted]
+    restricted = [_describe_group(group, counted, plans) for group in groups if group.restricted]
     if restricted:
         answer["RestrictedInstanceGroups"] = restricted
     if "AutoScaling" in cluster.settings:
@@ -70,7 +71,7 @@ def training_plans_of(cluster: Cluster) -> list[str]:
 
 
 def _describe_group(
-    group: InstanceGroup, counted: Literal["running", "launched"]
+    group: InstanceGroup, counted: Literal["running", "launched"], plans: Mapping[str, str]
 ) -> dict[str, Any]:
     spec = {name: value for name, value in group.spec.items() if name not in REWRITTEN}
     details = {
@@ -79,6 +80,9 @@ def _describe_group(
         "TargetCount": 0 if group.deleting else group.target_count,
         "Status": group.status,
     }
+    plan = str(group.spec.get("TrainingPlanArn"))
+    if plan in plans:
+        details["TrainingPlanStatus"] = plans[plan]
     if group.restricted:
         return details
     details |= {

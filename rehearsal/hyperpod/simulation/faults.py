@@ -25,6 +25,7 @@ class Faults:
         create_failure: When set, a create ends Failed with this FailureMessage.
         delete_conflicts: How many first DeleteCluster calls are refused.
         nodes_left_in_kubernetes: The Kubernetes Nodes of a cluster outlive it.
+        payment_failure: The training plans that are created now are not paid for.
         update_refused_in_deep_health_checks: Refuse UpdateCluster while a node is being checked,
             which the developer guide says may happen; with a ValidationException, since botocore
             models no exception for it.
@@ -40,6 +41,7 @@ class Faults:
     create_failure: str | None = None
     delete_conflicts: int = 0
     nodes_left_in_kubernetes: bool = False
+    payment_failure: bool = False
     update_refused_in_deep_health_checks: bool = False
 
 
@@ -85,6 +87,14 @@ def capacity_shortage(*, instance_type: str) -> str:
     return (
         f"We currently do not have sufficient capacity to launch new {instance_type} instances. "
         "Please try again."
+    )
+
+
+def no_capacity_in_zone(*, instance_type: str) -> str:
+    """Return the message for an instance type that cannot be launched in the subnet's zone."""
+    return (
+        f"We currently do not have sufficient capacity to launch new {instance_type} instances in "
+        "the Availability Zone you requested."
     )
 
 

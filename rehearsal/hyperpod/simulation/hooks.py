@@ -118,10 +118,13 @@ class Environment(Protocol):
 
 
 class Subnets(Protocol):
-    """Knows the subnets of the VPC."""
+    """Knows the subnets of the VPC, and the zones that they can be in."""
 
     def find(self, *, subnet_id: str, caller: Caller) -> Subnet | None:
         """Return the subnet, or None when it is not known."""
+
+    def zones(self, *, caller: Caller) -> Mapping[str, str]:
+        """Return the ids of the Region's Availability Zones by their names."""
 
 
 class Observer(Protocol):

@@ -12,6 +12,7 @@ from rehearsal.hyperpod.simulation.identifiers import instance_id, unique_id
 from rehearsal.hyperpod.simulation.network import subnet_of
 from rehearsal.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from rehearsal.hyperpod.simulation.surroundings import Surroundings
+from rehearsal.hyperpod.simulation.training_plans import TrainingPlan
 from rehearsal.hyperpod.simulation.views import cluster_view, node_view
 
 
@@ -106,8 +107,14 @@ class NodeProvisioner:
 
     def _launch(self, place: Place, now: float) -> None:
         cluster, group, node = place.cluster, place.group, place.node
-        if group.name in self._around.faults.current.capacity_shortage:
-            message = faults.capacity_shortage(instance_type=node.instance_type)
+        plan = self._around.plans.of_group(group.spec, cluster.caller)
+        if plan is not None and plan.status_at(now) == "Scheduled":
+            # "When the plan start date arrives [...] instance groups are provisioned":
+            # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingPlan.html
+            self._later(place, plan.offering.start, self._launch)
+            return
+        message = self._no_capacity(place, plan, now)
+        if message is not None:
             self._fail(place, now, message=message)
             return
         address = self._around.addresses.take(region=cluster.caller.region, subnet=node.subnet)
@@ -122,6 +129,22 @@ class NodeProvisioner:
         self._record_start(place, now, description="was launched", script_state="InProgress")
         script = self._around.timings.lifecycle_script * self._slowness(group)
         self._later(place, now + script, self._script_ended)
+
+    def _no_capacity(self, place: Place, plan: TrainingPlan | None, now: float) -> str | None:
+        """Return why there is no instance for a node; None when there is one.
+
+        A reservation that does not fit shows as a lack of capacity: awslabs/awsome-distributed-ai,
+        hyperpod-mental-model.md.
+        """
+        group, node = place.group, place.node
+        short = group.name in self._around.faults.current.capacity_shortage
+        if plan is not None and not short:
+            zones = {plan.offering.zone, node.subnet.availability_zone} - {None}
+            if len(zones) > 1:
+                return faults.no_capacity_in_zone(instance_type=node.instance_type)
+            active = plan.status_at(now) == "Active"
+            short = not (active and self._around.plans.take(plan, node.logical_id))
+        return faults.capacity_shortage(instance_type=node.instance_type) if short else None
 
     def _script_ended(self, place: Place, now: float) -> None:
         group, node = place.group, place.node
@@ -208,6 +231,7 @@ class NodeProvisioner:
             self._around.addresses.give_back(
                 region=cluster.caller.region, subnet=node.subnet, address=node.private_ip
             )
+        self._around.plans.give_back(node.logical_id)
         node.joined = False
         node.instance_id = node.private_ip = node.launch_time = None
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rehearsal.hyperpod.simulation.errors import resource_in_use, resource_not_found
+from rehearsal.hyperpod.simulation.errors import (
+    resource_in_use,
+    resource_not_found,
+    validation_error,
+)
 from rehearsal.hyperpod.simulation.hooks import Caller
 from rehearsal.hyperpod.simulation.identifiers import cluster_id
 from rehearsal.hyperpod.simulation.state import Cluster
@@ -13,9 +17,14 @@ Key = tuple[str, str, str]
 
 
 class ClusterRegistry:
-    """Finds clusters; a caller sees only those of the same account and Region."""
+    """Finds clusters; a caller sees only those of the same account and Region.
 
-    def __init__(self) -> None:
+    Args:
+        unknown_cluster: With which error a cluster is said not to exist.
+    """
+
+    def __init__(self, *, unknown_cluster: str = "ResourceNotFound") -> None:
+        self._unknown_cluster = unknown_cluster
         self._clusters: dict[Key, Cluster] = {}
         self._names_used: Counter[Key] = Counter()
 
@@ -57,11 +66,13 @@ class ClusterRegistry:
         """Return a cluster by name or ARN.
 
         Raises:
-            ApiError: ResourceNotFound.
+            ApiError: There is none.
         """
         for cluster in self.of(caller):
             if name_or_arn in {cluster.name, cluster.arn}:
                 return cluster
+        if self._unknown_cluster == "ValidationException":
+            raise validation_error(f"Could not find cluster '{name_or_arn}'.")
         kind = "ARN" if name_or_arn.startswith("arn:") else "name"
         raise resource_not_found(f"Cluster with {kind} '{name_or_arn}' not found.")
 

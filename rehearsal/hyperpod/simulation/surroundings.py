@@ -10,6 +10,7 @@ from itertools import count
 from rehearsal.hyperpod.simulation.faults import FaultGate
 from rehearsal.hyperpod.simulation.hooks import Observer
 from rehearsal.hyperpod.simulation.network import AddressBook
+from rehearsal.hyperpod.simulation.training_plans import TrainingPlans
 from rehearsal.hyperpod.simulation.unknowns import Unknowns
 
 Action = Callable[[float], None]
@@ -56,6 +57,7 @@ class Timings:
         node_retry: Pause before the first retry of a failed node; it doubles with each failure.
         node_retry_limit: Longest pause between two retries.
         minimum_count: Time that an instance group has to reach MinInstanceCount. AWS gives 3 h.
+        payment: Time from CreateTrainingPlan until the plan is paid for.
     """
 
     create: float = 2.0
@@ -70,6 +72,7 @@ class Timings:
     node_retry: float = 1.0
     node_retry_limit: float = 8.0
     minimum_count: float = 60.0
+    payment: float = 0.5
 
     def retry_after(self, *, failures: int) -> float:
         """Return the pause before the next attempt of a node that failed `failures` times."""
@@ -86,6 +89,7 @@ class Surroundings:
         timings: How long things take.
         faults: What goes wrong.
         addresses: Private addresses.
+        plans: The training plans.
         observer: Notified when nodes join and leave.
         unknowns: Which answers hold where AWS gives none.
     """
@@ -94,5 +98,6 @@ class Surroundings:
     timings: Timings
     faults: FaultGate
     addresses: AddressBook
+    plans: TrainingPlans
     observer: Observer | None
     unknowns: Unknowns

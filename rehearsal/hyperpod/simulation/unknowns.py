@@ -17,9 +17,16 @@ class Unknowns:
         current_count: Which nodes DescribeCluster's CurrentCount counts: those that run, or all
             that were launched, in their script, in deep health checks and failed ones too. The API
             reference says "that are currently in the instance group".
+        second_cluster: With which error CreateCluster refuses an EKS cluster that another HyperPod
+            cluster uses. The developer guide has "a 1-to-1 mapping between an EKS cluster (control
+            plane) and a HyperPod cluster (worker nodes)" (sagemaker-hyperpod-eks), and no error.
+        unknown_cluster: With which error a cluster is said not to exist. botocore declares the
+            first; moto, and older operations of SageMaker, answer with the second.
         tag_lag: Seconds until ListTags shows what CreateCluster, AddTags and DeleteTags did.
     """
 
     left_out_groups: Literal["kept", "removed"] = "kept"
     current_count: Literal["running", "launched"] = "running"
+    second_cluster: Literal["ValidationException", "ResourceInUse"] = "ValidationException"
+    unknown_cluster: Literal["ResourceNotFound", "ValidationException"] = "ResourceNotFound"
     tag_lag: float = 0.0

@@ -22,6 +22,12 @@ def groups_of(request: Request) -> list[Mapping[str, Any]]:
     return [*request.get("InstanceGroups", []), *request.get("RestrictedInstanceGroups", [])]
 
 
+def eks_cluster_arn(request: Request) -> str | None:
+    """Return the ARN of the EKS cluster that orchestrates a cluster; None with Slurm."""
+    arn: str | None = request.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
+    return arn
+
+
 def validate_create(request: Request) -> None:
     """Check a CreateCluster request.
 

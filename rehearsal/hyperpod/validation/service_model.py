@@ -26,6 +26,7 @@ JSON_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "double": (int, float),
     "timestamp": (int, float),
+    "blob": (str,),
 }
 # The model's patterns are Java's. `re` has no Unicode categories; \w covers letters and numbers
 # (and the underscore, which the one pattern that uses the categories allows as well).

@@ -8,6 +8,7 @@ from provisioner.hyperpod.claim import CREATION_TAG, REQUEST_TAG, SUCCEEDED
 from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
+    ANOTHER_EKS_CLUSTER,
     CLASSIC,
     LEFT_OUT_GROUPS,
     ONE,
@@ -178,8 +179,20 @@ def test_immutable_change_is_refused_and_rolled_back_without_a_call(
     assert sagemaker.writes == []
 
 
-def test_other_name_is_a_replacement(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+def test_other_name_on_another_eks_cluster_is_a_replacement(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
     stack.create(ONE)
-    stack.update(properties(group("workers"), name="another"))
+    stack.update(properties(group("workers"), name="another", **ANOTHER_EKS_CLUSTER))
     assert stack.physical_id == "another"
     assert describe(sagemaker, "another")["ClusterStatus"] == "InService"
+
+
+def test_other_name_on_the_same_eks_cluster_is_refused(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    sagemaker.calls.clear()
+    with pytest.raises(ProvisioningError, match=r"takes one HyperPod cluster.*Restore the name"):
+        stack.update(properties(group("workers"), name="another"))
+    assert (stack.physical_id, sagemaker.writes) == ("ml-cluster", [])

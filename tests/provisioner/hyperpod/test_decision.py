@@ -69,6 +69,11 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "a creation begins without a cluster": (CREATE_BEGINS, NOTHING, Create),
     "a creation's cluster is not there": (CREATE, NOTHING, Create),
     "an update's cluster is gone": (UPDATE, NOTHING, Create),
+    "another name on the same EKS cluster": (
+        replace(UPDATE_BEGINS, renames=True, makes_a_cluster=True),
+        NOTHING,
+        Refuse,
+    ),
     "it is gone, and nobody asked about the stack": (
         UPDATE,
         replace(NOTHING, stack=None),

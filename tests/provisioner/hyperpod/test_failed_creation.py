@@ -9,6 +9,7 @@ from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
+    ANOTHER_EKS_CLUSTER,
     CLASSIC,
     ONE,
     TIMINGS,
@@ -210,7 +211,8 @@ def test_a_replacement_that_fails_leaves_the_old_cluster_and_is_kept(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     stack.create(CLASSIC)
-    renamed = properties(group("workers"), name="another", NodeProvisioningMode=None)
+    one = group("workers")
+    renamed = properties(one, name="another", NodeProvisioningMode=None, **ANOTHER_EKS_CLUSTER)
     sagemaker.service.faults = SHORT
     with pytest.raises(ProvisioningError, match="The HyperPod cluster another is Failed"):
         stack.update(renamed)

@@ -9,6 +9,7 @@ from provisioner.framework.errors import ProvisioningError
 from rehearsal.hyperpod import Faults, HyperPodService, Unknowns
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
+    ANOTHER_EKS_CLUSTER,
     CURRENT_COUNT,
     TIMINGS,
     HyperPodStack,
@@ -195,8 +196,9 @@ def test_what_is_not_waited_for_is_told_too(
     in_service = {**properties(group("workers")), "WaitFor": "in_service"}
     (told,) = report(stack.create(in_service).data["Shortage"])
     assert told.startswith("workers: 0 of 1 nodes: HyperPod has reported no error.")
-    accepted = {**properties(group("workers"), name="other"), "WaitFor": "accepted"}
-    assert "the cluster is Creating." in report(stack.update(accepted).data["Shortage"])
+    other = properties(group("workers"), name="other", **ANOTHER_EKS_CLUSTER)
+    told_at_once = stack.update({**other, "WaitFor": "accepted"}).data["Shortage"]
+    assert "the cluster is Creating." in report(told_at_once)
 
 
 def test_a_group_with_its_least_number_of_nodes_is_complete_and_short(

@@ -9,6 +9,7 @@ from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
+    ANOTHER_EKS_CLUSTER,
     CLASSIC,
     LEFT_OUT_GROUPS,
     ONE,
@@ -24,7 +25,7 @@ from tests.support.provisioner.local_sagemaker import LocalSageMaker
 AMI = "ami-0123456789abcdef0"
 SHORT = Faults(capacity_shortage=frozenset({"workers"}))
 LATE = {"WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
-RENAMED = properties(group("workers"), name="another")
+RENAMED = properties(group("workers"), name="another", **ANOTHER_EKS_CLUSTER)
 MOVED = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
 pytestmark = LEFT_OUT_GROUPS
 

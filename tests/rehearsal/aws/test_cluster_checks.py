@@ -3,7 +3,7 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from rehearsal.aws.local_aws import LocalAws
+from rehearsal.aws.local_aws import ACCOUNT, LocalAws
 from tests.support.hyperpod_site import BUCKET, EKS, Site
 from tests.support.local_aws import StackFailedError, client, delete, deploy, network
 
@@ -49,6 +49,30 @@ def test_network_and_eks_must_exist_and_fit(site: Site) -> None:
         sagemaker.create_cluster(**site.request() | {"VpcConfig": network_})
     assert "subnet-0 does not exist" in str(error.value)
     assert f"{site.names['OtherGroup']} is not in vpc-" in str(error.value)
+
+
+def test_a_key_must_exist_here_and_be_usable(site: Site) -> None:
+    sagemaker, kms = client(site.aws, "sagemaker"), client(site.aws, "kms")
+    elsewhere = f"arn:aws:kms:eu-west-1:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    disabled = kms.create_key()["KeyMetadata"]["KeyId"]
+    kms.disable_key(KeyId=disabled)
+    signing = kms.create_key(KeySpec="RSA_2048", KeyUsage="SIGN_VERIFY")["KeyMetadata"]["Arn"]
+    reasons = {elsewhere: "does not exist", disabled: "is Disabled", signing: "is not symmetric"}
+    for key, reason in reasons.items():
+        volume = {"EbsVolumeConfig": {"VolumeKmsKeyId": key, "RootVolume": True}}
+        with pytest.raises(ClientError, match=f"KMS key {key} {reason}"):
+            sagemaker.create_cluster(**site.request(InstanceStorageConfigs=[volume]))
+
+    eks = client(site.aws, "eks")
+    found = eks.describe_cluster(name=site.names["Cluster"].rpartition("/")[2])["cluster"]
+    for key, reason in reasons.items():
+        with pytest.raises(eks.exceptions.InvalidParameterException, match=reason):
+            eks.create_cluster(
+                name="encrypted",
+                roleArn=found["roleArn"],
+                resourcesVpcConfig={"subnetIds": found["resourcesVpcConfig"]["subnetIds"]},
+                encryptionConfig=[{"resources": ["secrets"], "provider": {"keyArn": key}}],
+            )
 
 
 def test_wrong_credentials_are_refused(site: Site) -> None:

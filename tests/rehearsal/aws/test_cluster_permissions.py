@@ -13,6 +13,7 @@ from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
 from tests.support.local_aws import Template, client
 
 IMAGE = "ami-0123456789abcdef0"
+PLAN = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan/plan"
 IMAGE_RIGHTS = {
     "ec2:DescribeImages": "*",
     "ec2:DescribeSnapshots": "*",
@@ -188,6 +189,20 @@ def test_an_image_of_the_callers_is_shared_with_hyperpod(site: Site, missing: st
     with pytest.raises(ClientError, match=f"not authorized to perform: {missing} on resource: "):
         caller(site, without).create_cluster(**request)
     caller(site, list(rights.values())).create_cluster(**request)
+
+
+def test_a_group_on_a_training_plan_needs_rights_on_it_and_on_its_capacity(site: Site) -> None:
+    request = site.request(TrainingPlanArn=PLAN)
+    statements = list(grants(site.names).values())
+    create = {"Effect": "Allow", "Action": "sagemaker:CreateCluster"}
+    for resource in (PLAN, PLAN.replace(":training-plan/plan", ":reserved-capacity/*")):
+        denied = f"sagemaker:CreateCluster on resource: {resource.removesuffix('*')}"
+        with pytest.raises(ClientError, match=denied):
+            caller(site, statements).create_cluster(**request)
+        statements.append({**create, "Resource": resource})
+    caller(site, statements).create_cluster(**request)
+    with pytest.raises(ClientError, match=f"sagemaker:DescribeTrainingPlan on resource: {PLAN}"):
+        caller(site, statements).describe_training_plan(TrainingPlanName="plan")
 
 
 def test_pass_role_to_another_service_is_not_enough(site: Site) -> None:

@@ -1,5 +1,7 @@
 """The resource types the local AWS adds, and the EC2, EKS and FSx APIs, tell the same story."""
 
+import re
+
 import pytest
 
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws
@@ -11,6 +13,8 @@ from tests.support.local_aws import (
     client,
     delete,
     deploy,
+    network,
+    resource,
 )
 
 
@@ -58,6 +62,22 @@ def test_security_group_rules(aws: LocalAws, outputs: dict[str, str]) -> None:
     assert outputs["In"] in {rule["SecurityGroupRuleId"] for rule in rules}
 
 
+def test_an_egress_rule_to_everywhere_takes_the_default_ones_place(aws: LocalAws) -> None:
+    open_ = resource(
+        "AWS::EC2::SecurityGroupEgress",
+        GroupId={"Ref": "Group"},
+        IpProtocol="-1",
+        CidrIp="0.0.0.0/0",
+    )
+    found = deploy(aws, {**network(), "Open": open_}, {"Group": {"Ref": "Group"}})
+    rules = client(aws, "ec2").describe_security_group_rules(
+        Filters=[{"Name": "group-id", "Values": [found.outputs["Group"]]}]
+    )["SecurityGroupRules"]
+    everywhere = [rule for rule in rules if rule["IsEgress"] and rule.get("CidrIpv4")]
+    assert [rule["CidrIpv4"] for rule in everywhere] == ["0.0.0.0/0"]
+    delete(aws, found)
+
+
 def test_flow_log(aws: LocalAws, outputs: dict[str, str]) -> None:
     [log] = client(aws, "ec2").describe_flow_logs(FlowLogIds=[outputs["FlowLog"]])["FlowLogs"]
     assert (log["ResourceId"], log["FlowLogStatus"]) == (outputs["Vpc"], "ACTIVE")
@@ -71,6 +91,8 @@ def test_eks_cluster_points_at_the_rehearsals_kubernetes(
     assert cluster["endpoint"] == outputs["Endpoint"] == KUBERNETES_ENDPOINT
     assert cluster["certificateAuthority"]["data"] == KUBERNETES_CA
     assert cluster["accessConfig"]["authenticationMode"] == "API"
+    issuer = cluster["identity"]["oidc"]["issuer"]
+    assert re.fullmatch(r"https://oidc\.eks\.us-west-2\.amazonaws\.com/id/[0-9A-F]{32}", issuer)
     assert cluster["resourcesVpcConfig"]["vpcId"] == outputs["Vpc"]
     groups = client(aws, "ec2").describe_security_groups(GroupIds=[outputs["ClusterGroup"]])
     assert groups["SecurityGroups"][0]["GroupName"].startswith("eks-cluster-sg-")

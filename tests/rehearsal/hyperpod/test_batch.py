@@ -8,6 +8,7 @@ from rehearsal.hyperpod import Faults
 from tests.support.hyperpod_api import (
     NAME,
     Subject,
+    eks,
     group,
     subject,
 )
@@ -58,7 +59,7 @@ def test_batch_add_is_refused() -> None:
     many = api.refused("BatchAddClusterNodes", ClusterName=NAME, NodesToAdd=[most, addition])
     assert "At most 50" in many.message
 
-    api.create(group(count=0), ClusterName="classic")
+    api.create(group(count=0), ClusterName="classic", Orchestrator=eks("classic"))
     classic = api.refused("BatchAddClusterNodes", ClusterName="classic", NodesToAdd=[addition])
     assert classic.code == "ValidationException"
 

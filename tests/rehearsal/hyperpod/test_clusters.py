@@ -11,6 +11,7 @@ from rehearsal.hyperpod import Caller, Timings
 from tests.support.hyperpod_api import (
     NAME,
     Subject,
+    eks,
     group,
     subject,
 )
@@ -112,7 +113,7 @@ def test_tags() -> None:
 def test_list_clusters_filters_sorts_and_pages() -> None:
     api = subject()
     for name in ("beta", "alpha", "gamma"):
-        api.create(ClusterName=name)
+        api.create(ClusterName=name, Orchestrator=eks(name))
         api.wait(10)
 
     def names(**request: Any) -> list[str]:

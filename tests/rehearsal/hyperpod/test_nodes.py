@@ -16,6 +16,7 @@ from tests.support.hyperpod_api import (
     KnownSubnets,
     Subject,
     create_request,
+    eks,
     group,
     subject,
 )
@@ -209,6 +210,6 @@ def test_events_are_for_continuous_clusters() -> None:
     error = api.refused("DescribeClusterEvent", ClusterName=NAME, EventId=unknown)
     assert error.code == "ResourceNotFound"
 
-    api.create(ClusterName="classic")
+    api.create(ClusterName="classic", Orchestrator=eks("classic"))
     classic = api.refused("ListClusterEvents", ClusterName="classic")
     assert classic.code == "ValidationException"

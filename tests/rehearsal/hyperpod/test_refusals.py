@@ -7,6 +7,7 @@ from tests.support.hyperpod_api import (
     NAME,
     ROLE,
     create_request,
+    eks,
     group,
     subject,
 )
@@ -17,7 +18,7 @@ def test_quota_counts_all_clusters() -> None:
     api.create(group(count=2))
     api.wait()
 
-    second = create_request(group(count=2), ClusterName="second")
+    second = create_request(group(count=2), ClusterName="second", Orchestrator=eks("second"))
     error = api.refused("CreateCluster", **second)
     assert error.code == "ResourceLimitExceeded"
     assert "'ml.g5.12xlarge for cluster usage' is 3 Instances" in error.message
@@ -25,7 +26,8 @@ def test_quota_counts_all_clusters() -> None:
     grown = api.refused("UpdateCluster", ClusterName=NAME, InstanceGroups=[group(count=4)])
     assert grown.code == "ResourceLimitExceeded"
     api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group(count=3)])
-    api.create(group(InstanceType="ml.m5.2xlarge"), ClusterName="third")
+    other = group(InstanceType="ml.m5.2xlarge")
+    api.create(other, ClusterName="third", Orchestrator=eks("third"))
 
 
 def test_first_calls_are_throttled() -> None:

@@ -7,6 +7,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,10 +18,16 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from rehearsal.hyperpod import Faults, HyperPodApi, HyperPodService, NodeView, Timings
-from tests.support.hyperpod_api import NAME, create_request, group
+from tests.support.hyperpod_api import NAME, create_request, eks, group
 
 QUICK = Timings(
-    create=0.1, update=0.1, delete=0.1, node_launch=0.05, lifecycle_script=0.05, node_stop=0.05
+    create=0.1,
+    update=0.1,
+    delete=0.1,
+    node_launch=0.05,
+    lifecycle_script=0.05,
+    node_stop=0.05,
+    payment=0.1,
 )
 PATIENCE = 10.0
 
@@ -78,6 +85,43 @@ def test_a_cluster_from_creation_to_deletion(sagemaker: SageMakerClient) -> None
     eventually(lambda: sagemaker.list_clusters()["ClusterSummaries"] == [])
     with pytest.raises(sagemaker.exceptions.ResourceNotFound):
         sagemaker.describe_cluster(ClusterName=NAME)
+
+
+def test_lists_are_filtered_and_paged(sagemaker: SageMakerClient) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        sagemaker.create_cluster(**create_request(ClusterName=name, Orchestrator=eks(name)))
+    [beta] = sagemaker.list_clusters(NameContains="et")["ClusterSummaries"]
+    since = beta["CreationTime"] - timedelta(hours=1)
+
+    pages = sagemaker.get_paginator("list_clusters").paginate(
+        CreationTimeAfter=since, SortBy="NAME", PaginationConfig={"PageSize": 2}
+    )
+    names = [[each["ClusterName"] for each in page["ClusterSummaries"]] for page in pages]
+    assert names == [["alpha", "beta"], ["gamma"]]
+    assert sagemaker.list_clusters(CreationTimeBefore=since)["ClusterSummaries"] == []
+
+
+def test_a_training_plan_is_bought_and_described(sagemaker: SageMakerClient) -> None:
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    [offering] = sagemaker.search_training_plan_offerings(
+        InstanceType="ml.p5.48xlarge",
+        InstanceCount=4,
+        StartTimeAfter=start,
+        DurationHours=48,
+        TargetResources=["hyperpod-cluster"],
+    )["TrainingPlanOfferings"]
+    sagemaker.create_training_plan(
+        TrainingPlanName="p5", TrainingPlanOfferingId=offering["TrainingPlanOfferingId"]
+    )
+    plan = sagemaker.describe_training_plan(TrainingPlanName="p5")
+    assert (plan["Status"], plan["StartTime"]) == ("Pending", start)
+    eventually(
+        lambda: sagemaker.describe_training_plan(TrainingPlanName="p5")["Status"] == "Scheduled"
+    )
+    [listed] = sagemaker.list_training_plans()["TrainingPlanSummaries"]
+    assert listed["ReservedCapacitySummaries"][0]["InstanceType"] == "ml.p5.48xlarge"
+    with pytest.raises(sagemaker.exceptions.ResourceNotFound):
+        sagemaker.describe_training_plan(TrainingPlanName="unknown")
 
 
 def test_errors_are_those_of_the_model(sagemaker: SageMakerClient) -> None:

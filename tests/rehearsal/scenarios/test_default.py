@@ -1,7 +1,7 @@
 """config/default.yaml with what an account has, its scenarios, its users, and refused changes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +28,31 @@ CONFIG = DEFAULT
 _ACCOUNT = "arn:aws:iam::111122223333"
 _KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
+ENV_VARS = {
+    "EKS_CLUSTER_NAME": "OutputEKSClusterName",
+    "EKS_CLUSTER_ARN": "OutputEKSClusterArn",
+    "S3_BUCKET_NAME": "OutputS3BucketName",
+    "EXECUTION_ROLE": "OutputSageMakerIAMRoleArn",
+    "VPC_ID": "OutputVpcId",
+    "PRIVATE_SUBNET_ID": "OutputPrivateSubnetIds",
+    "SECURITY_GROUP_ID": "OutputSecurityGroupId",
+}
+"""The variables that the workshop's create_config.sh exports, and the output it reads for each:
+https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hyperpod-eks"""
+
 
 @pytest.fixture(scope="module")
 def config_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default configuration with roles, an admin and a bucket of the account's own."""
+    """The default configuration with roles, an admin, a bucket and a subnet of one's own."""
     document = yaml.safe_load(DEFAULT.read_text("utf-8"))
     document["eks"]["admins"] = [f"{_ACCOUNT}:role/team/Admin", f"{_ACCOUNT}:user/Ann"]
     document["storage"]["data_repository_s3_uri"] = "s3://training-data/set"
     document["storage"]["stop_nodes_without_lustre"] = True
     document["cluster"]["instance_groups"][0]["execution_role_arn"] = f"{_ACCOUNT}:role/Nodes"
+    document["cluster"]["instance_groups"][1]["override_vpc"] = {
+        "subnet_ids": ["subnet-0123456789abcdef0"],
+        "security_group_ids": ["sg-0123456789abcdef0"],
+    }
     path = tmp_path_factory.mktemp("config") / "named.yaml"
     path.write_text(yaml.safe_dump(document), "utf-8")
     return path
@@ -146,6 +162,61 @@ def test_an_admin_gets_in_and_so_does_whom_an_admin_of_the_account_lets_in(
     granted = owner.run(command.replace("PRINCIPAL_ARN", f"{_ACCOUNT}:user/Bob"))
     assert granted.returncode == 0, granted.stderr
     assert bob.run("kubectl get nodes").returncode == 0
+
+
+@pytest.mark.slow(seconds=6)
+def test_the_workshops_create_config_and_its_cluster_find_what_they_need(
+    stage: Stage, tmp_path: Path
+) -> None:
+    _deployed(stage)
+    owner = Person(environment=stage.environment, home=tmp_path)
+    parts = [f"Stacks[0].Outputs[?OutputKey==`{key}`].OutputValue" for key in ENV_VARS.values()]
+    query = f"--query '[{', '.join(parts)}]' --output text"
+    shown = owner.run(f"aws cloudformation describe-stacks --stack-name ml-platform {query}")
+    found = dict(zip(ENV_VARS, shown.stdout.splitlines(), strict=True))
+    assert "" not in found.values()
+
+    name = found["EKS_CLUSTER_NAME"]
+    arn = owner.run(f"aws eks describe-cluster --name {name} --query cluster.arn --output text")
+    assert arn.stdout.strip() == found["EKS_CLUSTER_ARN"]
+
+    (tmp_path / "cluster-config.json").write_text(json.dumps(_workshop_cluster(found)), "utf-8")
+    create = f"aws sagemaker create-cluster --cli-input-json file://{tmp_path}/cluster-config.json"
+    # Whatever it names is there and fits: what is left is that the EKS cluster has a cluster.
+    used = f"EKS cluster '{found['EKS_CLUSTER_ARN']}' is already used by HyperPod cluster"
+    assert owner.run(create).stderr.strip().endswith(f"{used} 'ml-cluster'.")
+    names = "--name-contains cluster --query ClusterSummaries[].ClusterName --output text"
+    assert owner.run(f"aws sagemaker list-clusters {names}").stdout.split() == ["ml-cluster"]
+
+
+def _workshop_cluster(values: Mapping[str, str]) -> dict[str, Any]:
+    """Return the workshop's cluster-config.json with these values in place of its variables."""
+    worker = {
+        "InstanceCount": 1,
+        "InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": 500}}],
+        "LifeCycleConfig": {
+            "SourceS3Uri": f"s3://{values['S3_BUCKET_NAME']}",
+            "OnCreate": "on_create.sh",
+        },
+        "ExecutionRole": values["EXECUTION_ROLE"],
+        "ThreadsPerCore": 1,
+    }
+    accelerated = {
+        "InstanceGroupName": "worker-group-1",
+        "InstanceType": "ml.g5.12xlarge",
+        "OnStartDeepHealthChecks": ["InstanceStress", "InstanceConnectivity"],
+    }
+    general = {"InstanceGroupName": "worker-group-2", "InstanceType": "ml.m5.2xlarge"}
+    return {
+        "ClusterName": "workshop",
+        "Orchestrator": {"Eks": {"ClusterArn": values["EKS_CLUSTER_ARN"]}},
+        "InstanceGroups": [{**accelerated, **worker}, {**general, **worker}],
+        "VpcConfig": {
+            "SecurityGroupIds": [values["SECURITY_GROUP_ID"]],
+            "Subnets": [values["PRIVATE_SUBNET_ID"]],
+        },
+        "NodeRecovery": "Automatic",
+    }
 
 
 @pytest.mark.slow(seconds=4)

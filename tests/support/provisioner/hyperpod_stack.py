@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from provisioner.aws.api import SageMakerApi
 from provisioner.framework.request import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
 from rehearsal.hyperpod import Caller, Timings, Unknowns
@@ -57,6 +58,9 @@ def properties(*groups: dict[str, Any], name: str = "ml-cluster", **more: Any) -
     return {"ClusterName": name, "Request": json.dumps(request)}
 
 
+ANOTHER_EKS_CLUSTER = {
+    "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/another"}}
+}
 ONE = properties(group("workers"))
 CLASSIC = properties(group("workers"), NodeProvisioningMode=None)
 
@@ -92,7 +96,7 @@ class HyperPodStack(Framework):
         return super().delete()
 
 
-def hyperpod_stack(sagemaker: LocalSageMaker, time: Time, **options: Any) -> HyperPodStack:
+def hyperpod_stack(sagemaker: SageMakerApi, time: Time, **options: Any) -> HyperPodStack:
     cloudformation = FakeCloudFormation()
     swept: list[str] = []
     return HyperPodStack(

@@ -1,0 +1,8 @@
+"""Tags by which a resource gets the id that a configuration names; AWS draws ids.
+
+Both sides of the local AWS read them, so nothing is imported here.
+"""
+
+KMS_KEY_ID = "rehearsal:key-id"
+NETWORK_ID = "rehearsal:network-id"
+"""Of a subnet or security group."""

@@ -1,0 +1,1 @@
+"""AWS KMS: keys that a configuration names."""
