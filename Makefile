@@ -121,3 +121,8 @@ picture: synth ## Draw the architecture from the templates (CONFIG=..., PICTURE=
 .PHONY: security-page
 security-page: synth ## Write the roles of the templates into docs/security.md (CONFIG=...)
 	@python -m scripts.security cdk.out docs/security.md
+
+.PHONY: deployer-policy
+deployer-policy: ## Write the least IAM policies that deploy CONFIG (ACCOUNT=...; DOCUMENT=name prints one)
+	@$(MAKE) --no-print-directory synth >&2
+	@python -m scripts.deployer_policy cdk.out build/deployer-policy --config $(CONFIG) $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))

@@ -67,10 +67,17 @@ class CdkCli:
         arguments = ["--quiet", "--app", app, "--output", str(self.assembly), *context]
         self._run("synth", arguments, on_line=on_line)
 
-    def bootstrap(self, *, region: str) -> None:
-        """Create the bucket that assets go to."""
+    def bootstrap(self, *, region: str, policies: Sequence[str]) -> None:
+        """Create the bucket that assets go to, and the roles that deploy.
+
+        Args:
+            region: Where.
+            policies: ARNs of the policies of CloudFormation's role.
+        """
         account = self.environment["CDK_DEFAULT_ACCOUNT"]
-        self._run("bootstrap", [f"aws://{account}/{region}", "--app", str(self.assembly)])
+        execution = ["--cloudformation-execution-policies", ",".join(policies)]
+        place = f"aws://{account}/{region}"
+        self._run("bootstrap", [place, "--app", str(self.assembly), *execution])
 
     def deploy(self, *, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow."""

@@ -16,6 +16,7 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from rehearsal.cdk_cli import CdkCli, CdkError
+from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
 from rehearsal.report import StackReport
@@ -92,10 +93,17 @@ class Stage:
     _script_changes: int = field(init=False, default=0)
     _synthesized: set[Path] = field(init=False, default_factory=set)
     _deployed: Path | None = field(init=False, default=None)
+    _deployer: Deployer = field(init=False)
 
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
         self._current = self.config_path
+        self._deployer = Deployer(
+            deployment=self.config.name,
+            clients=self.environment.clients,
+            region=self.environment.region,
+            account=self.environment.aws.account,
+        )
 
     @property
     def tools(self) -> ClusterTools:
@@ -110,8 +118,11 @@ class Stage:
     def bootstrap(self) -> None:
         """Do what an account needs once for CDK, and make what the configuration names of it."""
         self._synth()
+        policies = self._deployer.allow(self._assembly, bootstrapped=False)
         with self.progress.step("cdk bootstrap"):
-            self._cli.bootstrap(region=self.environment.region)
+            self._cli_of(self.environment.aws.environment()).bootstrap(
+                region=self.environment.region, policies=policies
+            )
         for stand_in in stand_ins(self.config):
             stand_in.make(self.environment.clients)
             self.progress.say(f"  created, because the configuration names it: {stand_in}")
@@ -242,9 +253,13 @@ class Stage:
 
     @property
     def _cli(self) -> CdkCli:
+        environment = self.environment.aws.environment()
+        return self._cli_of({**environment, **self._deployer.environment()})
+
+    def _cli_of(self, environment: Mapping[str, str]) -> CdkCli:
         return CdkCli(
             repository=_REPOSITORY,
-            environment=self.environment.aws.environment(),
+            environment=environment,
             assembly=self._assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,
@@ -271,6 +286,8 @@ class Stage:
                 validate=self.validate and self._is_original,
                 on_line=self._say_warning,
             )
+        if self._synthesized:
+            self._deployer.allow(self._assembly, bootstrapped=True)
         self._synthesized.add(self._assembly)
 
     def _say_warning(self, line: str) -> None:

@@ -13,6 +13,7 @@ from rehearsal.aws.cloudformation import (
     exports,
     failed_deletion,
     replacement,
+    service_role,
 )
 from rehearsal.aws.ec2 import (
     availability_zones,
@@ -68,6 +69,7 @@ def install(*, settings: Settings) -> None:
     fsx_api.install()
     sagemaker_api.install(settings=settings)
     replacement.install()
+    service_role.install()
     exports.install()
     cancelled_update.install()
     network_dependencies.install(settings=settings)

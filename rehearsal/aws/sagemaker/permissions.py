@@ -6,32 +6,17 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ministack.core.responses import get_region
 
+from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.sagemaker import cluster_request
 
 SAGEMAKER = "sagemaker.amazonaws.com"
 HYPERPOD = "hyperpod.sagemaker.amazonaws.com"
 SERVICE_LINKED_ROLE = "AWSServiceRoleForSageMakerHyperPod"
 SERVICE_LINKED_ROLE_PATH = f"/aws-service-role/{HYPERPOD}/"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Permission:
-    """One thing the caller must be allowed to do.
-
-    Attributes:
-        action: IAM action.
-        resource: ARN it is done to.
-        context: Condition keys.
-    """
-
-    action: str
-    resource: str
-    context: Mapping[str, str] = field(default_factory=dict)
 
 
 def access_entry_arn(*, eks_cluster_arn: str, role_arn: str) -> str:
