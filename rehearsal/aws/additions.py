@@ -34,7 +34,7 @@ from rehearsal.aws.eks import api as eks_api
 from rehearsal.aws.eks import cluster as eks_cluster
 from rehearsal.aws.fsx import api as fsx_api
 from rehearsal.aws.fsx import data_repository_association, file_system
-from rehearsal.aws.iam import managed_policies, principal_arn
+from rehearsal.aws.iam import allowed_calls, managed_policies, principal_arn
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import api as sagemaker_api
 
@@ -57,6 +57,7 @@ def install(*, settings: Settings) -> None:
     secure_transport.install()
     managed_policies.install()
     principal_arn.install()
+    allowed_calls.install(file=settings.allowed_calls)
     availability_zones.install()
     cidr_block.install()
     subnet.install()
