@@ -19,9 +19,12 @@ from rehearsal.aws.iam.action_resources import DATA_FILE
 # What is called besides the handlers: for custom resources, templates, and by SageMaker's callers.
 FURTHER = (
     "lambda:InvokeFunction",
+    "sagemaker:BatchAddClusterNodes",
+    "sagemaker:BatchDeleteClusterNodes",
     "sagemaker:CreateCluster",
     "sagemaker:DeleteCluster",
     "sagemaker:UpdateCluster",
+    "sagemaker:UpdateClusterSoftware",
     "ssm:GetParameters",
 )
 

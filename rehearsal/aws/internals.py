@@ -29,7 +29,7 @@ REQUIRED_NAMES = {
         "_resource_matches",
         "_resource_policy",
         "_service_principal_matches",
-        "_signed_request",
+        "_verified_key",
         "caller_arn",
         "combine_resource_policy",
         "enforce",

@@ -76,7 +76,6 @@ class Handled:
         type: Its type.
         stack: Name of its stack.
         logical_id: Its name in the template.
-        physical_id: What `Ref` gives; empty before it exists.
         properties: Its properties, resolved.
         region: Where it is.
         account: Whose it is.
@@ -85,7 +84,6 @@ class Handled:
     type: str
     stack: str
     logical_id: str
-    physical_id: str
     properties: Properties
     region: str
     account: str
@@ -157,7 +155,8 @@ class Handled:
             values.setdefault(variable, self._given(variable))
         unknown = [variable for variable, found in values.items() if not found]
         if unknown and kind == _KINDS.get(self.type):
-            values |= {variable: [self._own_name(schema)] for variable in unknown}
+            name = schema.given_name(self.properties) or self._generated()
+            values |= {variable: [name] for variable in unknown}
         elif unknown:
             fits = re.compile(".+".join(re.escape(part) for part in _VARIABLE.split(form)[::2]))
             named = [each for each in _strings(self.properties) if fits.fullmatch(each)]
@@ -185,13 +184,8 @@ class Handled:
             for value in values_at(self.properties, path)
         ]
 
-    def _own_name(self, schema: ResourceSchema) -> str:
-        if self.physical_id:
-            # An ARN, that of a layer with a version behind the name, or the name.
-            return self.physical_id.split(":")[6] if ":" in self.physical_id else self.physical_id
-        return schema.given_name(self.properties) or self._generated()
-
     def _generated(self) -> str:
+        """Return the name that CloudFormation gives the resource; MiniStack gives others."""
         prefix = "" if self.type in NAMED_BY_LOGICAL_ID else f"{self.stack}-"
         return f"{prefix}{self.logical_id}-1A2B3C4D5E6F"
 

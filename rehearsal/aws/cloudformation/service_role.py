@@ -89,7 +89,7 @@ class _ServiceRoles:
     def _provisioned(
         self, resource_type: str, logical_id: str, properties: Properties, stack: str
     ) -> Created:
-        self._authorize("create", resource_type, stack, logical_id, "", properties)
+        self._authorize("create", resource_type, stack, logical_id, properties)
         return self._provision(resource_type, logical_id, properties, stack)
 
     def _updated(  # noqa: PLR0917 - MiniStack's signature
@@ -104,8 +104,8 @@ class _ServiceRoles:
     ) -> Created:
         if old != new:
             replacing = provisioners._replacing_change(resource_type, old, new)
-            operation, known = ("create", "") if replacing else ("update", physical_id)
-            self._authorize(operation, resource_type, stack, logical_id, known, new)
+            operation = "create" if replacing else "update"
+            self._authorize(operation, resource_type, stack, logical_id, new)
         return self._update(resource_type, physical_id, old, new, stack, logical_id, *rest)
 
     def _deleted(
@@ -116,16 +116,15 @@ class _ServiceRoles:
         stack: str,
         logical_id: str,
     ) -> None:
-        self._authorize("delete", resource_type, stack, logical_id, physical_id, properties)
+        self._authorize("delete", resource_type, stack, logical_id, properties)
         self._delete(resource_type, physical_id, properties, stack, logical_id)
 
-    def _authorize(  # noqa: PLR0917 - all of a resource
+    def _authorize(
         self,
         operation: str,
         resource_type: str,
         stack: str,
         logical_id: str,
-        physical_id: str,
         properties: Properties,
     ) -> None:
         region, account = get_region(), get_account_id()
@@ -136,7 +135,6 @@ class _ServiceRoles:
             type=resource_type,
             stack=stack,
             logical_id=logical_id,
-            physical_id=physical_id,
             properties=properties,
             region=region,
             account=account,
@@ -168,9 +166,8 @@ def _refusal(role_arn: str) -> tuple[str, str] | None:
     """Return code and message of the error for a role that CloudFormation cannot use."""
     if not role_trust.allows(role_arn=role_arn, service=_SERVICE, sent={}):
         return "ValidationError", f"Role {role_arn} is invalid or cannot be assumed"
-    request = iam_evaluator._signed_request.get()
     denial = iam_evaluator.enforce(
-        request.access_key_id if request is not None else "",
+        iam_evaluator._verified_key.get(),  # none of the root user's
         "iam:PassRole",
         "iam",
         get_region(),

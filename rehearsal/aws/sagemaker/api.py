@@ -124,7 +124,19 @@ async def _delete(call: _Call, cluster: Mapping[str, Any]) -> Response:
     return response
 
 
-_ON_A_CLUSTER = {"DeleteCluster": _delete, "UpdateCluster": _update}
+async def _change_nodes(call: _Call, cluster: Mapping[str, Any]) -> Response:
+    eks_arn = cluster_request.eks_cluster_arn(cluster)
+    call.require(permissions.to_change_nodes(call.request, eks_cluster_arn=eks_arn))
+    return await call.forward()
+
+
+_ON_A_CLUSTER = {
+    "BatchAddClusterNodes": _change_nodes,
+    "BatchDeleteClusterNodes": _change_nodes,
+    "DeleteCluster": _delete,
+    "UpdateCluster": _update,
+    "UpdateClusterSoftware": _change_nodes,
+}
 
 
 async def _answer(call: _Call) -> Response:

@@ -53,6 +53,21 @@ def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterat
         yield Permission(action="eks:DescribeAccessEntry", resource=entry)
         yield Permission(action="eks:CreateAccessEntry", resource=eks_cluster_arn)
         yield Permission(action="eks:AssociateAccessPolicy", resource=entry)
+        yield Permission(action="eks:DeleteAccessEntry", resource=entry)
+
+
+def to_change_nodes(
+    request: Mapping[str, Any], *, eks_cluster_arn: str | None
+) -> Iterator[Permission]:
+    """Yield what UpdateClusterSoftware and the batch operations on nodes need.
+
+    Args:
+        request: The operation's input.
+        eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
+    """
+    yield from _to_share_images(request)
+    if eks_cluster_arn is not None:
+        yield Permission(action="eks:DescribeCluster", resource=eks_cluster_arn)
 
 
 def to_update(
