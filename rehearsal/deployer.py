@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import boto3
 
 from rehearsal.aws.clients import AwsClients
 from scripts.deployer_policy.documents import Document
@@ -32,19 +35,36 @@ class Deployer:
     account: str
     _key: dict[str, str] = field(init=False, default_factory=dict)
 
+    @property
+    def user(self) -> str:
+        """Name of the IAM user."""
+        return f"{self.deployment}-deployer"
+
     def environment(self) -> Mapping[str, str]:
         """Return the deployer's credentials, as the AWS CLI, the SDKs and the CDK CLI take them."""
         if not self._key:
-            user = f"{self.deployment}-deployer"
             iam = self.clients("iam")
-            if not any(each["UserName"] == user for each in iam.list_users()["Users"]):
-                iam.create_user(UserName=user)
-            key = iam.create_access_key(UserName=user)["AccessKey"]
+            with suppress(iam.exceptions.EntityAlreadyExistsException):
+                iam.create_user(UserName=self.user)
+            key = iam.create_access_key(UserName=self.user)["AccessKey"]
             self._key = {
                 "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
                 "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
             }
         return self._key
+
+    def client(self, service: str) -> Any:  # noqa: ANN401 - a client's type depends on the name
+        """Return a client with the deployer's credentials."""
+        key = self.environment()
+        # Typed by its name's literal, which a variable is not.
+        make: Callable[..., Any] = boto3.client
+        return make(
+            service,
+            endpoint_url=self.clients(service).meta.endpoint_url,
+            region_name=self.region,
+            aws_access_key_id=key["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=key["AWS_SECRET_ACCESS_KEY"],
+        )
 
     def allow(self, assembly: Path, *, bootstrapped: bool) -> list[str]:
         """Let the deployer deploy what is in a directory; return CloudFormation's policies.
@@ -60,7 +80,7 @@ class Deployer:
         policies = policies_of(assembly, deployment=self.deployment, place=place)
         iam = self.clients("iam")
         for arn in self._made([policies.deployer]):
-            iam.attach_user_policy(UserName=f"{self.deployment}-deployer", PolicyArn=arn)
+            iam.attach_user_policy(UserName=self.user, PolicyArn=arn)
         made = [*self._made(policies.cloudformation)]
         for role in policies.execution_roles if bootstrapped else ():
             for arn in made:

@@ -77,6 +77,7 @@ class Stage:
         chart: Chart of the HyperPod dependencies.
         work_directory: Gets the cloud assembly, changed configurations and logs.
         progress: Prints what is done.
+        deployer: Who deploys, with the least rights.
         validate: Whether CDK validates the templates of the original configuration, which takes
             more than half of its synthesis.
     """
@@ -93,12 +94,12 @@ class Stage:
     _script_changes: int = field(init=False, default=0)
     _synthesized: set[Path] = field(init=False, default_factory=set)
     _deployed: Path | None = field(init=False, default=None)
-    _deployer: Deployer = field(init=False)
+    deployer: Deployer = field(init=False)
 
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
         self._current = self.config_path
-        self._deployer = Deployer(
+        self.deployer = Deployer(
             deployment=self.config.name,
             clients=self.environment.clients,
             region=self.environment.region,
@@ -118,7 +119,7 @@ class Stage:
     def bootstrap(self) -> None:
         """Do what an account needs once for CDK, and make what the configuration names of it."""
         self._synth()
-        policies = self._deployer.allow(self._assembly, bootstrapped=False)
+        policies = self.deployer.allow(self._assembly, bootstrapped=False)
         with self.progress.step("cdk bootstrap"):
             self._cli_of(self.environment.aws.environment()).bootstrap(
                 region=self.environment.region, policies=policies
@@ -217,18 +218,14 @@ class Stage:
             return str(error)
         return None
 
-    def check_deletion(self, environment: Mapping[str, str]) -> tuple[int, str]:
-        """Run what `make destroy` runs before CloudFormation; return exit code and output.
-
-        Args:
-            environment: Credentials of whoever destroys.
-        """
+    def check_deletion(self) -> tuple[int, str]:
+        """Run what `make destroy` runs before CloudFormation; return exit code and output."""
         done = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-m", "scripts.deletion_check", "--config", str(self._current)],
             cwd=_REPOSITORY,
             env={
                 **self.environment.aws.environment(),
-                **environment,
+                **self.deployer.environment(),
                 "PATH": os.environ.get("PATH", os.defpath),
                 "PYTHONPATH": "lambda",
             },
@@ -254,7 +251,7 @@ class Stage:
     @property
     def _cli(self) -> CdkCli:
         environment = self.environment.aws.environment()
-        return self._cli_of({**environment, **self._deployer.environment()})
+        return self._cli_of({**environment, **self.deployer.environment()})
 
     def _cli_of(self, environment: Mapping[str, str]) -> CdkCli:
         return CdkCli(
@@ -287,7 +284,7 @@ class Stage:
                 on_line=self._say_warning,
             )
         if self._synthesized:
-            self._deployer.allow(self._assembly, bootstrapped=True)
+            self.deployer.allow(self._assembly, bootstrapped=True)
         self._synthesized.add(self._assembly)
 
     def _say_warning(self, line: str) -> None:

@@ -27,6 +27,7 @@ from rehearsal.aws.ec2 import (
 from rehearsal.aws.eks import (
     access_entry,
     addon,
+    authorization,
     deletion_protection,
     pod_identity_association,
 )
@@ -63,6 +64,7 @@ def install(*, settings: Settings) -> None:
     subnet.install()
     log_groups.install()
     eks_api.install()
+    authorization.install()
     eks_cluster.install(settings=settings)
     deletion_protection.install()
     for resource_type in RESOURCE_TYPES:

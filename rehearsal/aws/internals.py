@@ -15,6 +15,7 @@ REQUIRED_NAMES = {
         "pin_request_origin",
     ),
     "ministack.core.iam_actions": (
+        "extract_resource_arn",
         "identity_denial_message",
         "request_tag_context",
     ),

@@ -8,6 +8,9 @@ from typing import Any
 from scripts.deployer_policy.documents import Document, Statement, document_of
 from scripts.deployer_policy.names import Names, Place
 
+CONSENT_TAG = "hyperpod-cdk:delete-user-objects"
+"""What the provisioner takes for consent, whose package is the Lambda function's."""
+
 
 def deployer_document(assembly: Path, *, names: Names) -> Document:
     """Return the policy of whoever deploys: all else is done by the roles of `cdk bootstrap`.
@@ -38,6 +41,10 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     # What `make destroy` looks at before CloudFormation deletes anything.
     yield _allow("FindStack", ["cloudformation:DescribeStacks"], [stack])
     yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
+    # The command with which a refused deletion is consented to.
+    yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
+        "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}
+    }
     # The command in the output GrantAdminCommand of the platform stack.
     yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], [f"{eks}:cluster/{cluster}"])
     entries = f"{eks}:access-entry/{cluster}/*"

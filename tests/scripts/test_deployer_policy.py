@@ -8,10 +8,12 @@ import pytest
 from policy_sentry.querying.actions import get_action_data
 
 from hyperpod_cdk import load_config
+from provisioner.framework import consent
 from rehearsal.aws.cloudformation.resource_schemas import schemas
 from rehearsal.aws.iam.action_resources import DATA_FILE, action_resources, is_possible
 from scripts import generate_action_resources
 from scripts.deployer_policy import __main__ as command
+from scripts.deployer_policy import deployer
 from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A_ROLE, size, split
 from scripts.deployer_policy.names import Names, Place
 from scripts.deployer_policy.needs import needs
@@ -192,6 +194,10 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
         for arns in by_name.values()
         for resource in arns
     )
+
+
+def test_who_deploys_may_consent_to_a_deletion() -> None:
+    assert deployer.CONSENT_TAG == consent.CONSENT_TAG
 
 
 def test_a_large_statement_is_split() -> None:

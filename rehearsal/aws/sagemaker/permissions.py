@@ -10,6 +10,7 @@ from typing import Any
 
 from ministack.core.responses import get_region
 
+from rehearsal.aws.eks.api import access_entry_arn
 from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.sagemaker import cluster_request
 
@@ -19,11 +20,8 @@ SERVICE_LINKED_ROLE = "AWSServiceRoleForSageMakerHyperPod"
 SERVICE_LINKED_ROLE_PATH = f"/aws-service-role/{HYPERPOD}/"
 
 
-def access_entry_arn(*, eks_cluster_arn: str, role_arn: str) -> str:
-    """Return the ARN of a role's access entry as IAM sees it, with a made-up last part."""
-    prefix, _slash, name = eks_cluster_arn.rpartition(":cluster/")
-    account, role_name = role_arn.split(":")[4], role_arn.rsplit("/", 1)[-1]
-    return f"{prefix or name}:access-entry/{name}/role/{account}/{role_name}/0"
+def _access_entry(eks_cluster_arn: str, role_arn: str) -> str:
+    return access_entry_arn(eks_cluster_arn.rpartition("/")[2], role_arn)
 
 
 def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterator[Permission]:
@@ -49,7 +47,7 @@ def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterat
         return
     yield Permission(action="eks:DescribeCluster", resource=eks_cluster_arn)
     for role in roles:
-        entry = access_entry_arn(eks_cluster_arn=eks_cluster_arn, role_arn=role)
+        entry = _access_entry(eks_cluster_arn, role)
         yield Permission(action="eks:DescribeAccessEntry", resource=entry)
         yield Permission(action="eks:CreateAccessEntry", resource=eks_cluster_arn)
         yield Permission(action="eks:AssociateAccessPolicy", resource=entry)
@@ -114,7 +112,7 @@ def to_delete(roles: Iterable[str], *, eks_cluster_arn: str | None) -> Iterator[
     if eks_cluster_arn is None:
         return
     for role in roles:
-        entry = access_entry_arn(eks_cluster_arn=eks_cluster_arn, role_arn=role)
+        entry = _access_entry(eks_cluster_arn, role)
         yield Permission(action="eks:DescribeAccessEntry", resource=entry)
         yield Permission(action="eks:DeleteAccessEntry", resource=entry)
 
