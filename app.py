@@ -20,7 +20,6 @@ def main(
     *,
     chart: Path | None = None,
     scripts: Path | None = None,
-    synthesizer: cdk.IReusableStackSynthesizer | None = None,
     validate: bool = False,
 ) -> int:
     """Synthesize the app; return 2 for a configuration that cannot be deployed.
@@ -28,7 +27,6 @@ def main(
     Args:
         chart: Chart of the HyperPod dependencies. Default: the configured or the official one.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
-        synthesizer: How the stacks are deployed. Default: with the roles of `cdk bootstrap`.
         validate: Whether CDK validates the templates, which takes more than half of a synthesis.
             Default: no; the rehearsal and the tests do (docs/adr/0017).
     """
@@ -36,7 +34,6 @@ def main(
         context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
         # The CLI's choice, else its default: without one, CDK would use a new temporary folder.
         outdir=os.environ.get("CDK_OUTDIR", "cdk.out"),
-        default_stack_synthesizer=synthesizer,
         builtin_cloud_formation_validation=validate,
     )
     try:
