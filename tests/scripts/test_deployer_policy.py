@@ -20,7 +20,8 @@ from scripts.deployer_policy.needs import needs
 from scripts.deployer_policy.policies import Policies, policies_of
 from scripts.picture.templates import Address, Resource
 from tests.conftest import Assemble, Configure
-from tests.support.configs import EVERY_FIELD
+from tests.support.configs import EVERY_FIELD, REPOSITORY
+from tests.test_packages import imported
 
 ACCOUNT = "111122223333"
 PLACE = Place(partition="aws", region="us-west-2", account=ACCOUNT)
@@ -198,6 +199,21 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
 
 def test_who_deploys_may_consent_to_a_deletion() -> None:
     assert deployer.CONSENT_TAG == consent.CONSENT_TAG
+
+
+def test_scripts_that_call_aws_are_known() -> None:
+    calling = {
+        path.relative_to(REPOSITORY).as_posix()
+        for path in (REPOSITORY / "scripts").rglob("*.py")
+        if {"boto3", "provisioner.aws.clients"} & set(imported(path))
+    }
+
+    # Who adds one adds what it calls to the deployer's policy.
+    assert calling == {
+        "scripts/deletion_check.py",
+        # Asks who it is, which is always allowed.
+        "scripts/deployer_policy/__main__.py",
+    }
 
 
 def test_a_large_statement_is_split() -> None:
