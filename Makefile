@@ -18,7 +18,7 @@ FORCED := $(if $(FORCE),--force)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
-        account addon-versions chart charts charts-check diff deploy deletion-check asks destroy destroy-all \
+        account addon-versions chart charts charts-check deployer-policy diff deploy deletion-check asks destroy destroy-all \
         rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
         security-page clean
 
@@ -42,6 +42,10 @@ validate: .venv/.installed layout ## Check a configuration and say what it deplo
 
 bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG=
 	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place"
+
+deployer-policy: ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=name prints one
+	@$(MAKE) --no-print-directory synth >&2
+	@python -m scripts.deployer_policy '$(TEMPLATES)' build/deployer-policy --config '$(CONFIG)' $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
 
 synth: setup layout chart ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
 	@$(CDK) synth --quiet

@@ -28,7 +28,6 @@ def main(
     output: Path | None = None,
     chart: Path | None = None,
     scripts: Path | None = None,
-    synthesizer: cdk.IReusableStackSynthesizer | None = None,
     validate: bool = False,
 ) -> int:
     """Synthesize the app; return 2 for a configuration that cannot be deployed.
@@ -38,7 +37,6 @@ def main(
         output: Folder of the cloud assembly. Default: the CLI's choice, else `cdk.out`.
         chart: Chart of the HyperPod dependencies. Default: the configured or the official one.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
-        synthesizer: How the stacks are deployed. Default: with the roles of `cdk bootstrap`.
         validate: Whether CDK validates the templates, which takes more than half of a synthesis.
             Default: no; the rehearsal and the tests do (docs/adr/0017).
     """
@@ -48,7 +46,6 @@ def main(
         context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
         # Without one, CDK would use a new temporary folder.
         outdir=str(outdir),
-        default_stack_synthesizer=synthesizer,
         builtin_cloud_formation_validation=validate,
     )
     try:

@@ -1,6 +1,6 @@
-// The CDK CLI, one process for all commands of a rehearsal: it reads one JSON array of arguments a
-// line, and ends what a command prints with a line of END and its exit code. To start the CLI costs
-// more than most of its commands do.
+// The CDK CLI, one process for all commands of a rehearsal: it reads a command a line, JSON of its
+// arguments and of the variables that it changes for good, and ends what the command prints with a
+// line of END and the exit code. To start the CLI costs more than most of its commands do.
 const { createInterface } = require("node:readline");
 const { exec } = require("../node_modules/aws-cdk/lib");
 
@@ -19,9 +19,10 @@ globalThis.setTimeout = Object.assign(
   setTimeout,
 );
 
-async function run(commandLine) {
+async function run(command) {
+  Object.assign(process.env, command.environment);
   try {
-    return (await exec(commandLine)) ?? 0;
+    return (await exec(command.arguments)) ?? 0;
   } catch (error) {
     for (let cause = error; cause; cause = cause.cause) console.error(cause.message);
     return 1;

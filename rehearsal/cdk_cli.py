@@ -37,7 +37,7 @@ class CdkCliProcess(CommandRunner):
     """A process of the pinned CDK CLI that runs one command after another.
 
     Args:
-        environment: Where AWS is, and credentials for it.
+        environment: Where AWS is.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -55,6 +55,7 @@ class CdkCli:
     Attributes:
         process: The process that runs it.
         account: Account that it deploys to.
+        credentials: Variables with the credentials of whoever deploys.
         assembly: Directory of the cloud assembly that the commands write or read.
         work_directory: Gets the logs.
         chart: Chart of the HyperPod dependencies.
@@ -63,6 +64,7 @@ class CdkCli:
 
     process: CdkCliProcess
     account: str
+    credentials: Mapping[str, str]
     assembly: Path
     work_directory: Path
     chart: Path
@@ -83,9 +85,16 @@ class CdkCli:
         arguments = ["--quiet", "--app", app, "--output", str(self.assembly), *context]
         self._run("synth", arguments, on_line=on_line)
 
-    def bootstrap(self, *, region: str) -> None:
-        """Create the bucket that assets go to."""
-        self._run("bootstrap", [f"aws://{self.account}/{region}", "--app", str(self.assembly)])
+    def bootstrap(self, *, region: str, policies: Sequence[str]) -> None:
+        """Create the bucket that assets go to, and the roles that deploy.
+
+        Args:
+            region: Where.
+            policies: ARNs of the policies of CloudFormation's role.
+        """
+        execution = ["--cloudformation-execution-policies", ",".join(policies)]
+        place = f"aws://{self.account}/{region}"
+        self._run("bootstrap", [place, "--app", str(self.assembly), *execution])
 
     def deploy(self, *, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow."""
@@ -119,8 +128,9 @@ class CdkCli:
 
         if not _PACKAGE.exists():
             raise CdkError(f"{_PACKAGE}: the CDK CLI is not installed; run `make setup`.")
+        options = ["--no-notices", "--no-color", "--ci"]
         code = self.process.run(
-            [command, "--no-notices", "--no-color", "--ci", *arguments],
+            {"arguments": [command, *options, *arguments], "environment": {**self.credentials}},
             log=self._log(command),
             on_line=keep,
         )

@@ -27,6 +27,8 @@ from rehearsal.hyperpod import (
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
 
+ALLOWED_CALLS = "allowed-calls.jsonl"
+
 
 class KubernetesNodes:
     """Registers a Kubernetes Node for each HyperPod node that runs."""
@@ -152,7 +154,8 @@ def rehearsal_environment(
         region: Region that the deployment goes to.
         kubernetes: The control plane of the EKS cluster that will be made.
         eks_cluster_name: Name of that cluster.
-        log_file: Gets the local AWS's own log.
+        log_file: Gets the local AWS's own log; `allowed-calls.jsonl` beside it, which statements
+            of roles allowed their calls.
 
     Raises:
         LocalAwsError: The local AWS did not start.
@@ -174,6 +177,7 @@ def rehearsal_environment(
             hyperpod_api=hyperpod_api.url,
             kubernetes_endpoint=kubernetes.url,
             kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
+            allowed_calls=log_file.with_name(ALLOWED_CALLS),
             log_file=log_file,
         )
         aws = started.enter_context(LocalAws(settings))

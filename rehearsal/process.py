@@ -130,8 +130,8 @@ def stop(process: subprocess.Popen[str]) -> None:
 class CommandRunner:
     """A child process that runs one command after another; a context manager that stops it.
 
-    It reads the arguments of a command as a JSON array in one line, and ends what the command
-    prints with a line of a NUL character and the exit code.
+    It reads a command as JSON in one line, and ends what the command prints with a line of a NUL
+    character and the exit code.
 
     Args:
         program: Argument list that starts it.
@@ -159,7 +159,7 @@ class CommandRunner:
 
     def run(
         self,
-        arguments: Sequence[str],
+        command: Mapping[str, object],
         *,
         log: Path,
         on_line: Callable[[str], None],
@@ -167,7 +167,7 @@ class CommandRunner:
         """Run a command to its end, its output into a log file.
 
         Args:
-            arguments: Its arguments.
+            command: What the program reads.
             log: File that gets the output, appended.
             on_line: Called with each line, without its end.
 
@@ -188,7 +188,7 @@ class CommandRunner:
         assert running.stdout is not None  # noqa: S101 - it is a pipe
         code: str | None = None
         try:
-            print(json.dumps(arguments), file=running.stdin, flush=True)
+            print(json.dumps(command), file=running.stdin, flush=True)
             with log.open("a", encoding="utf-8") as sink:
                 for line in running.stdout:
                     if line.startswith(_END):

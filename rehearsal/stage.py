@@ -16,6 +16,7 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from rehearsal.cdk_cli import CdkCli, CdkError
+from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
 from rehearsal.report import StackReport
@@ -76,6 +77,7 @@ class Stage:
         chart: Chart of the HyperPod dependencies.
         work_directory: Gets the cloud assembly, changed configurations and logs.
         progress: Prints what is done.
+        deployer: Who deploys, with the least rights.
     """
 
     environment: RehearsalEnvironment
@@ -89,10 +91,17 @@ class Stage:
     _script_changes: int = field(init=False, default=0)
     _synthesized: set[Path] = field(init=False, default_factory=set)
     _deployed: Path | None = field(init=False, default=None)
+    deployer: Deployer = field(init=False)
 
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
         self._current = self.config_path
+        self.deployer = Deployer(
+            deployment=self.config.name,
+            clients=self.environment.clients,
+            region=self.environment.region,
+            account=self.environment.aws.account,
+        )
 
     @property
     def tools(self) -> ClusterTools:
@@ -107,8 +116,11 @@ class Stage:
     def bootstrap(self) -> None:
         """Do what an account needs once for CDK, and make what the configuration names of it."""
         self._synth()
+        policies = self.deployer.allow(self._assembly, bootstrapped=False)
         with self.progress.step("cdk bootstrap"):
-            self._cli.bootstrap(region=self.environment.region)
+            self._cli_of(self.environment.aws.environment()).bootstrap(
+                region=self.environment.region, policies=policies
+            )
         for stand_in in stand_ins(self.config):
             stand_in.make(self.environment.clients)
             self.progress.say(f"  created, because the configuration names it: {stand_in}")
@@ -203,18 +215,14 @@ class Stage:
             return str(error)
         return None
 
-    def check_deletion(self, environment: Mapping[str, str]) -> tuple[int, str]:
-        """Run what `make destroy` runs before CloudFormation; return exit code and output.
-
-        Args:
-            environment: Credentials of whoever destroys.
-        """
+    def check_deletion(self) -> tuple[int, str]:
+        """Run what `make destroy` runs before CloudFormation; return exit code and output."""
         done = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-m", "scripts.deletion_check", "--config", str(self._current)],
             cwd=_REPOSITORY,
             env={
                 **self.environment.aws.environment(),
-                **environment,
+                **self.deployer.environment(),
                 "PATH": os.environ.get("PATH", os.defpath),
                 "PYTHONPATH": "lambda",
             },
@@ -239,9 +247,13 @@ class Stage:
 
     @property
     def _cli(self) -> CdkCli:
+        return self._cli_of(self.deployer.environment())
+
+    def _cli_of(self, credentials: Mapping[str, str]) -> CdkCli:
         return CdkCli(
             process=self.environment.cdk,
             account=self.environment.aws.account,
+            credentials=credentials,
             assembly=self._assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,
@@ -263,6 +275,8 @@ class Stage:
             return
         with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
             self._synthesize()
+        if self._synthesized:
+            self.deployer.allow(self._assembly, bootstrapped=True)
         self._synthesized.add(self._assembly)
 
     def _synthesize(self) -> None:

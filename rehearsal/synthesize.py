@@ -4,8 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-import aws_cdk as cdk
-
 from app import main
 
 if __name__ == "__main__":
@@ -14,6 +12,4 @@ if __name__ == "__main__":
     parser.add_argument("scripts", type=Path)
     parser.add_argument("--validate", action="store_true")
     arguments = parser.parse_args()
-    # The bootstrap roles' policies rest on conditions that the local AWS does not evaluate.
-    synthesizer = cdk.CliCredentialsStackSynthesizer()
-    sys.exit(main(**vars(arguments), synthesizer=synthesizer))
+    sys.exit(main(**vars(arguments)))

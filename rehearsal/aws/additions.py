@@ -14,6 +14,7 @@ from rehearsal.aws.cloudformation import (
     exports,
     failed_deletion,
     replacement,
+    service_role,
 )
 from rehearsal.aws.ec2 import (
     availability_zones,
@@ -30,6 +31,7 @@ from rehearsal.aws.eks import (
     addon,
     addon_health,
     addon_versions,
+    authorization,
     cluster_subnets,
     deletion_protection,
     pod_identity_association,
@@ -38,7 +40,7 @@ from rehearsal.aws.eks import api as eks_api
 from rehearsal.aws.eks import cluster as eks_cluster
 from rehearsal.aws.fsx import api as fsx_api
 from rehearsal.aws.fsx import data_repository_association, file_system
-from rehearsal.aws.iam import managed_policies, principal_arn
+from rehearsal.aws.iam import allowed_calls, managed_policies, principal_arn
 from rehearsal.aws.kms import keys as kms_keys
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import api as sagemaker_api
@@ -62,12 +64,14 @@ def install(*, settings: Settings) -> None:
     secure_transport.install()
     managed_policies.install()
     principal_arn.install()
+    allowed_calls.install(file=settings.allowed_calls)
     availability_zones.install()
     cidr_block.install()
     subnet.install()
     log_groups.install()
     kms_keys.install()
     eks_api.install()
+    authorization.install()
     eks_cluster.install(settings=settings)
     cluster_subnets.install()
     addon_versions.install()
@@ -78,6 +82,7 @@ def install(*, settings: Settings) -> None:
     fsx_api.install()
     sagemaker_api.install(settings=settings)
     replacement.install()
+    service_role.install()
     exports.install()
     condition_values.install()
     cancelled_update.install()

@@ -63,6 +63,7 @@ class LocalAwsSettings:
             and of scaling, as the services do that
             https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
             not say whether HyperPod does.
+        allowed_calls: Gets which statements of roles allowed their calls, a JSON object a line.
         log_file: Where the server's output goes; None for a file removed on stop.
         start_seconds: How long to wait for the server.
         stop_seconds: How long it gets to end by itself.
@@ -74,6 +75,7 @@ class LocalAwsSettings:
     kubernetes_endpoint: str = ""
     kubernetes_ca: str = ""
     source_account: bool = False
+    allowed_calls: Path | None = None
     log_file: Path | None = None
     start_seconds: float = 60
     stop_seconds: float = 0.5
@@ -218,6 +220,7 @@ class LocalAws:
             "REHEARSAL_KUBERNETES_ENDPOINT": settings.kubernetes_endpoint,
             "REHEARSAL_KUBERNETES_CA": settings.kubernetes_ca,
             "REHEARSAL_SOURCE_ACCOUNT": "sent" if settings.source_account else "",
+            "REHEARSAL_ALLOWED_CALLS": str(settings.allowed_calls or ""),
             "REHEARSAL_SCRATCH": str(scratch),
         }
 

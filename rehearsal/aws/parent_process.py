@@ -17,6 +17,7 @@ class Settings:
         kubernetes_endpoint: What EKS DescribeCluster reports as the cluster's endpoint.
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
         source_account: Whether HyperPod names the account it acts for when it assumes a role.
+        allowed_calls: File that gets which statements of roles allowed their calls.
         scratch: Directory to remove when the parent dies; this process then ends itself.
     """
 
@@ -24,6 +25,7 @@ class Settings:
     kubernetes_endpoint: str
     kubernetes_ca: str
     source_account: bool
+    allowed_calls: str
     scratch: str
 
     @classmethod
@@ -35,6 +37,7 @@ class Settings:
             kubernetes_endpoint=os.environ.pop("REHEARSAL_KUBERNETES_ENDPOINT", ""),
             kubernetes_ca=os.environ.pop("REHEARSAL_KUBERNETES_CA", ""),
             source_account=os.environ.pop("REHEARSAL_SOURCE_ACCOUNT", "") == "sent",
+            allowed_calls=os.environ.pop("REHEARSAL_ALLOWED_CALLS", ""),
             scratch=os.environ.pop("REHEARSAL_SCRATCH", ""),
         )
 

@@ -25,7 +25,6 @@ _COMMAND = re.compile(
 )
 _REFUSED = 2
 _WITHOUT_CONSENT = {"helm.delete_user_objects": False}
-_OPERATOR = "rehearsal-operator"
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
 METRICS: dict[str, Any] = {
@@ -42,7 +41,6 @@ METRICS: dict[str, Any] = {
     },
 }
 """The aggregated API of metrics-server, whose pods need a node."""
-_RIGHTS = ["cloudformation:DescribeStacks", "eks:DescribeCluster"]
 
 
 def _mpi_job() -> dict[str, Any]:
@@ -95,38 +93,20 @@ def _consent(stage: Stage, message: str) -> Iterator[Check]:
     yield Check(check="the refusal names the command that consents", ok=found is not None)
     if found is not None:
         region, arn, key, value = found.groups()
-        stage.environment.clients("eks").tag_resource(resourceArn=arn, tags={key: value})
+        stage.deployer.client("eks").tag_resource(resourceArn=arn, tags={key: value})
         yield Check(check="the command is for the region", ok=region == stage.environment.region)
 
 
-def _operator(stage: Stage) -> dict[str, str]:
-    """Return credentials of a role that may see the cluster, made once."""
-    clients = stage.environment.clients
-    iam, eks = clients("iam"), clients("eks")
-    trust = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
-    rights = {"Effect": "Allow", "Action": _RIGHTS, "Resource": "*"}
-    try:
-        arn = iam.get_role(RoleName=_OPERATOR)["Role"]["Arn"]
-    except iam.exceptions.NoSuchEntityException:
-        made = iam.create_role(RoleName=_OPERATOR, AssumeRolePolicyDocument=_policy(trust))
-        arn = made["Role"]["Arn"]
-        iam.put_role_policy(RoleName=_OPERATOR, PolicyName="look", PolicyDocument=_policy(rights))
+def _let_deployer_look(stage: Stage) -> None:
+    """Let the deployer see the cluster, and change nothing in it."""
+    eks, account = stage.environment.clients("eks"), stage.environment.aws.account
+    arn = f"arn:aws:iam::{account}:user/{stage.deployer.user}"
     entry = {"clusterName": f"{stage.config.name}-eks", "principalArn": arn}
     if arn not in eks.list_access_entries(clusterName=entry["clusterName"])["accessEntries"]:
         eks.create_access_entry(**entry)
         eks.associate_access_policy(
             **entry, policyArn=_VIEW_POLICY, accessScope={"type": "cluster"}
         )
-    session = clients("sts").assume_role(RoleArn=arn, RoleSessionName="operator")["Credentials"]
-    return {
-        "AWS_ACCESS_KEY_ID": session["AccessKeyId"],
-        "AWS_SECRET_ACCESS_KEY": session["SecretAccessKey"],
-        "AWS_SESSION_TOKEN": session["SessionToken"],
-    }
-
-
-def _policy(statement: Mapping[str, Any]) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
 def _everything_runs(stage: Stage) -> Iterator[Check]:
@@ -159,22 +139,22 @@ def _goes_on(code: int, said: str) -> Check:
 def _refused_before(stage: Stage) -> Iterator[Check]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
-    code, said = stage.check_deletion({})
+    code, said = stage.check_deletion()
     yield Check(
         check="make destroy refuses to go on unchecked for a user without access to the cluster",
         ok=code == _REFUSED and "Could not find out what users would lose" in said,
     )
-    operator = _operator(stage)
-    code, said = stage.check_deletion(operator)
+    _let_deployer_look(stage)
+    code, said = stage.check_deletion()
     yield _goes_on(code, said)
     yield _create(stage, _running_pod(stage))
-    code, said = stage.check_deletion(operator)
+    code, said = stage.check_deletion()
     refused = code == _REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
     yield Check(check="make destroy names the running pod in one line", ok=refused, message=said)
     yield Check(check="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
     yield from _everything_runs(stage)
     yield from _consent(stage, said)
-    code, said = stage.check_deletion(operator)
+    code, said = stage.check_deletion()
     yield _goes_on(code, said)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
     yield cluster_is(stage, "gone")

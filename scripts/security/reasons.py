@@ -43,7 +43,8 @@ PURPOSES = {
             "accounts and regions.",
             "PodIdentity": "The Pod Identity agent exchanges a pod's token for its role.",
             "ListScripts": "A node finds its lifecycle scripts.",
-            "ReadScripts": "A node reads its lifecycle scripts, and no other object.",
+            "ReadScripts": "A node reads its lifecycle scripts. The managed policy lets it read "
+            "all buckets of the account whose names begin with `sagemaker-`.",
         },
     ),
     "ProvisionerRole": Purpose(

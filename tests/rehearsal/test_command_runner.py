@@ -12,7 +12,7 @@ from rehearsal.process import CommandRunner
 _PROGRAM = """
 import json, os, sys
 for line in sys.stdin:
-    command, code = json.loads(line)
+    command, code = json.loads(line).values()
     print(command, os.getpid(), flush=True)
     if command == "die":
         sys.exit(int(code))
@@ -28,10 +28,10 @@ def runner(tmp_path: Path) -> Iterator[CommandRunner]:
         yield made
 
 
-def _run(runner: CommandRunner, log: Path, *arguments: str) -> tuple[int, list[str]]:
+def _run(runner: CommandRunner, log: Path, name: str, code: str) -> tuple[int, list[str]]:
     lines: list[str] = []
-    code = runner.run(arguments, log=log, on_line=lines.append)
-    return code, lines
+    ended = runner.run({"name": name, "code": code}, log=log, on_line=lines.append)
+    return ended, lines
 
 
 def test_commands_share_a_process_and_a_log(runner: CommandRunner, tmp_path: Path) -> None:
@@ -60,6 +60,6 @@ def test_an_interrupted_command_takes_its_process_along(
 
     pids: list[int] = []
     with pytest.raises(KeyboardInterrupt):
-        runner.run(["a", "0"], log=tmp_path / "log", on_line=interrupt)
+        runner.run({"name": "a", "code": "0"}, log=tmp_path / "log", on_line=interrupt)
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)

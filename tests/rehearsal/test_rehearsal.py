@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from rehearsal.environment import ALLOWED_CALLS
 from tests.support.configs import REPOSITORY
+from tests.support.needed_statements import needed_though_listed, unneeded
 
 _PLATFORM_OUTPUTS = {
     "GrantAdminCommand",
@@ -62,9 +64,14 @@ def _state(pid: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, str, dict[str, Any]]:
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the rehearsal of the default configuration works."""
+    return tmp_path_factory.mktemp("rehearsal")
+
+
+@pytest.fixture(scope="module")
+def rehearsed(directory: Path) -> tuple[int, str, dict[str, Any]]:
     """Exit code, output and report of a rehearsal of the default configuration."""
-    directory = tmp_path_factory.mktemp("rehearsal")
     process = _start("--work-directory", str(directory))
     output, _ = process.communicate(timeout=300)
     return process.returncode, output, json.loads((directory / "report.json").read_text())
@@ -128,6 +135,15 @@ def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str,
 def test_warnings_of_the_synthesis_are_shown(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
     _, output, _ = rehearsed
     assert "WARNING eks.admins: [] lets nobody into the Kubernetes cluster" in output
+
+
+@pytest.mark.slow(seconds=0)
+@pytest.mark.usefixtures("rehearsed")
+def test_no_statement_of_a_role_could_go(directory: Path) -> None:
+    record = directory / ALLOWED_CALLS
+
+    assert unneeded(directory / "cdk.out", allowed_calls=record) == []
+    assert needed_though_listed(directory / "cdk.out", allowed_calls=record) == []
 
 
 @pytest.fixture

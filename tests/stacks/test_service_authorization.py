@@ -16,6 +16,7 @@ from hyperpod_cdk import Config, load_config
 from scripts.security.roles import Role, Statement, read_roles
 from tests.conftest import Assemble, Configure
 from tests.support.configs import EVERY_FIELD
+from tests.support.needed_statements import ASKED_FOR
 
 # Actions that are younger than the pinned data, and where AWS describes them.
 YOUNGER = {
@@ -202,6 +203,22 @@ def test_dependent_actions_are_granted_or_not_needed(roles: list[Role]) -> None:
     }
 
     assert missing == set()
+
+
+def test_what_sources_ask_for_is_there(configure: Configure, assemble: Assemble) -> None:
+    configs = [param.values[0] for param in CONFIGS]
+    there = {
+        (role.name, statement.name)
+        for changes in configs
+        for role in read_roles(
+            assemble(
+                load_config(changes) if isinstance(changes, Path) else configure(changes)
+            ).directory
+        )
+        for statement in role.statements
+    }
+
+    assert ASKED_FOR.keys() - there == set()
 
 
 def granted(role: Role) -> set[str]:

@@ -55,6 +55,8 @@ def deploy(
     *,
     stack: str = "",
     exports: Template | None = None,
+    parameters: Template | None = None,
+    role_arn: str = "",
 ) -> Stack:
     """Create a stack, or update the one of that name, and wait for it.
 
@@ -64,12 +66,15 @@ def deploy(
         outputs: Values by key.
         stack: Name of the stack to update.
         exports: Values by the name under which other stacks import them.
+        parameters: Parameters of the template.
+        role_arn: Role with which CloudFormation works on the stack.
 
     Raises:
         StackFailedError: it failed.
     """
     cloudformation = client(aws, "cloudformation")
     template = {
+        "Parameters": parameters or {},
         "Resources": resources,
         "Outputs": {
             **{key: {"Value": value} for key, value in outputs.items()},
@@ -81,7 +86,12 @@ def deploy(
     }
     name = stack or f"stack-{uuid.uuid4().hex[:8]}"
     call = cloudformation.update_stack if stack else cloudformation.create_stack
-    call(StackName=name, TemplateBody=json.dumps(template), Capabilities=["CAPABILITY_NAMED_IAM"])
+    call(
+        StackName=name,
+        TemplateBody=json.dumps(template),
+        Capabilities=["CAPABILITY_NAMED_IAM"],
+        **({"RoleARN": role_arn} if role_arn else {}),
+    )
     found = _settled(cloudformation, name)
     if found["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]

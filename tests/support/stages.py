@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import aws_cdk as cdk
-
 from app import main
 from hyperpod_cdk import load_config
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
@@ -33,7 +31,6 @@ class InProcessStage(Stage):
             output=self._assembly,
             chart=self.chart.path,
             scripts=self._scripts,
-            synthesizer=cdk.CliCredentialsStackSynthesizer(),
         )
         assert code == 0
 

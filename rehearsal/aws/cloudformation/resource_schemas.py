@@ -32,6 +32,65 @@ _CREATE_ONLY_BESIDE_THE_SCHEMA: Mapping[str, tuple[PropertyPath, ...]] = {
     "AWS::FSx::FileSystem": tuple(("LustreConfiguration", name) for name in _LUSTRE_CREATE_ONLY)
 }
 
+# It has no handlers either: the Service Authorization Reference and what FSx documents,
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/security-iam-awsmanpol.html and
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html.
+_PERMISSIONS_BESIDE_THE_SCHEMA: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "AWS::FSx::FileSystem": {
+        "create": (
+            "ec2:DescribeSecurityGroups",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcs",
+            "ec2:GetSecurityGroupsForVpc",
+            "fsx:CreateFileSystem",
+            "fsx:TagResource",
+            "iam:CreateServiceLinkedRole",
+            "kms:CreateGrant",
+            "kms:Decrypt",
+            "kms:DescribeKey",
+            "kms:GenerateDataKeyWithoutPlaintext",
+        ),
+        "read": ("fsx:DescribeFileSystems", "fsx:ListTagsForResource"),
+        "update": ("fsx:TagResource", "fsx:UntagResource", "fsx:UpdateFileSystem"),
+        "delete": ("fsx:DeleteFileSystem",),
+    }
+}
+# The schemas of S3 and CloudWatch Logs have names of operations in the place of actions:
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
+_ACTIONS_OF_OPERATIONS = {
+    "s3:DeleteBucketAnalyticsConfiguration": "s3:PutAnalyticsConfiguration",
+    "s3:DeleteBucketCors": "s3:PutBucketCORS",
+    "s3:DeleteBucketEncryption": "s3:PutEncryptionConfiguration",
+    "s3:DeleteBucketLifecycle": "s3:PutLifecycleConfiguration",
+    "s3:DeleteBucketMetricsConfiguration": "s3:PutMetricsConfiguration",
+    "s3:DeleteBucketReplication": "s3:PutReplicationConfiguration",
+    "s3:PutBucketReplication": "s3:PutReplicationConfiguration",
+    "s3:PutObjectLockConfiguration": "s3:PutBucketObjectLockConfiguration",
+    "s3:REST.PUT.OBJECT": "s3:PutObject",
+}
+SERVICE_LINKED_ROLES = {
+    # https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
+    "AWS::EKS::Cluster": "eks.amazonaws.com",
+    # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
+    "AWS::EC2::FlowLog": "delivery.logs.amazonaws.com",
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html
+    "AWS::FSx::FileSystem": "fsx.amazonaws.com",
+    "AWS::FSx::DataRepositoryAssociation": "s3.data-source.lustre.fsx.amazonaws.com",
+}
+"""For which service the handlers of a type make a service-linked role; the schemas do not say."""
+NAMED_BY_LOGICAL_ID = frozenset(
+    {
+        # https://github.com/aws/aws-cdk/issues/24674
+        "AWS::Lambda::LayerVersion",
+        # https://github.com/alexcasalboni/aws-lambda-power-tuning/issues/220
+        "AWS::StepFunctions::StateMachine",
+    }
+)
+"""Types whose generated names begin with the logical ID; those of others begin with the stack's.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-name.html
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSchema:
@@ -167,8 +226,16 @@ def _schema(name: str, data: Mapping[str, Any]) -> ResourceSchema:
         read_only=_paths(data.get("readOnlyProperties")),
         required=tuple(data.get("required", ())),
         deletes_first=data.get("replacementStrategy") == "delete_then_create",
-        permissions={handler: tuple(actions) for handler, actions in data["permissions"].items()},
+        permissions=_permissions(data["permissions"])
+        or _PERMISSIONS_BESIDE_THE_SCHEMA.get(name, {}),
     )
+
+
+def _permissions(handlers: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
+    return {
+        handler: tuple(sorted({_ACTIONS_OF_OPERATIONS.get(action, action) for action in actions}))
+        for handler, actions in handlers.items()
+    }
 
 
 def _paths(pointers: list[str] | None) -> tuple[PropertyPath, ...]:

@@ -9,6 +9,7 @@ from ministack.core.responses import get_account_id, get_region
 from ministack.core.router import extract_access_key_id
 from ministack.services import iam
 
+from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.json_service import ServiceError
 
 
@@ -68,22 +69,59 @@ def require_caller(
 def role_may(*, role_name: str, action: str, resource: str) -> bool:
     """Return whether a role of the request's account, once assumed, may do something.
 
-    Its own policies, its boundary and the resource's policy count, as they do for a request.
-
     Args:
         role_name: Without path.
         action: IAM action, `service:Operation`.
         resource: ARN.
     """
-    account = get_account_id()
+    permission = Permission(action=action, resource=resource)
+    decision = _decision(role_name, session="SageMaker", permission=permission)
+    return bool(decision.decision == "Allow")
+
+
+def rights(role_name: str) -> object:
+    """Return something that is another thing once the role's own policies have changed."""
+    role = iam._roles.get(role_name) or {}
+    attached = [
+        (arn, (iam._policies.get(arn) or {}).get("DefaultVersionId"))
+        for arn in role.get("AttachedPolicies", ())
+    ]
+    return attached, dict(role.get("InlinePolicies") or {}), role.get("PermissionsBoundary")
+
+
+def require_role(*, role_name: str, session: str, permission: Permission) -> None:
+    """Check that a role of the request's account, once assumed, may do something.
+
+    Args:
+        role_name: Without path.
+        session: Name of the session, for the message.
+        permission: What.
+
+    Raises:
+        AccessDeniedError: no policy allows it, or one denies it.
+    """
+    decision = _decision(role_name, session=session, permission=permission)
+    if decision.decision != "Allow":
+        raise AccessDeniedError(
+            principal_arn=decision.principal_arn,
+            action=permission.action,
+            resource=permission.resource,
+            explicit=decision.decision == "Deny",
+        )
+
+
+def _decision(role_name: str, *, session: str, permission: Permission) -> iam_evaluator.EvalResult:
+    """Decide as for a request: by the role's policies, its boundary and the resource's policy."""
+    account, action, resource = get_account_id(), permission.action, permission.resource
     context = iam_evaluator.EvalContext(
-        principal_arn=f"arn:aws:sts::{account}:assumed-role/{role_name}/SageMaker",
+        principal_arn=f"arn:aws:sts::{account}:assumed-role/{role_name}/{session}",
         principal_type="AssumedRole",
         principal_account=account,
         action=action,
         resource_arn=resource,
         region=get_region(),
         secure_transport=True,
+        service_context={key.lower(): value for key, value in permission.context.items()},
     )
     limits = iam_evaluator._permissions_boundary(iam._roles, role_name, account)
     policies = iam_evaluator._gather_role_policies(role_name, account)
@@ -91,4 +129,5 @@ def role_may(*, role_name: str, action: str, resource: str) -> bool:
     found = iam_evaluator._resource_policy(action.partition(":")[0], resource)
     if found is not None:
         decision = iam_evaluator.combine_resource_policy(decision, context, *found, limits=limits)
-    return bool(decision.decision == "Allow")
+    decision.principal_arn = context.principal_arn
+    return decision

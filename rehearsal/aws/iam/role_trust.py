@@ -50,3 +50,14 @@ def allows(*, role_arn: str, service: str, sent: Mapping[str, str]) -> bool:
         service_context={key.lower(): value for key, value in sent.items()},
     )
     return bool(iam_evaluator.evaluate_trust_policy({"Statement": named}, root, context))
+
+
+def services(role_arn: str) -> list[str]:
+    """Return the services that may assume a role, as the service principals of its trust policy."""
+    record = role(role_arn)
+    if record is None:
+        return []
+    document = record["AssumeRolePolicyDocument"]
+    policy = json.loads(document) if isinstance(document, str) else document
+    named = [statement["Principal"].get("Service", []) for statement in policy["Statement"]]
+    return [each for found in named for each in ([found] if isinstance(found, str) else found)]

@@ -10,11 +10,11 @@ from ministack.core.responses import get_account_id, get_region
 
 from rehearsal.aws import json_service
 from rehearsal.aws.iam import authorization
+from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.json_service import Response, ServiceError
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import checks, cluster_request, identities, permissions
 from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
-from rehearsal.aws.sagemaker.permissions import Permission
 
 _NAMES_A_CLUSTER = "ClusterName"
 
@@ -126,7 +126,19 @@ async def _delete(call: _Call, cluster: Mapping[str, Any]) -> Response:
     return response
 
 
-_ON_A_CLUSTER = {"DeleteCluster": _delete, "UpdateCluster": _update}
+async def _change_nodes(call: _Call, cluster: Mapping[str, Any]) -> Response:
+    eks_arn = cluster_request.eks_cluster_arn(cluster)
+    call.require(permissions.to_change_nodes(call.request, eks_cluster_arn=eks_arn))
+    return await call.forward()
+
+
+_ON_A_CLUSTER = {
+    "BatchAddClusterNodes": _change_nodes,
+    "BatchDeleteClusterNodes": _change_nodes,
+    "DeleteCluster": _delete,
+    "UpdateCluster": _update,
+    "UpdateClusterSoftware": _change_nodes,
+}
 
 
 def _resource(request: Mapping[str, Any]) -> str:

@@ -49,8 +49,8 @@ def execution_roles(request: Request) -> tuple[str, ...]:
 
 
 def image_ids(request: Request) -> tuple[str, ...]:
-    """Return the AMI of each instance group that names one, each once, in order."""
-    images = (group.get("ImageId", "") for group in _groups(request))
+    """Return the AMIs that a request or its instance groups name, each once, in order."""
+    images = (each.get("ImageId", "") for each in (*_groups(request), request))
     return tuple(dict.fromkeys(image for image in images if image.startswith("ami-")))
 
 

@@ -6,11 +6,12 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ministack.core.responses import get_region
 
+from rehearsal.aws.eks.api import access_entry_arn
+from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.sagemaker import cluster_request
 
 SAGEMAKER = "sagemaker.amazonaws.com"
@@ -19,26 +20,8 @@ SERVICE_LINKED_ROLE = "AWSServiceRoleForSageMakerHyperPod"
 SERVICE_LINKED_ROLE_PATH = f"/aws-service-role/{HYPERPOD}/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Permission:
-    """One thing the caller must be allowed to do.
-
-    Attributes:
-        action: IAM action.
-        resource: ARN it is done to.
-        context: Condition keys.
-    """
-
-    action: str
-    resource: str
-    context: Mapping[str, str] = field(default_factory=dict)
-
-
-def access_entry_arn(*, eks_cluster_arn: str, role_arn: str) -> str:
-    """Return the ARN of a role's access entry as IAM sees it, with a made-up last part."""
-    prefix, _slash, name = eks_cluster_arn.rpartition(":cluster/")
-    account, role_name = role_arn.split(":")[4], role_arn.rsplit("/", 1)[-1]
-    return f"{prefix or name}:access-entry/{name}/role/{account}/{role_name}/0"
+def _access_entry(eks_cluster_arn: str, role_arn: str) -> str:
+    return access_entry_arn(eks_cluster_arn.rpartition("/")[2], role_arn)
 
 
 def to_put(
@@ -73,10 +56,25 @@ def to_put(
         return
     yield Permission(action="eks:DescribeCluster", resource=eks_cluster_arn)
     for role in roles:
-        entry = access_entry_arn(eks_cluster_arn=eks_cluster_arn, role_arn=role)
+        entry = _access_entry(eks_cluster_arn, role)
         yield Permission(action="eks:DescribeAccessEntry", resource=entry)
         yield Permission(action="eks:CreateAccessEntry", resource=eks_cluster_arn)
         yield Permission(action="eks:AssociateAccessPolicy", resource=entry)
+        yield Permission(action="eks:DeleteAccessEntry", resource=entry)
+
+
+def to_change_nodes(
+    request: Mapping[str, Any], *, eks_cluster_arn: str | None
+) -> Iterator[Permission]:
+    """Yield what UpdateClusterSoftware and the batch operations on nodes need.
+
+    Args:
+        request: The operation's input.
+        eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
+    """
+    yield from _to_share_images(request)
+    if eks_cluster_arn is not None:
+        yield Permission(action="eks:DescribeCluster", resource=eks_cluster_arn)
 
 
 def to_update(
@@ -123,7 +121,7 @@ def to_delete(roles: Iterable[str], *, eks_cluster_arn: str | None) -> Iterator[
     if eks_cluster_arn is None:
         return
     for role in roles:
-        entry = access_entry_arn(eks_cluster_arn=eks_cluster_arn, role_arn=role)
+        entry = _access_entry(eks_cluster_arn, role)
         yield Permission(action="eks:DescribeAccessEntry", resource=entry)
         yield Permission(action="eks:DeleteAccessEntry", resource=entry)
 

@@ -6,8 +6,10 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from botocore import xform_name
 from botocore.exceptions import ClientError
 
+from rehearsal.aws.iam.action_resources import action_resources
 from rehearsal.aws.local_aws import ACCOUNT
 from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
 from tests.support.local_aws import Template, client
@@ -22,6 +24,28 @@ IMAGE_RIGHTS = {
 }
 
 
+# Input of the operations on a cluster, beside its name.
+REQUESTS: dict[str, Template] = {
+    "BatchAddClusterNodes": {
+        "NodesToAdd": [{"InstanceGroupName": "workers", "IncrementTargetCountBy": 1}]
+    },
+    "BatchDeleteClusterNodes": {"NodeIds": ["i-0123456789abcdef0"]},
+    "DeleteCluster": {},
+    "UpdateCluster": {},
+    "UpdateClusterSoftware": {},
+}
+
+
+def dependent(operation: str) -> list[str]:
+    """Return what the Service Authorization Reference says a caller needs besides.
+
+    What concerns AMIs of the caller's own has a test of its own.
+    """
+    actions = action_resources()[f"sagemaker:{operation}"].dependent
+    # Only the first cluster of an account makes it.
+    return [each for each in actions if each not in {*IMAGE_RIGHTS, "iam:CreateServiceLinkedRole"}]
+
+
 def grants(names: dict[str, str]) -> dict[str, Template]:
     """Return what a caller needs, one statement a permission, scoped as a careful policy does."""
     clusters = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/*"
@@ -33,6 +57,7 @@ def grants(names: dict[str, str]) -> dict[str, Template]:
         "DeleteCluster",
         "DescribeCluster",
         "UpdateCluster",
+        "UpdateClusterSoftware",
     )
     statements: dict[str, Template] = {
         f"sagemaker:{action}": {"Resource": clusters} for action in actions
@@ -114,18 +139,7 @@ def test_a_caller_with_every_permission_has_a_whole_life(site: Site) -> None:
         sagemaker.describe_cluster(ClusterName="c1")
 
 
-@pytest.mark.parametrize(
-    "missing",
-    [
-        "sagemaker:CreateCluster",
-        "sagemaker:AddTags",
-        "iam:PassRole",
-        "eks:DescribeCluster",
-        "eks:CreateAccessEntry",
-        "eks:DescribeAccessEntry",
-        "eks:AssociateAccessPolicy",
-    ],
-)
+@pytest.mark.parametrize("missing", ["sagemaker:CreateCluster", *dependent("CreateCluster")])
 def test_create_without_one_permission(site: Site, missing: str) -> None:
     statements = [s for action, s in grants(site.names).items() if action != missing]
     with pytest.raises(ClientError) as error:
@@ -141,27 +155,27 @@ def test_create_without_one_permission(site: Site, missing: str) -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        ("sagemaker:DescribeCluster", "describe_cluster"),
-        ("sagemaker:DeleteCluster", "delete_cluster"),
-        ("eks:DeleteAccessEntry", "delete_cluster"),
-        ("eks:DescribeAccessEntry", "delete_cluster"),
-        ("sagemaker:UpdateCluster", "update_cluster"),
-        # Dependent actions of UpdateCluster in the Service Authorization Reference.
-        ("sagemaker:BatchAddClusterNodes", "update_cluster"),
-        ("sagemaker:BatchDeleteClusterNodes", "update_cluster"),
-        ("eks:DeleteAccessEntry", "update_cluster"),
-        ("eks:DescribeCluster", "update_cluster"),
+        ("sagemaker:DescribeCluster", "DescribeCluster"),
+        # Not in the reference: HyperPod looks for what it deletes.
+        ("eks:DescribeAccessEntry", "DeleteCluster"),
+        *(
+            (missing, operation)
+            for operation in REQUESTS
+            for missing in (f"sagemaker:{operation}", *dependent(operation))
+        ),
     ],
 )
 def test_other_operations_without_one_permission(site: Site, case: tuple[str, str]) -> None:
     missing, operation = case
-    groups = {"InstanceGroups": site.request()["InstanceGroups"]}
-    more = groups if operation == "update_cluster" else {}
+    more = REQUESTS.get(operation, {})
+    if operation == "UpdateCluster":
+        more = {"InstanceGroups": site.request()["InstanceGroups"]}
     root = client(site.aws, "sagemaker")
     root.create_cluster(**site.request())
     statements = [s for action, s in grants(site.names).items() if action != missing]
+    call = getattr(caller(site, statements), xform_name(operation))
     with pytest.raises(ClientError, match=f"not authorized to perform: {missing} on resource: arn"):
-        getattr(caller(site, statements), operation)(ClusterName="c1", **more)
+        call(ClusterName="c1", **more)
     assert root.describe_cluster(ClusterName="c1")["ClusterName"] == "c1"
     root.delete_cluster(ClusterName="c1")
 
@@ -176,19 +190,29 @@ def test_the_first_cluster_of_an_account_needs_the_service_linked_role(site: Sit
         caller(site, statements).create_cluster(**site.request())
 
 
+@pytest.mark.parametrize("operation", ["CreateCluster", "UpdateCluster", "UpdateClusterSoftware"])
 @pytest.mark.parametrize("missing", IMAGE_RIGHTS)
-def test_an_image_of_the_callers_is_shared_with_hyperpod(site: Site, missing: str) -> None:
-    request = site.request(ImageId=IMAGE)
-    with pytest.raises(ClientError, match="not authorized to perform: ec2:DescribeImages"):
-        caller(site, list(grants(site.names).values())).create_cluster(**request)
+def test_an_image_of_the_callers_is_shared_with_hyperpod(
+    site: Site, missing: str, operation: str
+) -> None:
+    assert missing in action_resources()[f"sagemaker:{operation}"].dependent
+    groups = {"InstanceGroups": site.request(ImageId=IMAGE)["InstanceGroups"]}
+    more = {
+        "CreateCluster": site.request(ImageId=IMAGE),
+        "UpdateCluster": {"ClusterName": "c1", **groups},
+        "UpdateClusterSoftware": {"ClusterName": "c1", "ImageId": IMAGE},
+    }
+    if operation != "CreateCluster":
+        client(site.aws, "sagemaker").create_cluster(**site.request())
     rights = grants(site.names) | {
         action: {"Effect": "Allow", "Action": action, "Resource": resource}
         for action, resource in IMAGE_RIGHTS.items()
     }
     without = [statement for action, statement in rights.items() if action != missing]
+    name = xform_name(operation)
     with pytest.raises(ClientError, match=f"not authorized to perform: {missing} on resource: "):
-        caller(site, without).create_cluster(**request)
-    caller(site, list(rights.values())).create_cluster(**request)
+        getattr(caller(site, without), name)(**more[operation])
+    getattr(caller(site, list(rights.values())), name)(**more[operation])
 
 
 def test_a_group_on_a_training_plan_needs_rights_on_it_and_on_its_capacity(site: Site) -> None:

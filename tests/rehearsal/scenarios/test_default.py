@@ -135,7 +135,7 @@ def _network_and_files(stage: Stage) -> list[str]:
 
 
 @pytest.mark.slow(seconds=8)
-def test_an_admin_gets_in_and_so_does_whom_an_admin_of_the_account_lets_in(
+def test_an_admin_gets_in_and_so_does_whom_the_deployer_lets_in(
     stage: Stage, tmp_path: Path
 ) -> None:
     _deployed(stage)
@@ -147,9 +147,9 @@ def test_an_admin_gets_in_and_so_does_whom_an_admin_of_the_account_lets_in(
         if name == "Bob":
             iam.create_user(UserName=name)
         iam.put_user_policy(UserName=name, PolicyName="Look", PolicyDocument=allowed)
-    owner, ann, bob = (
+    deployer, ann, bob = (
         Person(environment=stage.environment, home=tmp_path, user=name)
-        for name in ("", "Ann", "Bob")
+        for name in (stage.deployer.user, "Ann", "Bob")
     )
     configured = ann.run("aws eks update-kubeconfig --name ml-eks")
     assert configured.returncode == 0, configured.stderr
@@ -159,7 +159,7 @@ def test_an_admin_gets_in_and_so_does_whom_an_admin_of_the_account_lets_in(
     assert "Unauthorized" in bob.run("kubectl get nodes").stderr
 
     command = stage.outputs()["ml-platform"]["GrantAdminCommand"]
-    granted = owner.run(command.replace("PRINCIPAL_ARN", f"{_ACCOUNT}:user/Bob"))
+    granted = deployer.run(command.replace("PRINCIPAL_ARN", f"{_ACCOUNT}:user/Bob"))
     assert granted.returncode == 0, granted.stderr
     assert bob.run("kubectl get nodes").returncode == 0
 
@@ -235,6 +235,30 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
         assert stage.deploy() is None
     assert {kind: stage.status(kind) for kind in statuses} == statuses | _UPDATED.get(change, {})
     assert _network_and_files(stage) == before
+
+
+@pytest.mark.slow(seconds=6)
+def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(stage: Stage) -> None:
+    _deployed(stage)
+    iam = stage.environment.clients("iam")
+    (role,) = [
+        each["RoleName"]
+        for each in iam.list_roles()["Roles"]
+        if "-ProvisionerProviderframeworkonEvent" in each["RoleName"]
+    ]
+    (name,) = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    document = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+    *others, last = document["Statement"]
+    assert last["Action"] == "states:StartExecution"
+    put = {"RoleName": role, "PolicyName": name}
+
+    iam.put_role_policy(**put, PolicyDocument=json.dumps({**document, "Statement": others}))
+    told = stage.destroy("hyperpod")
+    assert "not authorized to perform: states:StartExecution" in (told or "")
+    assert stage.status("hyperpod") == "DELETE_FAILED"
+
+    iam.put_role_policy(**put, PolicyDocument=json.dumps(document))
+    assert stage.destroy("hyperpod") is None
 
 
 def test_every_scenario_has_its_turn() -> None:

@@ -1,0 +1,48 @@
+"""On what, and under which condition keys, EKS authorizes a request: what MiniStack does not say.
+
+https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelastickubernetesservice.html
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from ministack.core import iam_actions
+
+from rehearsal.aws.eks.api import access_entry_arn
+
+_ENTRY = re.compile(r"/clusters/([^/]+)/access-entries/(arn:.+?)(?:/access-policies(?:/.*)?)?")
+_TAGS = re.compile(r"/tags/(arn:.+)")
+
+
+def install() -> None:
+    """Authorize on access entries and on what is tagged, with the access policy as a key."""
+    resource_arn: Callable[..., str] = iam_actions.extract_resource_arn
+    tag_context: Callable[..., dict[str, Any]] = iam_actions.request_tag_context
+
+    def extract_resource_arn(service: str, method: str, path: str, *rest: Any) -> str:
+        found = _resource(unquote(path)) if service == "eks" else None
+        return resource_arn(service, method, path, *rest) if found is None else found
+
+    def request_tag_context(
+        service: str, action: str, body: bytes, params: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        context = tag_context(service, action, body, params)
+        if action == "eks:AssociateAccessPolicy":
+            context["eks:policyArn"] = json.loads(body)["policyArn"]
+        return context
+
+    iam_actions.extract_resource_arn = extract_resource_arn
+    iam_actions.request_tag_context = request_tag_context
+
+
+def _resource(path: str) -> str | None:
+    tagged = _TAGS.fullmatch(path)
+    if tagged is not None:
+        return tagged[1]
+    entry = _ENTRY.fullmatch(path)
+    if entry is None:
+        return None
+    return access_entry_arn(entry[1], entry[2])

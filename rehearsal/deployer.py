@@ -1,0 +1,99 @@
+"""Who deploys in a rehearsal, and with which rights: those that `make deployer-policy` prints."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+from rehearsal.aws.clients import AwsClients
+from scripts.deployer_policy.documents import Document
+from scripts.deployer_policy.names import Place
+from scripts.deployer_policy.policies import policies_of
+
+
+@dataclass(kw_only=True, slots=True)
+class Deployer:
+    """A user who may do what deploying takes, and no more; CloudFormation's role likewise.
+
+    Attributes:
+        deployment: Name of the deployment.
+        clients: Clients of the account's administrator, who gives the rights.
+        region: Where the deployment goes.
+        account: To whose account.
+    """
+
+    deployment: str
+    clients: AwsClients
+    region: str
+    account: str
+    _key: dict[str, str] = field(init=False, default_factory=dict)
+
+    @property
+    def user(self) -> str:
+        """Name of the IAM user."""
+        return f"{self.deployment}-deployer"
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the deployer's credentials, as the AWS CLI, the SDKs and the CDK CLI take them."""
+        if not self._key:
+            iam = self.clients("iam")
+            with suppress(iam.exceptions.EntityAlreadyExistsException):
+                iam.create_user(UserName=self.user)
+            key = iam.create_access_key(UserName=self.user)["AccessKey"]
+            self._key = {
+                "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+                "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+            }
+        return self._key
+
+    def client(self, service: str) -> Any:  # noqa: ANN401 - a client's type depends on the name
+        """Return a client with the deployer's credentials."""
+        key = self.environment()
+        # Typed by its name's literal, which a variable is not.
+        make: Callable[..., Any] = boto3.client
+        return make(
+            service,
+            endpoint_url=self.clients(service).meta.endpoint_url,
+            region_name=self.region,
+            aws_access_key_id=key["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=key["AWS_SECRET_ACCESS_KEY"],
+        )
+
+    def allow(self, assembly: Path, *, bootstrapped: bool) -> list[str]:
+        """Let the deployer deploy what is in a directory; return CloudFormation's policies.
+
+        What was allowed before stays: an update also deletes what is no longer in the templates.
+
+        Args:
+            assembly: The directory.
+            bootstrapped: Whether CloudFormation's role is there, and gets the policies.
+        """
+        self.environment()
+        place = Place(partition="aws", region=self.region, account=self.account)
+        policies = policies_of(assembly, deployment=self.deployment, place=place)
+        iam = self.clients("iam")
+        for arn in self._made([policies.deployer]):
+            iam.attach_user_policy(UserName=self.user, PolicyArn=arn)
+        made = [*self._made(policies.cloudformation)]
+        for role in policies.execution_roles if bootstrapped else ():
+            for arn in made:
+                iam.attach_role_policy(RoleName=role.rpartition("/")[2], PolicyArn=arn)
+        return made
+
+    def _made(self, documents: Iterable[Document]) -> Iterator[str]:
+        """Create a managed policy of each document, unless it is there; yield the ARNs."""
+        iam = self.clients("iam")
+        for document in documents:
+            text = json.dumps(document)
+            digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+            name = f"{self.deployment}-{digest}"
+            with suppress(iam.exceptions.EntityAlreadyExistsException):
+                iam.create_policy(PolicyName=name, PolicyDocument=text)
+            yield f"arn:aws:iam::{self.account}:policy/{name}"

@@ -1,0 +1,1 @@
+"""The least policies with which a configuration is deployed, updated and destroyed."""

@@ -1,0 +1,110 @@
+"""`python -m scripts.deployer_policy cdk.out build/deployer-policy --config FILE`."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import Config, ConfigError, load_config
+from scripts.deployer_policy.documents import POLICIES_OF_A_ROLE, Document, size
+from scripts.deployer_policy.names import Place
+from scripts.deployer_policy.needs import UnknownTypeError
+from scripts.deployer_policy.policies import Policies, policies_of
+
+
+class UnknownPlaceError(Exception):
+    """Nobody said to which account or region the deployment goes; the text says how to."""
+
+
+def main() -> int:
+    """Write the policies; return 0, or 2 when they cannot be known."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.deployer_policy", description=__doc__)
+    parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
+    parser.add_argument("directory", type=Path, help="where the policies are written")
+    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    parser.add_argument("--account", help="account id; default: that of the credentials")
+    parser.add_argument("--document", metavar="NAME", help="print this one alone, as JSON")
+    arguments = parser.parse_args()
+    try:
+        config = load_config(arguments.config)
+        place = _place(config, account=arguments.account)
+        policies = policies_of(arguments.assembly, deployment=config.name, place=place)
+    except (ConfigError, UnknownPlaceError, UnknownTypeError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{error}; run `make synth` first", file=sys.stderr)
+        return 2
+    documents = dict(_documents(policies))
+    if arguments.document is None:
+        _write(documents, arguments.directory)
+        print("\n".join(_told(config.name, policies, place, arguments.directory)))
+    elif arguments.document in documents:
+        print(json.dumps(documents[arguments.document], indent=2))
+    else:
+        known = ", ".join(documents)
+        print(f"--document: {arguments.document!r} is none of {known}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _place(config: Config, *, account: str | None) -> Place:
+    session = boto3.Session(region_name=config.region)
+    region = session.region_name
+    if region is None:
+        raise UnknownPlaceError("The region is not known: set `region` in the file, or AWS_REGION.")
+    if account is None:
+        try:
+            account = session.client("sts").get_caller_identity()["Account"]
+        except (BotoCoreError, ClientError) as error:
+            raise UnknownPlaceError(
+                f"The account is not known ({error}): name it with ACCOUNT=111122223333."
+            ) from error
+    partition = session.get_partition_for_region(region)
+    return Place(partition=partition, region=region, account=account)
+
+
+def _documents(policies: Policies) -> Iterator[tuple[str, Document]]:
+    yield "deployer", policies.deployer
+    for number, document in enumerate(policies.cloudformation, start=1):
+        yield f"cloudformation-{number}", document
+
+
+def _write(documents: dict[str, Document], directory: Path) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    for earlier in directory.glob("*.json"):
+        earlier.unlink()
+    for name, document in documents.items():
+        text = json.dumps(document, indent=2) + "\n"
+        (directory / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def _told(deployment: str, policies: Policies, place: Place, directory: Path) -> Iterator[str]:
+    yield "For the person or pipeline that runs make:"
+    yield f"  {directory}/deployer.json ({size(policies.deployer)} characters)"
+    roles = ", ".join(policies.execution_roles)
+    yield f"For CloudFormation's role {roles}, instead of AdministratorAccess:"
+    for number, document in enumerate(policies.cloudformation, start=1):
+        yield f"  {directory}/cloudformation-{number}.json ({size(document)} characters)"
+    count = len(policies.cloudformation)
+    yield f"  {count} of the {POLICIES_OF_A_ROLE} managed policies that a role can have by default"
+    yield "Create them, and bootstrap with them:"
+    for name, _ in _documents(policies):
+        yield (
+            f"  aws iam create-policy --policy-name {deployment}-{name} "
+            f"--policy-document file://{directory}/{name}.json"
+        )
+    arns = ",".join(
+        f"arn:{place.partition}:iam::{place.account}:policy/{deployment}-{name}"
+        for name, _ in _documents(policies)
+        if name != "deployer"
+    )
+    yield f"  cdk bootstrap --cloudformation-execution-policies {arns}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""What the person or pipeline that runs `make` must be allowed."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts.deployer_policy.documents import Document, Statement, document_of
+from scripts.deployer_policy.names import Names, Place
+
+CONSENT_TAG = "hyperpod-cdk:delete-user-objects"
+"""What the provisioner takes for consent, whose package is the Lambda function's."""
+
+
+def deployer_document(assembly: Path, *, names: Names) -> Document:
+    """Return the policy of whoever deploys: all else is done by the roles of `cdk bootstrap`.
+
+    Args:
+        assembly: Directory that `cdk synth` wrote; it says which roles the CDK CLI assumes.
+        names: Names of the deployment's resources.
+    """
+    return document_of(_statements(assembly, names))
+
+
+def execution_roles(assembly: Path, place: Place) -> Iterator[str]:
+    """Yield the roles with which CloudFormation works on the stacks."""
+    for artifact in _artifacts(assembly):
+        arn = artifact.get("properties", {}).get("cloudFormationExecutionRoleArn")
+        if arn is not None:
+            yield place.pattern({"Fn::Sub": arn})
+
+
+def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
+    place, (cluster,) = names.place, names.of_type("AWS::EKS::Cluster")
+    where = f"{place.region}:{place.account}"
+    eks = f"arn:{place.partition}:eks:{where}"
+    stack = f"arn:{place.partition}:cloudformation:{where}:stack/{names.deployment}-hyperpod/*"
+    roles = sorted(set(_bootstrap_roles(assembly, place)))
+    if roles:
+        yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
+    # What `make destroy` looks at before CloudFormation deletes anything.
+    yield _allow("FindStack", ["cloudformation:DescribeStacks"], [stack])
+    yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
+    # The command with which a refused deletion is consented to.
+    yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
+        "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}
+    }
+    # The command in the output GrantAdminCommand of the platform stack.
+    yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], [f"{eks}:cluster/{cluster}"])
+    entries = f"{eks}:access-entry/{cluster}/*"
+    yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
+        "Condition": {
+            "StringEquals": {
+                "eks:policyArn": f"arn:{place.partition}:eks::aws:cluster-access-policy/"
+                "AmazonEKSClusterAdminPolicy"
+            }
+        }
+    }
+
+
+def _allow(name: str, actions: list[str], resources: list[str]) -> Statement:
+    return {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
+
+
+def _bootstrap_roles(assembly: Path, place: Place) -> Iterator[str]:
+    """Yield the roles that the CLI assumes to deploy stacks and to publish files."""
+    for artifact in _artifacts(assembly):
+        properties = artifact.get("properties", {})
+        lookup = properties.get("lookupRole", {}).get("arn")
+        for arn in (properties.get("assumeRoleArn"), lookup):
+            if arn is not None:
+                yield place.pattern({"Fn::Sub": arn})
+        if artifact["type"] == "cdk:asset-manifest":
+            assets = json.loads((assembly / properties["file"]).read_text("utf-8"))
+            for arn in _publishing(assets):
+                yield place.pattern({"Fn::Sub": arn})
+
+
+def _artifacts(assembly: Path) -> Iterable[Mapping[str, Any]]:
+    manifest = json.loads((assembly / "manifest.json").read_text("utf-8"))
+    artifacts: Mapping[str, Mapping[str, Any]] = manifest["artifacts"]
+    return artifacts.values()
+
+
+def _publishing(assets: Mapping[str, Any]) -> Iterator[str]:
+    for kind in ("files", "dockerImages"):
+        for asset in assets.get(kind, {}).values():
+            for destination in asset["destinations"].values():
+                if "assumeRoleArn" in destination:
+                    yield destination["assumeRoleArn"]

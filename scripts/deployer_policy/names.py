@@ -1,0 +1,127 @@
+"""The names that a deployment's resources have, as patterns of a policy."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from rehearsal.aws.cloudformation.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
+from scripts.picture.templates import Resource, Value
+
+_IN_SUB = re.compile(r"\$\{([^!}]+)\}")
+_ANY = re.compile(r"\*+")
+# Variables of the reference's ARNs that are a name, and the type that has it. Other variables are
+# identifiers that a service draws.
+_NAMED_TYPES = {
+    "BucketName": "AWS::S3::Bucket",
+    "ClusterName": "AWS::EKS::Cluster",
+    "FunctionName": "AWS::Lambda::Function",
+    "GroupNameWithPath": "AWS::IAM::Group",
+    "InstanceProfileNameWithPath": "AWS::IAM::InstanceProfile",
+    "LayerName": "AWS::Lambda::LayerVersion",
+    "LogGroupName": "AWS::Logs::LogGroup",
+    "PolicyNameWithPath": "AWS::IAM::ManagedPolicy",
+    "RoleNameWithPath": "AWS::IAM::Role",
+    "StateMachineName": "AWS::StepFunctions::StateMachine",
+    "UserNameWithPath": "AWS::IAM::User",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where a deployment goes.
+
+    Attributes:
+        partition: Such as `aws`.
+        region: Region.
+        account: Account id.
+    """
+
+    partition: str
+    region: str
+    account: str
+
+    def pattern(self, value: Value) -> str:
+        """Return a template's value, with `*` for what only CloudFormation knows."""
+        return _ANY.sub("*", self._text(value))
+
+    def _text(self, value: Value) -> str:
+        match value:
+            case str():
+                return value
+            case {"Fn::Join": [separator, [*parts]]}:
+                return str(separator).join(self._text(part) for part in parts)
+            case {"Fn::Sub": str(pattern)}:
+                return _IN_SUB.sub(lambda found: self._known(found[1]), pattern)
+            case {"Ref": str(name)}:
+                return self._known(name)
+            case _:
+                return "*"
+
+    def _known(self, name: str) -> str:
+        known = {"Partition": self.partition, "Region": self.region, "AccountId": self.account}
+        return known.get(name.removeprefix("AWS::"), "*")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Names:
+    """The names of a deployment's resources.
+
+    Attributes:
+        deployment: Name of the deployment, with which the names of its stacks begin.
+        place: Where it goes.
+        resources: Every resource of its templates.
+    """
+
+    deployment: str
+    place: Place
+    resources: Sequence[Resource]
+
+    def in_place_of(self, variable: str) -> tuple[str, ...]:
+        """Return the patterns for a variable of the reference's ARNs, such as `LayerName`."""
+        known: Mapping[str, str] = {
+            "Partition": self.place.partition,
+            "Region": self.place.region,
+            "Account": self.place.account,
+        }
+        if variable in known:
+            return (known[variable],)
+        resource_type = _NAMED_TYPES.get(variable)
+        return ("*",) if resource_type is None else self.of_type(resource_type)
+
+    def of_type(self, resource_type: str) -> tuple[str, ...]:
+        """Return the patterns of the names of a type's resources."""
+        found = {self._of(each) for each in self.resources if each.type == resource_type}
+        patterns = {name for names in found for name in names} or {f"{self.deployment}-*"}
+        covered = {
+            name for name in patterns for other in patterns - {name} if fnmatchcase(name, other)
+        }
+        return tuple(sorted(patterns - covered))
+
+    def _of(self, resource: Resource) -> tuple[str, ...]:
+        schema = schema_of(resource.type)
+        properties = () if schema is None else (*schema.names, *schema.required)
+        named = [resource.properties[key] for key in properties if _names(key, resource)]
+        if named:
+            return (self.place.pattern(named[0]),)
+        generated = f"{self.deployment}-*"
+        if resource.type in NAMED_BY_LOGICAL_ID:
+            return generated, f"{resource.address.logical_id}*"
+        return (generated,)
+
+
+def _names(key: str, resource: Resource) -> bool:
+    return key in resource.properties and key.endswith("Name")
+
+
+def strings(place: Place, value: Value) -> Iterator[str]:
+    """Yield every string in a template's value, as a pattern."""
+    match value:
+        case {"Fn::Join": _} | {"Fn::Sub": _} | str():
+            yield place.pattern(value)
+        case Mapping():
+            for item in value.values():
+                yield from strings(place, item)
+        case list():
+            for item in value:
+                yield from strings(place, item)

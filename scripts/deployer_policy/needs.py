@@ -1,0 +1,196 @@
+"""What CloudFormation's execution role must be allowed, from the handlers' permissions."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from rehearsal.aws.cloudformation.resource_schemas import SERVICE_LINKED_ROLES, schema_of
+from rehearsal.aws.iam.action_resources import forms, is_possible
+from scripts.deployer_policy.names import Names, strings
+from scripts.picture.templates import Resource, Value
+
+HANDLERS = ("create", "read", "update", "delete")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_LAST = re.compile(r"(/\*)+$")
+_KEY = re.compile(r"arn:[\w-]+:kms:[^:]*:[^:]*:key/.+")
+_S3_URI = re.compile(r"s3://([^/]+).*")
+_OWN_BUCKETS = ("AWS::S3::Bucket", "AWS::S3::BucketPolicy")
+_FROM_SYSTEMS_MANAGER = "AWS::SSM::Parameter::Value<"
+
+
+Condition = tuple[str, tuple[str, ...]]
+"""A condition key and the values that it may equal."""
+
+
+class UnknownTypeError(Exception):
+    """A template has a resource type whose schema is not in the data file."""
+
+
+@dataclass(frozen=True, order=True, kw_only=True, slots=True)
+class Need:
+    """One action that must be allowed.
+
+    Attributes:
+        action: IAM action.
+        resources: Patterns of ARNs.
+        condition: Under which condition, if any.
+    """
+
+    action: str
+    resources: tuple[str, ...]
+    condition: Condition | None = None
+
+
+def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
+    """Yield what deploying, updating and destroying templates takes, action by action.
+
+    Args:
+        templates: Template of each stack.
+        names: The names of their resources.
+
+    Raises:
+        UnknownTypeError: There is no schema of a type.
+    """
+    by_type: dict[str, list[Resource]] = {}
+    for resource in names.resources:
+        by_type.setdefault(resource.type, []).append(resource)
+    by_type.pop("AWS::CDK::Metadata", None)  # makes nothing
+    own = {type_: _actions(type_) for type_ in by_type if not _is_custom(type_)}
+    if len(own) < len(by_type):
+        yield Need(
+            action="lambda:InvokeFunction",
+            resources=tuple(_arns(forms("lambda:InvokeFunction")[0], names)),
+        )
+    for type_, actions in own.items():
+        handlers = _Handlers(type=type_, resources=by_type[type_], names=names)
+        for action in actions:
+            yield from handlers.need(action)
+    yield from _parameters(templates, names)
+
+
+def _is_custom(resource_type: str) -> bool:
+    return resource_type.startswith("Custom::")
+
+
+def _actions(resource_type: str) -> list[str]:
+    schema = schema_of(resource_type)
+    if schema is None:
+        raise UnknownTypeError(
+            f"{resource_type}: its schema is not known; add the type to "
+            "scripts/generate_resource_schemas.py, and run that and generate_action_resources."
+        )
+    named = {action for name in HANDLERS for action in schema.permissions.get(name, ())}
+    return sorted(filter(is_possible, named))
+
+
+def _parameters(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
+    """Yield the right to read the parameters of a template that come from Systems Manager.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-supplied-parameter-types.html
+    """
+    parameters = {
+        parameter["Default"].lstrip("/")
+        for template in templates.values()
+        for parameter in template.get("Parameters", {}).values()
+        if parameter["Type"].startswith(_FROM_SYSTEMS_MANAGER)
+    }
+    place = names.place
+    if parameters:
+        prefix = f"arn:{place.partition}:ssm:{place.region}:{place.account}:parameter"
+        found = tuple(f"{prefix}/{name}" for name in sorted(parameters))
+        yield Need(action="ssm:GetParameters", resources=found)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Handlers:
+    """The handlers of one type.
+
+    Attributes:
+        type: The type.
+        resources: The templates' resources of that type.
+        names: The names of all resources.
+    """
+
+    type: str
+    resources: Sequence[Resource]
+    names: Names
+
+    def need(self, action: str) -> Iterator[Need]:
+        """Yield what a handler's action takes; nothing if the templates give it no object."""
+        match action:
+            case "iam:PassRole":
+                services = self._trusted()
+                if services:
+                    condition = ("iam:PassedToService", services)
+                    arns = tuple(_arns(forms(action)[0], self.names))
+                    yield Need(action=action, resources=arns, condition=condition)
+            case "iam:CreateServiceLinkedRole":
+                service = SERVICE_LINKED_ROLES[self.type]
+                condition = ("iam:AWSServiceName", (service,))
+                arns = tuple(self._service_linked_roles())
+                yield Need(action=action, resources=arns, condition=condition)
+            case _ if action.startswith("kms:"):
+                keys = tuple(sorted({each for each in self._strings() if _KEY.fullmatch(each)}))
+                if keys:
+                    yield Need(action=action, resources=keys)
+            case _:
+                yield Need(action=action, resources=tuple(sorted(set(self._objects(action)))))
+
+    def _objects(self, action: str) -> Iterator[str]:
+        found = forms(action)
+        for form in found:
+            yield from _arns(form, self.names, BucketName=self._buckets())
+            if "${RoleNameWithPath}" in form:
+                yield from self._service_linked_roles()
+        if not found:
+            yield "*"
+
+    def _service_linked_roles(self) -> Iterator[str]:
+        service = SERVICE_LINKED_ROLES.get(self.type)
+        if service is not None:
+            place = self.names.place
+            roles = f"arn:{place.partition}:iam::{place.account}:role"
+            yield f"{roles}/aws-service-role/{service}/*"
+
+    def _buckets(self) -> tuple[str, ...]:
+        """Return the buckets that the type's resources name, such as that of a function's code."""
+        named = {found[1] for each in self._strings() if (found := _S3_URI.fullmatch(each))}
+        for resource in self.resources:
+            for value in resource.properties.values():
+                if isinstance(value, Mapping) and "S3Bucket" in value:
+                    named.add(self.names.place.pattern(value["S3Bucket"]))
+        if named and self.type not in _OWN_BUCKETS:
+            return tuple(sorted(named))
+        return self.names.of_type("AWS::S3::Bucket")
+
+    def _strings(self) -> Iterator[str]:
+        for resource in self.resources:
+            yield from strings(self.names.place, resource.properties)
+
+    def _trusted(self) -> tuple[str, ...]:
+        """Return the services that assume the roles which the type's resources name."""
+        roles = {need for resource in self.resources for need in resource.needs}
+        return tuple(
+            sorted(
+                {
+                    self.names.place.pattern(statement["Principal"]["Service"])
+                    for role in self.names.resources
+                    if role.type == "AWS::IAM::Role" and role.address in roles
+                    for statement in role.properties["AssumeRolePolicyDocument"]["Statement"]
+                }
+            )
+        )
+
+
+def _arns(form: str, names: Names, **own: tuple[str, ...]) -> Iterator[str]:
+    """Yield a form of the reference with each combination of the patterns for its variables."""
+    variables = list(dict.fromkeys(_VARIABLE.findall(form)))
+    patterns = [own.get(variable) or names.in_place_of(variable) for variable in variables]
+    for combination in product(*patterns):
+        arn = form
+        for variable, pattern in zip(variables, combination, strict=True):
+            arn = arn.replace(f"${{{variable}}}", pattern)
+        # CloudWatch Logs authorizes most actions on the ARN with `:*` behind the name:
+        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
+        yield f"{arn.rstrip('*')}*" if ":log-group:" in arn else _LAST.sub("/*", arn)

@@ -1,0 +1,47 @@
+"""All policies of a deployment."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.deployer_policy.deployer import deployer_document, execution_roles
+from scripts.deployer_policy.documents import Document, split, statements_of
+from scripts.deployer_policy.names import Names, Place
+from scripts.deployer_policy.needs import needs
+from scripts.picture.templates import read_stacks, read_templates
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Policies:
+    """Who must be allowed what.
+
+    Attributes:
+        deployer: For the person or pipeline.
+        cloudformation: For the execution role of CloudFormation, all of them together.
+        execution_roles: ARNs of that role; none without a bootstrap.
+    """
+
+    deployer: Document
+    cloudformation: tuple[Document, ...]
+    execution_roles: tuple[str, ...]
+
+
+def policies_of(assembly: Path, *, deployment: str, place: Place) -> Policies:
+    """Return the policies with which a synthesized deployment is deployed, updated and destroyed.
+
+    Args:
+        assembly: Directory that `cdk synth` wrote.
+        deployment: Name of the deployment.
+        place: Where it goes.
+
+    Raises:
+        OSError: There is no manifest or template.
+        UnknownTypeError: A template has a type whose schema is not known.
+    """
+    resources = [each for stack in read_stacks(assembly) for each in stack.resources.values()]
+    names = Names(deployment=deployment, place=place, resources=resources)
+    needed = needs(read_templates(assembly), names)
+    return Policies(
+        deployer=deployer_document(assembly, names=names),
+        cloudformation=tuple(split(statements_of(needed))),
+        execution_roles=tuple(sorted(set(execution_roles(assembly, place)))),
+    )

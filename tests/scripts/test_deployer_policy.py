@@ -1,0 +1,310 @@
+"""The least policies that deploy a configuration."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from policy_sentry.querying.actions import get_action_data
+
+from hyperpod_cdk import load_config
+from provisioner.framework import consent
+from rehearsal.aws.cloudformation.resource_schemas import schemas
+from rehearsal.aws.iam.action_resources import DATA_FILE, action_resources, is_possible
+from scripts import generate_action_resources
+from scripts.deployer_policy import __main__ as command
+from scripts.deployer_policy import deployer
+from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A_ROLE, size, split
+from scripts.deployer_policy.names import Names, Place
+from scripts.deployer_policy.needs import needs
+from scripts.deployer_policy.policies import Policies, policies_of
+from scripts.picture.templates import Address, Resource
+from tests.conftest import Assemble, Configure
+from tests.support.configs import EVERY_FIELD, REPOSITORY
+from tests.test_packages import imported
+
+ACCOUNT = "111122223333"
+PLACE = Place(partition="aws", region="us-west-2", account=ACCOUNT)
+KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+# Actions of handlers that are younger than the pinned reference: they stand on every resource.
+YOUNGER = {
+    "ec2:CreateVpcEncryptionControl",
+    "ec2:DescribeVpcEncryptionControls",
+    "eks:ActivateCertificateAuthority",
+    "lambda:AssociateRuntimeAlias",
+    "lambda:GetFunctionScalingConfig",
+    "lambda:PassCapacityProvider",
+    "lambda:PutFunctionScalingConfig",
+    "logs:PutBearerTokenAuthentication",
+    "logs:PutLogGroupDeletionProtection",
+    "s3:UpdateBucketMetadataAnnotationTableConfiguration",
+    "s3files:ListMountTargets",
+    "vpc-lattice:DescribeServiceNetworkVpcEndpointAssociation",
+}
+# Kinds of resources that no deployment has, so that the handlers' actions on them are left out.
+ELSEWHERE = {
+    "code signing config",  # of Lambda
+    "deliverystream",
+    "group",
+    "instance-profile",
+    "ipam-pool",
+    "user",
+    "vpn-gateway",
+    "TableBucket",
+    "Table",
+    # Of EFS, beside what no action requires.
+    "access-point",
+}
+LINKED = {"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}
+CONFIGS: list[Any] = [
+    pytest.param({}, id="default"),
+    pytest.param(LINKED, id="s3-link"),
+    pytest.param(EVERY_FIELD, id="every-field"),
+]
+
+
+@pytest.fixture(params=CONFIGS)
+def policies(request: pytest.FixtureRequest, configure: Configure, assemble: Assemble) -> Policies:
+    changes = request.param
+    config = load_config(changes) if isinstance(changes, Path) else configure(changes)
+    return policies_of(assemble(config).directory, deployment=config.name, place=PLACE)
+
+
+@pytest.fixture
+def default(configure: Configure, assemble: Assemble) -> Policies:
+    return policies_of(assemble(configure({})).directory, deployment="ml", place=PLACE)
+
+
+def statements(policies: Policies) -> list[dict[str, Any]]:
+    return [each for document in policies.cloudformation for each in document["Statement"]]
+
+
+def allowed_on(policies: Policies, action: str) -> set[str]:
+    return {
+        resource
+        for statement in statements(policies)
+        if action in statement["Action"]
+        for resource in statement["Resource"]
+    }
+
+
+def test_every_document_is_one_that_iam_takes(policies: Policies) -> None:
+    documents = [policies.deployer, *policies.cloudformation]
+
+    assert len(policies.cloudformation) <= POLICIES_OF_A_ROLE
+    assert all(size(document) <= DOCUMENT_CHARACTERS for document in documents)
+    assert all("*" not in action for each in statements(policies) for action in each["Action"])
+
+
+def test_every_action_exists(policies: Policies) -> None:
+    actions = {action for statement in statements(policies) for action in statement["Action"]}
+    unknown = {each for each in actions if not get_action_data(*each.split(":"))}
+
+    assert actions
+    assert unknown <= YOUNGER
+
+
+def test_only_what_takes_no_resource_stands_on_everything(policies: Policies) -> None:
+    everywhere = {
+        action
+        for statement in statements(policies)
+        if "*" in statement["Resource"]
+        for action in statement["Action"]
+    }
+    known = action_resources()
+
+    assert {each for each in everywhere - YOUNGER if known[each].forms} == set()
+
+
+def test_names_begin_with_that_of_the_deployment(default: Policies) -> None:
+    iam = f"arn:aws:iam::{ACCOUNT}:role"
+    eks = f"arn:aws:eks:us-west-2:{ACCOUNT}"
+    functions = f"arn:aws:lambda:us-west-2:{ACCOUNT}"
+
+    assert allowed_on(default, "iam:CreateRole") == {f"{iam}/ml-*"}
+    assert allowed_on(default, "lambda:InvokeFunction") == {f"{functions}:function:ml-*"}
+    # A layer's name is its logical ID: https://github.com/aws/aws-cdk/issues/24674
+    assert {
+        each.partition(":layer:")[2] for each in allowed_on(default, "lambda:GetLayerVersion")
+    } == {
+        "ml-*:*",
+        "ProvisionerKubectlLayerE8A5C563*:*",
+    }
+    assert allowed_on(default, "eks:DeleteCluster") == {f"{eks}:cluster/ml-eks"}
+    assert allowed_on(default, "s3:DeleteBucket") == {
+        "arn:aws:s3:::ml-*",
+        f"arn:aws:s3:::sagemaker-ml-{ACCOUNT}-us-west-2",
+    }
+    assert allowed_on(default, "ec2:DeleteSubnet") == {f"arn:aws:ec2:us-west-2:{ACCOUNT}:subnet/*"}
+
+
+def test_roles_are_passed_to_the_services_that_assume_them(default: Policies) -> None:
+    (passing,) = [each for each in statements(default) if "iam:PassRole" in each["Action"]]
+
+    assert passing["Resource"] == [f"arn:aws:iam::{ACCOUNT}:role/ml-*"]
+    # HyperPod gets the nodes' role from the provisioner, not from CloudFormation.
+    assert passing["Condition"] == {
+        "StringEquals": {
+            "iam:PassedToService": [
+                "eks.amazonaws.com",
+                "lambda.amazonaws.com",
+                "states.amazonaws.com",
+                "vpc-flow-logs.amazonaws.com",
+            ]
+        }
+    }
+
+
+@pytest.mark.parametrize("keys", [[], [KEY]])
+def test_keys_are_used_if_they_are_named(keys: list[str]) -> None:
+    encrypted = [{"Provider": {"KeyArn": key}, "Resources": ["secrets"]} for key in keys]
+    cluster = Resource(
+        address=Address("ml-platform", "Eks"),
+        type="AWS::EKS::Cluster",
+        properties={"Name": "ml-eks", "EncryptionConfig": encrypted},
+        deletion_policy="",
+        needs=(),
+    )
+    names = Names(deployment="ml", place=PLACE, resources=[cluster])
+    found = {need.action: need.resources for need in needs({}, names)}
+
+    assert found.get("kms:CreateGrant", ()) == tuple(keys)
+
+
+def test_a_linked_bucket_is_asked_for_its_policy(configure: Configure, assemble: Assemble) -> None:
+    linked = policies_of(assemble(configure(LINKED)).directory, deployment="ml", place=PLACE)
+    roles = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role"
+
+    assert "arn:aws:s3:::bucket" in allowed_on(linked, "s3:GetBucketPolicy")
+    assert f"{roles}/s3.data-source.lustre.fsx.amazonaws.com/*" in allowed_on(
+        linked, "iam:CreateServiceLinkedRole"
+    )
+
+
+def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> None:
+    by_name = {each["Sid"]: each["Resource"] for each in default.deployer["Statement"]}
+    prefix = f"arn:aws:iam::{ACCOUNT}:role/cdk-hnb659fds"
+
+    assert by_name["UseBootstrapRoles"] == [
+        f"{prefix}-{name}-role-{ACCOUNT}-us-west-2"
+        for name in ("deploy", "file-publishing", "lookup")
+    ]
+    assert default.execution_roles == (f"{prefix}-cfn-exec-role-{ACCOUNT}-us-west-2",)
+    assert all(
+        "*" not in resource or resource.endswith("/*")
+        for arns in by_name.values()
+        for resource in arns
+    )
+
+
+def test_who_deploys_may_consent_to_a_deletion() -> None:
+    assert deployer.CONSENT_TAG == consent.CONSENT_TAG
+
+
+def test_scripts_that_call_aws_are_known() -> None:
+    calling = {
+        path.relative_to(REPOSITORY).as_posix()
+        for path in (REPOSITORY / "scripts").rglob("*.py")
+        if {"boto3", "provisioner.aws.clients"} & set(imported(path))
+    }
+
+    # Who adds one adds what it calls to the deployer's policy.
+    assert calling == {
+        "scripts/deletion_check.py",
+        # Asks who it is, which is always allowed.
+        "scripts/deployer_policy/__main__.py",
+    }
+
+
+def test_a_large_statement_is_split() -> None:
+    actions = [f"service:Action{number:04}" for number in range(900)]
+    documents = split([{"Effect": "Allow", "Action": actions, "Resource": ["*"]}])
+
+    assert len(documents) > 2
+    assert all(size(document) <= DOCUMENT_CHARACTERS for document in documents)
+    assert [a for d in documents for s in d["Statement"] for a in s["Action"]] == actions
+
+
+def test_the_data_file_is_what_the_reference_says() -> None:
+    assert DATA_FILE.read_text("utf-8") == generate_action_resources.render()
+
+
+def test_what_the_reference_does_not_know_is_younger() -> None:
+    actions = {
+        action
+        for schema in schemas().values()
+        for handler in schema.permissions.values()
+        for action in handler
+    }
+
+    assert actions - action_resources().keys() == YOUNGER
+
+
+def test_what_is_left_out_is_done_to_other_kinds_of_resources() -> None:
+    left_out = {
+        kind
+        for action, known in action_resources().items()
+        if not is_possible(action)
+        for kind in known.required.keys() - {*known.kinds}
+    }
+
+    assert left_out <= ELSEWHERE | {"file-system"}
+
+
+def run(
+    *arguments: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, str, str]:
+    """Run the command; return its exit code, its output and what it said is wrong."""
+    monkeypatch.setattr("sys.argv", ["deployer_policy", *arguments])
+    code = command.main()
+    output, error = capsys.readouterr()
+    return code, output, error
+
+
+def test_the_command_writes_and_prints_them(
+    configure: Configure,
+    assemble: Assemble,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assembly = str(assemble(configure({})).directory)
+    place = (assembly, str(tmp_path), "--account", ACCOUNT)
+
+    code, told, _ = run(*place, capsys=capsys, monkeypatch=monkeypatch)
+    names = sorted(path.stem for path in tmp_path.glob("*.json"))
+    assert code == 0
+    assert names[0] == "cloudformation-1"
+    assert names[-1] == "deployer"
+    assert all(f"file://{tmp_path}/{name}.json" in told for name in names)
+    assert (
+        f"cdk bootstrap --cloudformation-execution-policies arn:aws:iam::{ACCOUNT}:policy/ml-"
+        in told
+    )
+
+    code, printed, _ = run(*place, "--document", "deployer", capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 0
+    assert json.loads(printed) == json.loads((tmp_path / "deployer.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--config", "config/missing.yaml"), "config/missing.yaml"),
+        (("--account", ACCOUNT), "run `make synth` first"),
+    ],
+)
+def test_what_cannot_be_known_is_told_in_a_line(
+    arguments: tuple[str, ...],
+    told: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code, _, error = run(
+        str(tmp_path / "none"), str(tmp_path), *arguments, capsys=capsys, monkeypatch=monkeypatch
+    )
+
+    assert code == 2
+    assert told in error
+    assert error.count("\n") == 1
