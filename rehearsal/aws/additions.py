@@ -11,6 +11,7 @@ from rehearsal.aws.cloudformation import (
     cancelled_update,
     custom_resource_rollback,
     exports,
+    express_mode,
     failed_deletion,
     replacement,
 )
@@ -74,4 +75,5 @@ def install(*, settings: Settings) -> None:
     custom_resource_rollback.install()
     execution_input.install()
     failed_deletion.install()
+    express_mode.install(settings=settings)
     lambda_layers.install(scratch=settings.scratch)

@@ -50,6 +50,10 @@ REQUIRED_NAMES = {
         "_exports",
         "_stacks",
     ),
+    "ministack.services.cloudformation.changesets": (
+        "_error",
+        "_find_change_set",
+    ),
     "ministack.services.cloudformation.handlers": (
         "_ACTION_HANDLERS",
         "_delete_stack",
@@ -137,6 +141,8 @@ REQUIRED_NAMES = {
         "_docker_available",
         "_error",
         "_handle_request_sync",
+        "_json_resp",
+        "_sanitize",
         "_tags",
         "_update_access_entry",
         "_update_addon",

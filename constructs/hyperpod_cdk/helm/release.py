@@ -91,7 +91,7 @@ class HelmRelease(Construct):
         access = provisioner.grant(
             self,
             "Access",
-            statements=[provisioner.read_asset(asset)],
+            statements=[provisioner.read_asset(asset), provisioner.ask_for_stack(self)],
         )
         resource = provisioner.custom_resource(
             self,

@@ -85,12 +85,6 @@ def hyperpod_access(
             actions=["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"],
             resources=["*"],
         ),
-        iam.PolicyStatement(
-            # A Delete does not say whether the stack is being deleted or rolled back.
-            sid="AskForStack",
-            actions=["cloudformation:DescribeStacks"],
-            resources=[Stack.of(scope).stack_id],
-        ),
     ]
 
 

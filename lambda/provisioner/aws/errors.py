@@ -35,7 +35,14 @@ _TRANSIENT = frozenset(
     }
 )
 _NOT_FOUND = frozenset(
-    {"ResourceNotFound", "ResourceNotFoundException", "NoSuchBucket", "NoSuchKey", "404"}
+    {
+        "ResourceNotFound",
+        "ResourceNotFoundException",
+        "FileSystemNotFound",
+        "NoSuchBucket",
+        "NoSuchKey",
+        "404",
+    }
 )
 _ACCESS_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"})
 # A role is usable only some seconds after IAM returned it; until then a service says in words that

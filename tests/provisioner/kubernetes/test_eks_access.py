@@ -12,7 +12,8 @@ import pytest
 from provisioner.aws.clients import Clients
 from provisioner.aws.eks_token import TOKEN_PREFIX, TokenSigner
 from provisioner.framework.errors import ProvisioningError
-from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError, describe
+from provisioner.kubernetes.cluster import Cluster
+from provisioner.kubernetes.eks_cluster import ClusterNotFoundError, describe
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 

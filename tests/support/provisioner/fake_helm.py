@@ -14,7 +14,8 @@ from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Revision, Wanted
-from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError, Containers
+from provisioner.kubernetes.cluster import Cluster, Containers
+from provisioner.kubernetes.eks_cluster import ClusterNotFoundError
 from provisioner.kubernetes.failures import CommandFailedError
 
 CHART = "hyperpod-helm-chart"
