@@ -7,7 +7,7 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.helm.release import HelmRelease
-from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.provisioner.provisioner import Provisioner, ask_for_stack
 
 
 class DeletionCheck(Construct):
@@ -40,7 +40,7 @@ class DeletionCheck(Construct):
         depends_on: Sequence[IDependable],
     ) -> None:
         super().__init__(scope, construct_id)
-        access = provisioner.grant(self, "Access", statements=[provisioner.ask_for_stack(self)])
+        access = provisioner.grant(self, "Access", statements=[ask_for_stack(self)])
         provisioner.custom_resource(
             self,
             "Resource",

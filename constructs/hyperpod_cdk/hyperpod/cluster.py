@@ -114,10 +114,9 @@ class HyperPodCluster(Construct):
         access = provisioner.grant(
             self,
             "Access",
-            statements=[
-                *hyperpod_access(self, cluster, execution_role_arns=list(dict.fromkeys(roles))),
-                provisioner.ask_for_stack(self),
-            ],
+            statements=hyperpod_access(
+                self, cluster, execution_role_arns=list(dict.fromkeys(roles))
+            ),
         )
         refuse_large_policy(
             access, to_do="let instance groups share subnets, security groups and roles"

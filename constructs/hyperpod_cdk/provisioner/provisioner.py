@@ -181,15 +181,6 @@ class Provisioner(Construct):
             resources=[asset.bucket.arn_for_objects(asset.s3_object_key)],
         )
 
-    def ask_for_stack(self, scope: Construct) -> iam.PolicyStatement:
-        """Return the right to ask what CloudFormation does with `scope`'s stack."""
-        return iam.PolicyStatement(
-            # A request does not say whether the stack is deployed, rolled back or deleted.
-            sid="AskForStack",
-            actions=["cloudformation:DescribeStacks"],
-            resources=[Stack.of(scope).stack_id],
-        )
-
     def custom_resource(
         self,
         scope: Construct,
@@ -219,6 +210,16 @@ class Provisioner(Construct):
         local = [item for item in depends_on if _in_stack(item, Stack.of(scope))]
         resource.node.add_dependency(*local)
         return resource
+
+
+def ask_for_stack(scope: Construct) -> iam.PolicyStatement:
+    """Return the right to ask what CloudFormation does with `scope`'s stack."""
+    return iam.PolicyStatement(
+        # A request does not say whether the stack is deployed, rolled back or deleted.
+        sid="AskForStack",
+        actions=["cloudformation:DescribeStacks"],
+        resources=[Stack.of(scope).stack_id],
+    )
 
 
 def _unique_name(scope: Construct, suffix: str) -> str:
