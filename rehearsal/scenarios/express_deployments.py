@@ -17,6 +17,7 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
+from rehearsal.verification.inspection import allow_termination, delete_file_systems
 
 _NOT_YET = (
     'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
@@ -27,6 +28,7 @@ _FUNCTIONS = "/aws/lambda/"
 
 
 def _dependency_not_ready(stage: Stage) -> Iterator[Check]:
+    # Its file system is to be made in express mode.
     yield from _without_storage(stage)
     stage.environment.aws.set_readiness(Readiness(descriptions=4, clusters_again=time.time()))
     stage.environment.kubernetes.inject(
@@ -57,17 +59,21 @@ def _dependency_fails(stage: Stage) -> Iterator[Check]:
     stage.environment.aws.set_readiness(Readiness(file_system_failure=_FAILURE))
     error = stage.deploy(express=True)
     yield is_refused(
-        error, matching=rf"file system fs-\w+ is FAILED.*{re.escape(_FAILURE)}.*and deploy again"
+        error,
+        matching=rf"file system fs-\w+ is FAILED.*{re.escape(_FAILURE)}.*delete it and its stack",
     )
     yield has_status(stage, "storage", "ROLLBACK_COMPLETE")
     # It is deployed beside the storage.
     yield cluster_is(stage, "InService")
+    yield from _without_storage(stage)
 
 
 def _without_storage(stage: Stage) -> Iterator[Check]:
-    """Begin without the storage stack: its file system is to be made in express mode."""
+    """Destroy the storage stack, if it is there, and its file system, as their owner would."""
     if stage.config.storage is not None and stage.status("storage") is not None:
-        yield succeeds("the storage stack is destroyed first", stage.destroy("storage"))
+        allow_termination(stage.environment.clients, stage.stacks)
+        yield succeeds("the storage stack is destroyed", stage.destroy("storage"))
+        delete_file_systems(stage.environment.clients)
 
 
 def _is_logged(stage: Stage, pattern: str) -> Check:

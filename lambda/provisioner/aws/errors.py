@@ -54,6 +54,7 @@ _ROLE_UNUSABLE = re.compile(
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
 _BUSY = re.compile(
     r"(?i)in[ -]?progress|wait (until|for)|try again (later|when|once|after)"
+    r"|\bnot (yet )?(in )?active\b"
     r"|\b(is|are) (currently |still |being )*(updat|creat|delet|roll|scal|system *updat)\w*"
 )
 

@@ -46,7 +46,11 @@ def test_one_that_can_be_mounted_has_its_names(lifecycle: str) -> None:
         ({"Lifecycle": "CREATING", **NAMES}, NotReadyError, "is CREATING.*yet"),
         ({"Lifecycle": "AVAILABLE"}, NotReadyError, "is AVAILABLE.*yet"),
         ({"Lifecycle": "AVAILABLE", "DNSName": "x"}, NotReadyError, "is AVAILABLE.*yet"),
-        ({"Lifecycle": "FAILED", **FAILURE}, ProvisioningError, "no free IP address.*no files"),
+        (
+            {"Lifecycle": "FAILED", **FAILURE},
+            ProvisioningError,
+            "no free IP address.*delete it and its stack",
+        ),
         ({"Lifecycle": "FAILED"}, ProvisioningError, "is FAILED.*see aws fsx"),
         ({"Lifecycle": "MISCONFIGURED", **NAMES}, ProvisioningError, "is MISCONFIGURED"),
         ({"Lifecycle": "MISCONFIGURED_UNAVAILABLE"}, ProvisioningError, "MISCONFIGURED_UNAVAIL"),
