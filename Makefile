@@ -67,8 +67,9 @@ diff: setup layout chart ## Show what a deployment would change, including IAM p
 	@$(CDK) diff
 
 # The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
-deploy: setup layout chart ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack)
-	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
+# EXPRESS=1 waits for less (docs/express.md). With --rollback, a failure ends as it does without it.
+deploy: setup layout chart ## Deploy to the AWS account of your credentials (CONFIG=..., ONLY=stack, EXPRESS=1)
+	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never $(if $(EXPRESS),--express --rollback)
 
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
 .PHONY: deletion-check
@@ -76,15 +77,15 @@ deletion-check: setup layout
 	@PYTHONPATH=lambda python -m scripts.deletion_check --config $(CONFIG) $(if $(UNCHECKED),--unchecked)
 
 destroy: setup layout chart deletion-check ## Delete the HyperPod nodes; network, control plane and data stay (UNCHECKED=1: do not look first)
-	@$(CDK) destroy --exclusively '*-hyperpod'
+	@$(CDK) destroy --exclusively '*-hyperpod' $(if $(EXPRESS),--express)
 	@echo "Kept: the platform and storage stacks. README, section Destroy, says how to remove them."
 
 destroy-all: setup layout chart deletion-check ## Delete all stacks, the nodes first; a protected storage stack stops it
 	@$(CDK) destroy --exclusively '*-hyperpod'
 	@$(CDK) destroy --all
 
-rehearse: setup layout ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=...)
-	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO)
+rehearse: setup layout ## Deploy everything to a local AWS, verify it, and delete it (CONFIG=..., SCENARIO=..., EXPRESS=1)
+	@python -m rehearsal run --config $(CONFIG) --scenario $(SCENARIO) $(if $(EXPRESS),--express)
 
 rehearse-matrix: setup layout ## Play every scenario with every shipped configuration (CONFIGS=...); about 20 minutes
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
