@@ -1,6 +1,7 @@
 """Express mode: a resource counts as done when its call has succeeded.
 
-- The mode comes with CreateChangeSet or DeleteStack and is shown with the change set and the stack.
+- The mode comes with CreateChangeSet, CreateStack, UpdateStack or DeleteStack. Change set and stack
+  show it.
 - Nothing is waited for but custom resources.
 - Nothing is rolled back unless DisableRollback is false, and while a stack is left failed so, it
   takes no operation in another mode: https://github.com/aws/aws-cdk-cli/issues/1739.
@@ -11,6 +12,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-ex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,8 @@ def install(*, settings: Settings) -> None:
     """Take the mode from the requests, show it, and know it while resources change."""
     actions = handlers._ACTION_HANDLERS
     for action, around in {
+        "CreateStack": _change_stack,
+        "UpdateStack": _change_stack,
         "CreateChangeSet": _create_change_set,
         "DescribeChangeSet": _describe_change_set,
         "ExecuteChangeSet": _execute_change_set,
@@ -112,23 +116,44 @@ def _asked(params: _Params) -> dict[str, str]:
     return {"Mode": mode, "DisableRollback": given or str(mode == EXPRESS).lower()}
 
 
-def _create_change_set(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
-    asked = _asked(params)
+def _refusal(params: _Params) -> _Response | None:
+    """Return the refusal of another mode while a stack is left failed in express mode."""
     stack = handlers._resolve_stack(handlers._p(params, "StackName")) or {}
-    before = stack.get(_CONFIG, {})
     left_failed = stack.get("StackStatus") in {"CREATE_FAILED", "UPDATE_FAILED"}
-    if left_failed and before.get("Mode") == EXPRESS != asked["Mode"]:
-        refused: _Response = changesets._error(
-            "ValidationError",
-            f"This stack is in a {stack['StackStatus']} state from a previous operation that used "
-            "EXPRESS deployment mode with disable-rollback. Follow-up operations must use the same "
-            "DeploymentConfig (mode=EXPRESS) until the stack reaches a *_COMPLETE state",
-        )
-        return refused
+    if not (left_failed and stack.get(_CONFIG, {}).get("Mode") == EXPRESS):
+        return None
+    if _asked(params)["Mode"] == EXPRESS:
+        return None
+    refused: _Response = changesets._error(
+        "ValidationError",
+        f"This stack is in a {stack['StackStatus']} state from a previous operation that used "
+        "EXPRESS deployment mode with disable-rollback. Follow-up operations must use the same "
+        "DeploymentConfig (mode=EXPRESS) until the stack reaches a *_COMPLETE state",
+    )
+    return refused
+
+
+def _change_stack(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+    refusal, asked = _refusal(params), _asked(params)
+    if refusal is not None:
+        return refusal
+    if asked["Mode"] == EXPRESS:
+        params = {**params, "DisableRollback": [asked["DisableRollback"]]}
+    response = handle(params)
+    stack = handlers._resolve_stack(handlers._p(params, "StackName"))
+    if response[0] == HTTPStatus.OK and stack:
+        stack[_CONFIG] = asked  # nothing has begun: its task waits for the event loop
+    return response
+
+
+def _create_change_set(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+    refusal = _refusal(params)
+    if refusal is not None:
+        return refusal
     response = handle(params)
     change_set = _change_set(params)
     if change_set is not None:
-        change_set[_CONFIG] = asked
+        change_set[_CONFIG] = _asked(params)
     return response
 
 
