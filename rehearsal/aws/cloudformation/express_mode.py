@@ -50,6 +50,7 @@ def install(*, settings: Settings) -> None:
         "CreateChangeSet": _create_change_set,
         "DescribeChangeSet": _describe_change_set,
         "ExecuteChangeSet": _execute_change_set,
+        "RollbackStack": _roll_back_stack,
         "DeleteStack": _delete_stack,
         "DescribeStacks": _describe_stacks,
     }.items():
@@ -116,20 +117,37 @@ def _asked(params: _Params) -> dict[str, str]:
     return {"Mode": mode, "DisableRollback": given or str(mode == EXPRESS).lower()}
 
 
+def _left_failed(params: _Params) -> str | None:
+    """Return the status of a stack that a failure in express mode has left; None for any other."""
+    stack = handlers._resolve_stack(handlers._p(params, "StackName")) or {}
+    status = stack.get("StackStatus")
+    failed = status in {"CREATE_FAILED", "UPDATE_FAILED"}
+    return status if failed and stack.get(_CONFIG, {}).get("Mode") == EXPRESS else None
+
+
 def _refusal(params: _Params) -> _Response | None:
     """Return the refusal of another mode while a stack is left failed in express mode."""
-    stack = handlers._resolve_stack(handlers._p(params, "StackName")) or {}
-    left_failed = stack.get("StackStatus") in {"CREATE_FAILED", "UPDATE_FAILED"}
-    if not (left_failed and stack.get(_CONFIG, {}).get("Mode") == EXPRESS):
+    status = _left_failed(params)
+    if status is None or _asked(params)["Mode"] == EXPRESS:
         return None
-    if _asked(params)["Mode"] == EXPRESS:
-        return None
-    refused: _Response = changesets._error(
-        "ValidationError",
-        f"This stack is in a {stack['StackStatus']} state from a previous operation that used "
-        "EXPRESS deployment mode with disable-rollback. Follow-up operations must use the same "
-        "DeploymentConfig (mode=EXPRESS) until the stack reaches a *_COMPLETE state",
+    return _refused(
+        f"This stack is in a {status} state from a previous operation that used EXPRESS deployment "
+        "mode with disable-rollback. Follow-up operations must use the same DeploymentConfig "
+        "(mode=EXPRESS) until the stack reaches a *_COMPLETE state"
     )
+
+
+def _roll_back_stack(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+    if _left_failed(params) is None:
+        return handle(params)
+    return _refused(
+        "RollbackStack is not supported for stacks that were last updated using EXPRESS deployment "
+        "mode and are in a failed state"
+    )
+
+
+def _refused(message: str) -> _Response:
+    refused: _Response = changesets._error("ValidationError", message)
     return refused
 
 

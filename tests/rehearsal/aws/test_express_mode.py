@@ -1,5 +1,6 @@
 """Express mode of the local CloudFormation: what is not waited for, and what a failure leaves."""
 
+import json
 from typing import Any
 
 import pytest
@@ -71,14 +72,25 @@ def test_a_failure_is_left_and_takes_express_operations_alone(aws: LocalAws) -> 
     stack = deploy(aws, {"Text": TEXT}, {})
     with pytest.raises(StackFailedError):
         deploy(aws, FAILING, {}, stack=stack.name, deployment=EXPRESS)
-    [left] = client(aws, "cloudformation").describe_stacks(StackName=stack.name)["Stacks"]
+    cloudformation = client(aws, "cloudformation")
+    [left] = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
     assert left["StackStatus"] == "UPDATE_FAILED"
 
-    other = {"Text": {**TEXT, "Properties": {**TEXT["Properties"], "Value": "b"}}}
-    with pytest.raises(ClientError, match="must use the same DeploymentConfig"):
-        deploy(aws, other, {}, stack=stack.name)
+    def prepare(mode: str) -> None:
+        cloudformation.create_change_set(
+            StackName=stack.name,
+            ChangeSetName=f"in-{mode}",
+            TemplateBody=json.dumps({"Resources": {"Text": TEXT}}),
+            DeploymentConfig={"Mode": mode},
+        )
 
-    deploy(aws, other, {}, stack=stack.name, deployment=EXPRESS)
+    with pytest.raises(ClientError, match="must use the same DeploymentConfig"):
+        prepare("STANDARD")
+    with pytest.raises(ClientError, match="RollbackStack is not supported"):
+        cloudformation.rollback_stack(StackName=stack.name)
+    prepare("EXPRESS")
+    found = cloudformation.describe_change_set(StackName=stack.name, ChangeSetName="in-EXPRESS")
+    assert found["DeploymentConfig"]["Mode"] == "EXPRESS"
     delete(aws, stack)
 
 
