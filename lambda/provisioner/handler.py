@@ -20,6 +20,9 @@ from provisioner.storage.availability import FileSystemAvailability
 
 CLIENTS = Clients()
 
+# Of the hour that CloudFormation gives a custom resource, and after which it tells no cause.
+_LONGEST_WAIT_SECONDS = 3000.0
+
 _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     "Custom::DeletionCheck": lambda clients: DeletionCheck(
         connection=_connection(clients), cloudformation=clients.cloudformation
@@ -79,7 +82,7 @@ def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
         log.warning(
             "waiting", request_id=request.request_id, cause=str(error), waited_seconds=round(waited)
         )
-        if waited >= error.patience_seconds:
+        if waited >= _LONGEST_WAIT_SECONDS:
             raise given_up(error, waited_seconds=waited) from error
         progress = NOT_YET
     except AWS_ERRORS as error:

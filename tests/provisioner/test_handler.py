@@ -134,8 +134,8 @@ def test_unreachable_cluster_while_polling_is_no_failure(
 @pytest.mark.parametrize(
     ("error", "minutes", "ends"),
     [
-        (UnreachableError("helm could not read", next_step="Wait."), 14, False),
-        (UnreachableError("helm could not read", next_step="Wait."), 15, True),
+        (UnreachableError("helm could not read", next_step="Wait."), 49, False),
+        (UnreachableError("helm could not read", next_step="Wait."), 50, True),
         (NotReadyError("The EKS cluster ml is CREATING", next_step="Wait."), 49, False),
         (NotReadyError("The EKS cluster ml is CREATING", next_step="Wait."), 50, True),
     ],

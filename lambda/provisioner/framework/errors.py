@@ -37,14 +37,9 @@ class ProvisioningError(Exception):
 class UnreachableError(ProvisioningError):
     """An API could not be reached for now; `is_complete` tries again at the next poll."""
 
-    patience_seconds = 900.0
-    """How long after the request it is tried again."""
-
 
 class NotReadyError(UnreachableError):
     """What a resource needs is there and not ready yet, as CloudFormation's express mode has it."""
-
-    patience_seconds = 3000.0  # of the hour that CloudFormation gives a custom resource
 
 
 class CarriedFailure(ProvisioningError):

@@ -10,8 +10,7 @@
 
 A failure of helm is carried to `is_complete`: raised on Create, it would keep the Delete from
 coming. What a killed run left, or what waits for a deletion, `is_complete` continues; so it does
-what could not begin because the EKS cluster or the function's access to it is not ready, unless the
-stack has turned since.
+what could not begin because the EKS cluster was not ready, unless the stack has turned since.
 """
 
 from contextlib import AbstractContextManager
@@ -20,12 +19,7 @@ from uuid import uuid4
 from provisioner.aws.api import CloudFormationApi
 from provisioner.aws.stack import stack_phase
 from provisioner.framework import log
-from provisioner.framework.errors import (
-    CarriedFailure,
-    NotReadyError,
-    ProvisioningError,
-    UnreachableError,
-)
+from provisioner.framework.errors import CarriedFailure, NotReadyError, ProvisioningError
 from provisioner.framework.request import DONE, NOT_YET, Accepted, Progress, Request
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
@@ -71,13 +65,11 @@ class HelmRelease:
             if request.type != "Delete":
                 raise
             log.info("the cluster is gone, and the release with it", release=physical_id)
-        except UnreachableError as error:
-            if request.type != "Delete":
-                claim = self._phase(request, clock)
-            elif not isinstance(error, NotReadyError):
-                raise
+        except NotReadyError as error:
             log.warning("not begun yet", release=physical_id, cause=str(error))
             outcome = Outcome(deferred=True)
+            if request.type != "Delete":
+                claim = self._phase(request, clock)  # to compare with, when it begins at last
         if request.type == "Delete":
             if outcome.absent and request.physical_id not in {None, physical_id}:
                 # CloudFormation made up the id: it gave up the Create before that was answered,

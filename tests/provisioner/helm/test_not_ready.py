@@ -41,16 +41,16 @@ def stack(helm: FakeHelm, time: Time, cloudformation: FakeCloudFormation) -> Fra
     return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time)
 
 
-@pytest.mark.parametrize("error", [CREATING, NO_ACCESS])
 @pytest.mark.parametrize("request_type", ["Create", "Update"])
-def test_it_is_installed_once_the_cluster_is_ready(
-    stack: Framework, helm: FakeHelm, error: UnreachableError, request_type: str
+def test_it_is_installed_once_the_cluster_is_ready_and_lets_it_in(
+    stack: Framework, helm: FakeHelm, request_type: str
 ) -> None:
-    helm.unready = [error, error]
+    helm.unready = [CREATING, CREATING, NO_ACCESS]
     old = PROPERTIES if request_type == "Update" else None
     waiter = stack.begin(request_type, PROPERTIES, old)
-    with pytest.raises(UnreachableError):
-        waiter.poll()
+    for error in (NotReadyError, UnreachableError):
+        with pytest.raises(error):
+            waiter.poll()
     assert helm.mutations == []
     assert not waiter.poll().complete
     assert waiter.poll().data["Status"] == "deployed"
@@ -74,7 +74,7 @@ def test_it_is_not_installed_once_the_stack_has_turned(
 def test_an_update_that_takes_one_back_goes_on(
     stack: Framework, helm: FakeHelm, cloudformation: FakeCloudFormation
 ) -> None:
-    helm.unready = [NO_ACCESS]
+    helm.unready = [CREATING]
     cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     waiter = stack.begin("Update", PROPERTIES, PROPERTIES)
     assert not waiter.poll().complete
