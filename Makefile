@@ -27,8 +27,8 @@ help: ## Show this help
 
 ##@ Try it without AWS
 
-rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default KEEP=1
-	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(KEEP),--keep)
+rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default EXPRESS=1 KEEP=1
+	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(EXPRESS),--express) $(if $(KEEP),--keep)
 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
@@ -58,13 +58,14 @@ diff: account chart ## Show what a deployment would change, including IAM permis
 	@$(CDK) diff
 
 # The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
-deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= ONLY=stack
-	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never
+# EXPRESS=1 waits for less (docs/express.md). With --rollback, a failure ends as it does without it.
+deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= ONLY=stack EXPRESS=1
+	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never $(if $(EXPRESS),--express --rollback)
 
 ##@ Operate
 
-destroy: asks account chart deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1
-	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
+destroy: asks account chart deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
+	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod' $(if $(EXPRESS),--express)
 	@echo "Kept: the platform, add-ons and storage stacks. README, section Destroy, says how to remove them."
 
 destroy-all: CHECK_ALL := --all

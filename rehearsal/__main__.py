@@ -44,6 +44,9 @@ def main() -> int:
         help="what goes wrong or changes: " + ", ".join(SCENARIOS),
     )
     run.add_argument("--work-directory", type=Path, default=_WORK_DIRECTORY, metavar="DIRECTORY")
+    run.add_argument(
+        "--express", action="store_true", help="deploy in CloudFormation's express mode"
+    )
     run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
     matrix = commands.add_parser("matrix", help="play every scenario with every configuration")
     matrix.add_argument("configs", type=Path, nargs="+", metavar="CONFIG")
@@ -112,6 +115,7 @@ def _run(arguments: argparse.Namespace) -> int:
         scenario=SCENARIOS.get(scenario),
         work_directory=arguments.work_directory.absolute(),
         region=config.region if config.region is not None else DEFAULT_REGION,
+        express=arguments.express,
         keep=arguments.keep,
     )
     report = rehearsal.run(progress)

@@ -96,9 +96,17 @@ class CdkCli:
         place = f"aws://{self.account}/{region}"
         self._run("bootstrap", [place, "--app", str(self.assembly), *execution])
 
-    def deploy(self, *, on_line: Callable[[str], None]) -> None:
-        """Deploy all stacks, as many at once as their dependencies allow."""
+    def deploy(self, *, express: bool, on_line: Callable[[str], None]) -> None:
+        """Deploy all stacks, as many at once as their dependencies allow.
+
+        Args:
+            express: Whether in CloudFormation's express mode, with `make deploy EXPRESS=1`'s
+                options.
+            on_line: Gets each line of the CLI's output.
+        """
         arguments = ["--all", "--concurrency", "3", "--require-approval", "never"]
+        if express:
+            arguments += ["--express", "--rollback"]
         self._run("deploy", ["--app", str(self.assembly), *arguments], on_line=on_line)
 
     def last_lines(self, command: str) -> str:

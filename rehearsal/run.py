@@ -40,6 +40,7 @@ class Rehearsal:
         scenario: What goes wrong, or changes; None for a plain deployment.
         work_directory: Gets the cloud assembly, the logs and the report.
         region: Region that the deployment goes to.
+        express: Whether it is deployed in CloudFormation's express mode.
         keep: Leave everything up until interrupted, before taking it down.
     """
 
@@ -49,6 +50,7 @@ class Rehearsal:
     scenario: Scenario | None
     work_directory: Path
     region: str
+    express: bool = False
     keep: bool = False
 
     def run(self, progress: Progress) -> Report:
@@ -97,6 +99,7 @@ class Rehearsal:
                 chart=self.chart,
                 work_directory=self.work_directory,
                 progress=progress,
+                express=self.express,
             )
             stage.bootstrap()
             if self.scenario is None:

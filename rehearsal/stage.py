@@ -78,6 +78,7 @@ class Stage:
         work_directory: Gets the cloud assembly, changed configurations and logs.
         progress: Prints what is done.
         deployer: Who deploys, with the least rights.
+        express: Whether deployments are in CloudFormation's express mode.
     """
 
     environment: RehearsalEnvironment
@@ -86,6 +87,7 @@ class Stage:
     chart: ChartChoice
     work_directory: Path
     progress: Progress
+    express: bool = False
     _current: Path = field(init=False)
     _scripts: Path = field(init=False, default=_SCRIPTS)
     _script_changes: int = field(init=False, default=0)
@@ -157,8 +159,13 @@ class Stage:
         """Deploy, unless that is what was deployed last; return what `deploy` returns."""
         return None if self._deployed == self._assembly else self.deploy()
 
-    def deploy(self) -> str | None:
-        """Deploy all stacks; return the reason that a user would read, None when all went well."""
+    def deploy(self, *, express: bool | None = None) -> str | None:
+        """Deploy all stacks; return the reason that a user would read, None when all went well.
+
+        Args:
+            express: Whether in express mode. Default: as the stage's deployments are.
+        """
+        express = self.express if express is None else express
         self._synth()
         self._deployed = None
 
@@ -168,8 +175,9 @@ class Stage:
                 self.progress.say(f"  {line.strip()}")
 
         try:
-            with self.progress.step("cdk deploy --all --concurrency 3"):
-                self._cli.deploy(on_line=on_line)
+            mode = " --express --rollback" if express else ""
+            with self.progress.step(f"cdk deploy --all --concurrency 3{mode}"):
+                self._cli.deploy(express=express, on_line=on_line)
         except CdkError as error:
             reasons = failure_reasons(self.environment.clients, self.stacks)
             return "\n".join(reasons) if reasons else str(error)

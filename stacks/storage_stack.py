@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk import HelmRelease, Lustre, StorageConfig
+from hyperpod_cdk import FileSystemAvailability, HelmRelease, Lustre, StorageConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
@@ -41,6 +41,9 @@ class StorageStack(cdk.Stack):
             storage=storage,
         )
         file_system = lustre.file_system
+        mount = FileSystemAvailability(
+            self, "Availability", file_system=file_system, provisioner=platform.provisioner
+        )
         HelmRelease(
             self,
             "Claim",
@@ -51,8 +54,8 @@ class StorageStack(cdk.Stack):
             namespace="kube-system",
             values={
                 "fileSystemId": file_system.file_system_id,
-                "dnsName": file_system.dns_name,
-                "mountName": file_system.mount_name,
+                "dnsName": mount.dns_name,
+                "mountName": mount.mount_name,
                 "capacityGiB": storage.capacity_gib,
             },
         )
@@ -60,7 +63,7 @@ class StorageStack(cdk.Stack):
             self,
             {
                 "FileSystemId": file_system.file_system_id,
-                "FileSystemDnsName": file_system.dns_name,
-                "FileSystemMountName": file_system.mount_name,
+                "FileSystemDnsName": mount.dns_name,
+                "FileSystemMountName": mount.mount_name,
             },
         )

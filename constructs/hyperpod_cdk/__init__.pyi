@@ -45,6 +45,7 @@ from .provisioner.access import ProvisionerAccess as ProvisionerAccess
 from .provisioner.provisioner import Provisioner as Provisioner
 from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
+from .storage.availability import FileSystemAvailability as FileSystemAvailability
 from .storage.lustre import Lustre as Lustre
 from .storage.section import StorageConfig as StorageConfig
 from .synthesis.sizes import TooLargeError as TooLargeError

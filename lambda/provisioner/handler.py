@@ -7,8 +7,8 @@ from provisioner.aws.clients import Clients
 from provisioner.aws.errors import AWS_ERRORS, is_transient
 from provisioner.deletion_check.check import DeletionCheck
 from provisioner.framework import log
-from provisioner.framework.errors import ProvisioningError, UnreachableError
-from provisioner.framework.request import NOT_YET, Request, Resource
+from provisioner.framework.errors import ProvisioningError, UnreachableError, given_up
+from provisioner.framework.request import BEGUN_AT, NOT_YET, Request, Resource
 from provisioner.framework.retry import Clock
 from provisioner.helm.connection import ReleaseConnection
 from provisioner.helm.release import HelmRelease
@@ -16,15 +16,21 @@ from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.hyperpod.node_objects import NodeObjects
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.lifecycle_scripts.scripts import LifecycleScripts
+from provisioner.storage.availability import FileSystemAvailability
 
 CLIENTS = Clients()
+
+# Of the hour that CloudFormation gives a custom resource, and after which it tells no cause.
+_LONGEST_WAIT_SECONDS = 3000.0
 
 _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     "Custom::DeletionCheck": lambda clients: DeletionCheck(
         connection=_connection(clients), cloudformation=clients.cloudformation
     ),
+    "Custom::FileSystemAvailability": lambda clients: FileSystemAvailability(fsx=clients.fsx),
     "Custom::HelmRelease": lambda clients: HelmRelease(
-        connect=ReleaseConnection(connection=_connection(clients), s3=clients.s3).connect
+        connect=ReleaseConnection(connection=_connection(clients), s3=clients.s3).connect,
+        cloudformation=clients.cloudformation,
     ),
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
@@ -49,12 +55,14 @@ def on_event(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     Raises:
         ProvisioningError: It was refused, and nothing was changed.
     """
-    request = Request.from_event(event)
+    request, clock = Request.from_event(event), _clock(context)
     _log("on_event", request)
+    begun_at = clock.now()
     try:
-        response = _resource(request).on_event(request, _clock(context)).as_response()
+        accepted = _resource(request).on_event(request, clock)
     except AWS_ERRORS as error:
         raise _failed(request, error) from error
+    response = {**accepted.as_response(), BEGUN_AT: begun_at}
     log.info("accepted", request_id=request.request_id, **response)
     return response
 
@@ -63,14 +71,19 @@ def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Say whether it is done; an API that cannot be reached for now is no failure.
 
     Raises:
-        ProvisioningError: It failed.
+        ProvisioningError: It failed, or has waited in vain.
     """
-    request = Request.from_event(event)
+    request, clock = Request.from_event(event), _clock(context)
     _log("is_complete", request)
     try:
-        progress = _resource(request).is_complete(request, _clock(context))
+        progress = _resource(request).is_complete(request, clock)
     except UnreachableError as error:
-        log.warning("not reachable now", request_id=request.request_id, cause=str(error))
+        waited = request.waited_seconds(clock.now())
+        log.warning(
+            "waiting", request_id=request.request_id, cause=str(error), waited_seconds=round(waited)
+        )
+        if waited >= _LONGEST_WAIT_SECONDS:
+            raise given_up(error, waited_seconds=waited) from error
         progress = NOT_YET
     except AWS_ERRORS as error:
         if not is_transient(error):

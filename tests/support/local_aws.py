@@ -54,9 +54,11 @@ def deploy(
     outputs: Template,
     *,
     stack: str = "",
+    name: str = "",
     exports: Template | None = None,
     parameters: Template | None = None,
     role_arn: str = "",
+    deployment: Template | None = None,
 ) -> Stack:
     """Create a stack, or update the one of that name, and wait for it.
 
@@ -65,9 +67,11 @@ def deploy(
         resources: Resources by logical id.
         outputs: Values by key.
         stack: Name of the stack to update.
+        name: Name of the stack to create. Default: one that none has.
         exports: Values by the name under which other stacks import them.
         parameters: Parameters of the template.
         role_arn: Role with which CloudFormation works on the stack.
+        deployment: The request's DeploymentConfig.
 
     Raises:
         StackFailedError: it failed.
@@ -84,14 +88,13 @@ def deploy(
             },
         },
     }
-    name = stack or f"stack-{uuid.uuid4().hex[:8]}"
+    name = stack or name or f"stack-{uuid.uuid4().hex[:8]}"
     call = cloudformation.update_stack if stack else cloudformation.create_stack
-    call(
-        StackName=name,
-        TemplateBody=json.dumps(template),
-        Capabilities=["CAPABILITY_NAMED_IAM"],
-        **({"RoleARN": role_arn} if role_arn else {}),
-    )
+    options: Template = {"RoleARN": role_arn} if role_arn else {}
+    if deployment is not None:
+        options["DeploymentConfig"] = deployment
+    body, capabilities = json.dumps(template), ["CAPABILITY_NAMED_IAM"]
+    call(StackName=name, TemplateBody=body, Capabilities=capabilities, **options)
     found = _settled(cloudformation, name)
     if found["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]

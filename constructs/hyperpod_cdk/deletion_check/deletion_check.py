@@ -3,13 +3,11 @@
 import json
 from collections.abc import Sequence
 
-from aws_cdk import Stack
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.helm.release import HelmRelease
-from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.provisioner.provisioner import Provisioner, ask_for_stack
 
 
 class DeletionCheck(Construct):
@@ -42,18 +40,7 @@ class DeletionCheck(Construct):
         depends_on: Sequence[IDependable],
     ) -> None:
         super().__init__(scope, construct_id)
-        access = provisioner.grant(
-            self,
-            "Access",
-            statements=[
-                iam.PolicyStatement(
-                    # A Delete does not say whether the stack is being deleted or rolled back.
-                    sid="AskForStack",
-                    actions=["cloudformation:DescribeStacks"],
-                    resources=[Stack.of(self).stack_id],
-                )
-            ],
-        )
+        access = provisioner.grant(self, "Access", statements=[ask_for_stack(self)])
         provisioner.custom_resource(
             self,
             "Resource",

@@ -11,7 +11,7 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.helm.section import NAMESPACE, RELEASE_NAME
-from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.provisioner.provisioner import Provisioner, ask_for_stack
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.sizes import refuse_large_request
 
@@ -91,7 +91,7 @@ class HelmRelease(Construct):
         access = provisioner.grant(
             self,
             "Access",
-            statements=[provisioner.read_asset(asset)],
+            statements=[provisioner.read_asset(asset), ask_for_stack(self)],
         )
         resource = provisioner.custom_resource(
             self,

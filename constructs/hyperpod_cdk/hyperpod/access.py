@@ -8,6 +8,7 @@ from constructs import Construct
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
+from hyperpod_cdk.provisioner.provisioner import ask_for_stack
 from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
@@ -85,12 +86,7 @@ def hyperpod_access(
             actions=["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"],
             resources=["*"],
         ),
-        iam.PolicyStatement(
-            # A Delete does not say whether the stack is being deleted or rolled back.
-            sid="AskForStack",
-            actions=["cloudformation:DescribeStacks"],
-            resources=[Stack.of(scope).stack_id],
-        ),
+        ask_for_stack(scope),
     ]
 
 

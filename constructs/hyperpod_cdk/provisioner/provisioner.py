@@ -221,6 +221,16 @@ class Provisioner(Construct):
         return resource
 
 
+def ask_for_stack(scope: Construct) -> iam.PolicyStatement:
+    """Return the right to ask what CloudFormation does with `scope`'s stack."""
+    return iam.PolicyStatement(
+        # A request does not say whether the stack is deployed, rolled back or deleted.
+        sid="AskForStack",
+        actions=["cloudformation:DescribeStacks"],
+        resources=[Stack.of(scope).stack_id],
+    )
+
+
 def _unique_name(scope: Construct, suffix: str) -> str:
     """Return a name for a function that none had before, as its logs outlive it (docs/adr/0039)."""
     stack_uuid = Fn.select(2, Fn.split("/", Aws.STACK_ID))

@@ -15,6 +15,12 @@ class EksApi(Protocol):
     def describe_cluster(self, *, name: str) -> Answer: ...
 
 
+class FsxApi(Protocol):
+    """Whether a file system can be mounted, and under which names."""
+
+    def describe_file_systems(self, *, FileSystemIds: Sequence[str]) -> Answer: ...
+
+
 class CloudFormationApi(Protocol):
     """What a stack is doing."""
 

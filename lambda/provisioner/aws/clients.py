@@ -12,6 +12,7 @@ from botocore.signers import RequestSigner
 from provisioner.aws.api import (
     CloudFormationApi,
     EksApi,
+    FsxApi,
     S3Api,
     SageMakerApi,
 )
@@ -47,6 +48,11 @@ class Clients:
     def eks(self) -> EksApi:
         """Amazon EKS."""
         return cast("EksApi", self._session.client("eks", config=_CONFIG))
+
+    @cached_property
+    def fsx(self) -> FsxApi:
+        """Amazon FSx."""
+        return cast("FsxApi", self._session.client("fsx", config=_CONFIG))
 
     @cached_property
     def cloudformation(self) -> CloudFormationApi:

@@ -35,7 +35,14 @@ _TRANSIENT = frozenset(
     }
 )
 _NOT_FOUND = frozenset(
-    {"ResourceNotFound", "ResourceNotFoundException", "NoSuchBucket", "NoSuchKey", "404"}
+    {
+        "ResourceNotFound",
+        "ResourceNotFoundException",
+        "FileSystemNotFound",
+        "NoSuchBucket",
+        "NoSuchKey",
+        "404",
+    }
 )
 # botocore declares ResourceNotFound for DescribeCluster; older operations of SageMaker answer so,
 # and moto's DescribeCluster does.
@@ -50,6 +57,7 @@ _ROLE_UNUSABLE = re.compile(
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
 _BUSY = re.compile(
     r"(?i)in[ -]?progress|wait (until|for)|try again (later|when|once|after)"
+    r"|\bnot (yet )?(in )?active\b"
     r"|\b(is|are) (currently |still |being )*(updat|creat|delet|roll|scal|system *updat)\w*"
 )
 

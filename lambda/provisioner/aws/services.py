@@ -3,4 +3,4 @@
 Imports nothing, so that packaging can read it without boto3.
 """
 
-SERVICES = ("cloudformation", "eks", "s3", "sagemaker", "sts")
+SERVICES = ("cloudformation", "eks", "fsx", "s3", "sagemaker", "sts")

@@ -15,8 +15,8 @@ from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_LABEL, Owner
 from provisioner.framework.retry import Clock, retried
 from provisioner.helm.user_objects import UserObject, changed_containers, named, user_objects
-from provisioner.kubernetes.cluster import ClusterNotFoundError
 from provisioner.kubernetes.connection import ClusterCommands, EksConnection
+from provisioner.kubernetes.eks_cluster import ClusterNotFoundError
 from provisioner.kubernetes.failures import CommandFailedError, CommandTimeoutError
 from provisioner.kubernetes.kubectl import Kubectl
 from provisioner.kubernetes.manifest import ReleaseId, deleted_containers
@@ -80,6 +80,9 @@ def refuse_losses(
                 patience=lambda error: patience_seconds if _may_pass(error) else 0.0,
                 clock=clock,
             )
+    except ClusterNotFoundError as error:
+        log.info("nothing is left to lose", cluster=name, cause=str(error))
+        return
     except (CommandFailedError, ProvisioningError) as error:
         raise UnknownLossError(
             f"The stack {stack} was not deleted: could not find out what users would lose in the "

@@ -38,8 +38,12 @@ class UnreachableError(ProvisioningError):
     """An API could not be reached for now; `is_complete` tries again at the next poll."""
 
 
+class NotReadyError(UnreachableError):
+    """What a resource needs is there and not ready yet, as CloudFormation's express mode has it."""
+
+
 class CarriedFailure(ProvisioningError):
-    """A failure that `on_event` found and `is_complete` raises.
+    """A failure that was found before and `is_complete` raises.
 
     When `on_event` raises on Create, CDK's provider framework ignores the Delete that follows, and
     a half-made resource would be left behind. See docs/adr/0012.
@@ -50,6 +54,11 @@ class CarriedFailure(ProvisioningError):
 
     def __init__(self, text: str) -> None:
         Exception.__init__(self, one_line(text))
+
+
+def given_up(error: UnreachableError, *, waited_seconds: float) -> CarriedFailure:
+    """Return the failure of a request that has waited in vain."""
+    return CarriedFailure(f"Waited for {waited_seconds / 60:.0f} minutes. {error}")
 
 
 def one_line(text: str) -> str:

@@ -13,6 +13,7 @@ RequestType = Literal["Create", "Update", "Delete"]
 FAILURE = "Failure"
 DEFERRED = "Deferred"
 CLAIM = "Claim"
+BEGUN_AT = "BegunAt"
 
 _TRUTHS = {"true": True, "false": False}
 
@@ -32,6 +33,8 @@ class Request:
         failure: What `on_event` found out and carried over to `is_complete`.
         deferred: Whether `on_event` could not make the change because the resource was busy.
         claim: The claim on the resource with which `on_event` answered.
+        begun_at: When `on_event` began, in seconds since the epoch; None in `on_event`, and in a
+            request that a former version of the function took.
     """
 
     type: RequestType
@@ -44,6 +47,7 @@ class Request:
     failure: str | None = None
     deferred: bool = False
     claim: str | None = None
+    begun_at: float | None = None
 
     @classmethod
     def from_event(cls, event: Mapping[str, Any]) -> "Request":
@@ -59,7 +63,12 @@ class Request:
             failure=event.get(FAILURE),
             deferred=bool(event.get(DEFERRED)),
             claim=event.get(CLAIM),
+            begun_at=event.get(BEGUN_AT),
         )
+
+    def waited_seconds(self, now: float) -> float:
+        """Return for how long the request is under way, as far as that is known."""
+        return 0.0 if self.begun_at is None else now - self.begun_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

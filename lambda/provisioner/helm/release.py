@@ -9,14 +9,17 @@
 |                |                                                  | not have begun it yet    |
 
 A failure of helm is carried to `is_complete`: raised on Create, it would keep the Delete from
-coming. What a killed run left, or what waits for a deletion, `is_complete` continues.
+coming. What a killed run left, or what waits for a deletion, `is_complete` continues; so it does
+what could not begin because the EKS cluster was not ready, unless the stack has turned since.
 """
 
 from contextlib import AbstractContextManager
 from uuid import uuid4
 
+from provisioner.aws.api import CloudFormationApi
+from provisioner.aws.stack import stack_phase
 from provisioner.framework import log
-from provisioner.framework.errors import CarriedFailure, ProvisioningError
+from provisioner.framework.errors import CarriedFailure, NotReadyError, ProvisioningError
 from provisioner.framework.request import DONE, NOT_YET, Accepted, Progress, Request
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
@@ -32,7 +35,10 @@ from provisioner.helm.state import (
     refuse_foreign,
 )
 from provisioner.helm.steps import Outcome, converge, delete, unfinished
-from provisioner.kubernetes.cluster import ClusterNotFoundError
+from provisioner.kubernetes.eks_cluster import ClusterFailedError, ClusterNotFoundError
+
+_NO_KUBERNETES = (ClusterNotFoundError, ClusterFailedError)
+"""What leaves nothing to uninstall."""
 
 
 class HelmRelease:
@@ -40,24 +46,30 @@ class HelmRelease:
 
     Args:
         connect: Connects helm and kubectl to a cluster.
+        cloudformation: Tells what the stack is doing.
     """
 
-    def __init__(self, *, connect: Connect) -> None:
+    def __init__(self, *, connect: Connect, cloudformation: CloudFormationApi) -> None:
         self._connect = connect
+        self._cloudformation = cloudformation
 
     def on_event(self, request: Request, clock: Clock) -> Accepted:
         """Install, upgrade or uninstall; the physical id is known before anything happens."""
         properties = HelmReleaseProperties.parse(request.properties)
         physical_id = properties.physical_id
-        outcome = Outcome()
+        outcome, claim = Outcome(), None
         try:
             with self._client(properties, request, clock) as client:
                 outcome = delete(client) if request.type == "Delete" else converge(client)
-        except ClusterNotFoundError:
+        except _NO_KUBERNETES:
             if request.type != "Delete":
                 raise
             log.info("the cluster is gone, and the release with it", release=physical_id)
-        claim = None
+        except NotReadyError as error:
+            log.warning("not begun yet", release=physical_id, cause=str(error))
+            outcome = Outcome(deferred=True)
+            if request.type != "Delete":
+                claim = self._phase(request, clock)  # to compare with, when it begins at last
         if request.type == "Delete":
             if outcome.absent and request.physical_id not in {None, physical_id}:
                 # CloudFormation made up the id: it gave up the Create before that was answered,
@@ -76,15 +88,34 @@ class HelmRelease:
         if request.failure:
             raise CarriedFailure(request.failure)
         properties = HelmReleaseProperties.parse(request.properties)
+        self._refuse_if_turned(request, clock)
         try:
             with self._client(properties, request, clock) as client:
                 if request.type == "Delete":
                     return _deletion_progress(client, request)
                 return _progress(client, request)
-        except ClusterNotFoundError:
+        except _NO_KUBERNETES:
             if request.type != "Delete":
                 raise
             return DONE
+
+    def _phase(self, request: Request, clock: Clock) -> str:
+        return stack_phase(self._cloudformation, request.owner.stack_id, clock=clock).name
+
+    def _refuse_if_turned(self, request: Request, clock: Clock) -> None:
+        """Refuse to begin late what the stack may not want any more: nobody stops the polls.
+
+        Raises:
+            ProvisioningError: The stack does something else than when the request came.
+        """
+        if request.type == "Delete" or request.claim is None:
+            return
+        if request.claim != self._phase(request, clock):
+            raise ProvisioningError(
+                f"The Helm release of {request.owner.logical_id} was not touched",
+                detail="the stack does something else than when this was asked for",
+                next_step="Deploy again.",
+            )
 
     def _client(
         self, properties: HelmReleaseProperties, request: Request, clock: Clock

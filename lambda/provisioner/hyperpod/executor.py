@@ -187,8 +187,9 @@ class Executor:
         try:
             self.api.create(self.wanted.cluster_input, marks, before_retry=self._refuse_if_turned)
         except AWS_ERRORS as error:
-            # It is there after all: made by another attempt, or not visible before.
-            if not is_in_use(error) or self._gives_up(found):
+            # It is there after all: made by another attempt, or not visible before. Or the EKS
+            # cluster is being created or updated; AWS does not say in which words that is told.
+            if not (is_in_use(error) or is_conflict(error)) or self._gives_up(found):
                 raise self._refused("create", error, found) from error
             return NOT_YET
         self.written = claim

@@ -18,15 +18,12 @@ from http.client import HTTPS_PORT, HTTPException, HTTPSConnection
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from provisioner.aws.api import Answer, EksApi
+from provisioner.aws.api import Answer
 from provisioner.aws.eks_token import TokenSigner
-from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.retry import Clock
+from provisioner.kubernetes.eks_cluster import require_usable
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE
 
-_USABLE = frozenset({"ACTIVE", "UPDATING", "PENDING"})
 _CONTEXT = "cluster"
 _PATHS = {
     NAMESPACE: "/api/v1/namespaces",
@@ -35,28 +32,6 @@ _PATHS = {
 # https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 _LONGEST_TEXT = 200
-
-
-class ClusterNotFoundError(ProvisioningError):
-    """The EKS cluster does not exist (any more)."""
-
-
-def describe(name: str, *, eks: EksApi, clock: Clock) -> Answer:
-    """Return what EKS says of a cluster, whatever its state.
-
-    Raises:
-        ClusterNotFoundError: There is no such EKS cluster.
-        ClientError: EKS refused.
-    """
-    try:
-        found: Answer = aws_retried(lambda: eks.describe_cluster(name=name)["cluster"], clock=clock)
-    except AWS_ERRORS as error:
-        if not is_not_found(error):
-            raise
-        raise ClusterNotFoundError(
-            f"There is no EKS cluster {name}", next_step="Deploy the platform stack first."
-        ) from error
-    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,23 +65,19 @@ class Cluster:
 
     @classmethod
     def of(cls, found: Answer, *, token_signer: TokenSigner) -> "Cluster":
-        """Return the Kubernetes API of an EKS cluster that `describe` found.
+        """Return the Kubernetes API of an EKS cluster that was described.
 
         Raises:
-            ProvisioningError: The cluster has no endpoint yet or is not in a usable state.
+            ClusterNotFoundError: The cluster is being deleted.
+            NotReadyError: The cluster has no endpoint yet.
+            ClusterFailedError: The cluster failed.
         """
-        name = found["name"]
-        endpoint = found.get("endpoint")
-        if not endpoint or found.get("status", "ACTIVE") not in _USABLE:
-            raise ProvisioningError(
-                f"The EKS cluster {name} is {found.get('status')} and cannot be reached",
-                next_step="Deploy again when it is ACTIVE.",
-            )
+        require_usable(found)
         authority = (found.get("certificateAuthority") or {}).get("data")
         trust = {"certificate-authority-data": authority} if authority else {}
         return cls(
-            server={"server": endpoint, **trust},
-            token=partial(token_signer.token, name),
+            server={"server": found["endpoint"], **trust},
+            token=partial(token_signer.token, found["name"]),
             arn=found["arn"],
             tags=found.get("tags") or {},
         )

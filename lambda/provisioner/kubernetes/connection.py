@@ -11,7 +11,8 @@ from pathlib import Path
 from provisioner.aws.api import Answer, EksApi
 from provisioner.aws.eks_token import TokenSigner
 from provisioner.framework.retry import Clock
-from provisioner.kubernetes.cluster import Cluster, describe
+from provisioner.kubernetes.cluster import Cluster
+from provisioner.kubernetes.eks_cluster import describe
 from provisioner.kubernetes.process import ClusterProcess, Run, layer_binary
 
 

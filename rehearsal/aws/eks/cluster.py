@@ -2,6 +2,7 @@
 
 import secrets
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from ministack.core.responses import get_account_id, get_region
@@ -9,10 +10,13 @@ from ministack.services import ec2, eks
 from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws import log_groups
+from rehearsal.aws.cloudformation import express_mode
 from rehearsal.aws.eks.api import EksResponse
 from rehearsal.aws.kms import keys
 from rehearsal.aws.parent_process import Settings
+from rehearsal.aws.readiness import Readiness
 
+_CREATING, _AGAIN = "_creating", "_again"
 _ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
 
 
@@ -61,6 +65,34 @@ def _issuer_url(oidc_id: str) -> str:
     return f"https://oidc.eks.{get_region()}.amazonaws.com/id/{oidc_id}"
 
 
+def _creating(cluster: dict[str, Any]) -> EksResponse:
+    """Return what EKS says of a cluster before there is an endpoint.
+
+    As logged in https://github.com/aws/aws-cdk/issues/18746.
+    """
+    shown: dict[str, Any] = eks._sanitize(cluster)
+    network = {**shown["resourcesVpcConfig"], "clusterSecurityGroupId": None}
+    unready = {"status": "CREATING", "endpoint": None, "certificateAuthority": {"data": None}}
+    body = {"cluster": {**shown, **unready, "resourcesVpcConfig": network}}
+    response: EksResponse = eks._json_resp(HTTPStatus.OK, body)
+    return response
+
+
+def _readiness(readiness: Readiness | None) -> dict[str, float]:
+    if readiness is None:
+        return {}
+    return {_CREATING: readiness.descriptions, _AGAIN: readiness.clusters_again}
+
+
+def _is_creating(cluster: dict[str, Any], readiness: Readiness) -> bool:
+    """Say whether this description still says so."""
+    if readiness.clusters_again not in {0.0, cluster.get(_AGAIN)}:
+        cluster |= _readiness(readiness)
+    left: int = cluster.get(_CREATING, 0)
+    cluster[_CREATING] = max(left - 1, 0)
+    return left > 0
+
+
 def install(*, settings: Settings) -> None:
     """Give a cluster a VPC, a security group and the endpoint. No Docker."""
     eks._docker_available = False
@@ -86,6 +118,7 @@ def install(*, settings: Settings) -> None:
             "clusterSecurityGroupId": _create_security_group(body["name"], vpc_id),
         }
         cluster["kubernetesNetworkConfig"] |= body.get("kubernetesNetworkConfig", {})
+        cluster |= _readiness(express_mode.readiness())
         if settings.kubernetes_endpoint:
             cluster["endpoint"] = settings.kubernetes_endpoint
             cluster["certificateAuthority"] = {"data": settings.kubernetes_ca}
@@ -93,7 +126,7 @@ def install(*, settings: Settings) -> None:
             # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
             log_groups.make_for_service(f"/aws/eks/{body['name']}/cluster")
         cluster["status"] = "ACTIVE"
-        created: EksResponse = eks._describe_cluster(body["name"])
+        created: EksResponse = describe_without_new_tags(body["name"])
         return created
 
     def describe(name: str) -> EksResponse:
@@ -101,6 +134,8 @@ def install(*, settings: Settings) -> None:
         if cluster is not None:
             # What TagResource and UntagResource did since it was created.
             cluster["tags"] = dict(eks._tags.get(cluster["arn"], {}))
+            if _is_creating(cluster, Readiness.read(Path(settings.scratch))):
+                return _creating(cluster)
         response: EksResponse = describe_without_new_tags(name)
         return response
 

@@ -22,7 +22,7 @@ def _file_system(request: Request) -> dict[str, Any]:
 
 def _describe_file_systems(request: Request) -> dict[str, Any]:
     ids = request.get("FileSystemIds") or list(store.FILE_SYSTEMS)
-    return {"FileSystems": [_file_system({"FileSystemId": id_}) for id_ in ids]}
+    return {"FileSystems": [store.described(_file_system({"FileSystemId": id_})) for id_ in ids]}
 
 
 def _delete_file_system(request: Request) -> dict[str, Any]:

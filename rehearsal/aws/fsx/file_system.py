@@ -6,6 +6,7 @@ from typing import Any
 from ministack.core.responses import get_account_id, get_region
 from ministack.services import ec2
 
+from rehearsal.aws.cloudformation import express_mode
 from rehearsal.aws.cloudformation.resource_type import (
     Created,
     Properties,
@@ -27,11 +28,13 @@ def _lustre(properties: Properties) -> dict[str, Any]:
 
 
 def _created(record: dict[str, Any]) -> Created:
-    return record["FileSystemId"], {
-        "DNSName": record["DNSName"],
-        "LustreMountName": record["LustreConfiguration"]["MountName"],
+    shown = store.creating(record)
+    attributes = {
+        "DNSName": shown.get("DNSName"),
+        "LustreMountName": shown["LustreConfiguration"].get("MountName"),
         "ResourceARN": record["ResourceARN"],
     }
+    return record["FileSystemId"], {name: value for name, value in attributes.items() if value}
 
 
 def _require_valid(properties: Properties) -> None:
@@ -89,6 +92,9 @@ def _create(properties: Properties) -> Created:
     }
     if properties.get("KmsKeyId"):
         record["KmsKeyId"] = properties["KmsKeyId"]
+    readiness = express_mode.readiness()
+    if readiness is not None:
+        store.READINESS[file_system_id] = (readiness.descriptions, readiness.file_system_failure)
     store.FILE_SYSTEMS[file_system_id] = record
     store.SECURITY_GROUPS[file_system_id] = [group["GroupId"] for group in groups]
     return _created(record)

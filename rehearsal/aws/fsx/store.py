@@ -11,6 +11,9 @@ from rehearsal.aws.cloudformation.resource_type import Refused
 
 FILE_SYSTEMS = AccountRegionScopedDict()
 """File system id to the record DescribeFileSystems returns."""
+READINESS = AccountRegionScopedDict()
+"""Id of a file system that nobody waited for, to how often it is described as CREATING, and why
+that fails, or ""."""
 SECURITY_GROUPS = AccountRegionScopedDict()
 """File system id to the ids of the security groups of its network interfaces."""
 ASSOCIATIONS = AccountRegionScopedDict()
@@ -53,6 +56,31 @@ def file_system(file_system_id: object) -> dict[str, Any]:
     record: dict[str, Any] | None = FILE_SYSTEMS.get(file_system_id)
     if record is None:
         raise Refused(f"FileSystemNotFound: File system '{file_system_id}' does not exist.")
+    return record
+
+
+def creating(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what is known of a file system that may still be CREATING.
+
+    Whether one that is has its names already is not documented; this one does not.
+    """
+    if not READINESS.get(record["FileSystemId"], (0, ""))[0]:
+        return record
+    lustre = dict(record["LustreConfiguration"])
+    del lustre["MountName"]
+    nameless = {key: value for key, value in record.items() if key != "DNSName"}
+    return {**nameless, "Lifecycle": "CREATING", "LustreConfiguration": lustre}
+
+
+def described(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a file system as DescribeFileSystems does: each time it is nearer to its end."""
+    left, failure = READINESS.get(record["FileSystemId"], (0, ""))
+    if left:
+        shown = creating(record)
+        READINESS[record["FileSystemId"]] = (left - 1, failure)
+        return shown
+    if failure:
+        return {**record, "Lifecycle": "FAILED", "FailureDetails": {"Message": failure}}
     return record
 
 

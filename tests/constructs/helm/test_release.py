@@ -124,19 +124,21 @@ def test_values_keep_their_types_and_their_tokens(
     }
 
 
-def test_it_may_read_its_chart_and_nothing_else(
+def test_it_may_read_its_chart_and_ask_for_its_stack(
     stack: cdk.Stack, arguments: dict[str, Any], view: View
 ) -> None:
     HelmRelease(stack, "Release", **arguments)
 
     seen = view()
-    statement = seen.statement("ReadAsset")
+    statement, stack_right = seen.statement("ReadAsset"), seen.statement("AskForStack")
     (policy,) = [
         name
         for name in seen.ids("AWS::IAM::Policy")
-        if seen.resources[name]["Properties"]["PolicyDocument"]["Statement"] == [statement]
+        if seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
+        == [statement, stack_right]
     ]
 
+    assert stack_right["Resource"] == {"Ref": "AWS::StackId"}
     assert statement["Action"] == "s3:GetObject"
     assert seen.text(statement["Resource"]).endswith(f"/{seen.one(RELEASE)['ChartKey']}")
     assert policy in seen.resources[seen.id(RELEASE)]["DependsOn"]

@@ -154,6 +154,12 @@ def test_nothing_is_lost_with_a_cluster_that_is_gone(deleting: Cloud) -> None:
     assert _send(deleting, "Delete") == {"IsComplete": True}
 
 
+def test_nothing_is_left_to_lose_in_a_cluster_that_is_being_deleted(deleting: Cloud) -> None:
+    _pod(deleting, "notebook")
+    deleting.eks_status = "DELETING"
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+
+
 def _drop(cloud: Cloud) -> None:
     cloud.api.inject(unreachable())
 

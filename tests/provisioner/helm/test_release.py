@@ -9,6 +9,7 @@ from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Framework, Time
 from tests.support.provisioner.fake_helm import CHART, CHART_VERSION, FakeHelm
+from tests.support.provisioner.fake_stack import FakeCloudFormation
 
 PROPERTIES = {
     "ClusterName": "ml",
@@ -34,7 +35,7 @@ def stack(helm: FakeHelm, time: Time) -> Framework:
 
 
 def _stack(helm: FakeHelm, time: Time, **options: Any) -> Framework:
-    resource = HelmRelease(connect=helm.connect)
+    resource = HelmRelease(connect=helm.connect, cloudformation=FakeCloudFormation())
     return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time, **options)
 
 

@@ -8,6 +8,7 @@ from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm
+from tests.support.provisioner.fake_stack import FakeCloudFormation
 
 PROPERTIES = {
     "ClusterName": "ml",
@@ -22,7 +23,9 @@ PROPERTIES = {
 
 @pytest.fixture
 def stack(time: Time) -> Framework:
-    resource = HelmRelease(connect=FakeHelm(now=lambda: time.now).connect)
+    resource = HelmRelease(
+        connect=FakeHelm(now=lambda: time.now).connect, cloudformation=FakeCloudFormation()
+    )
     return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time)
 
 

@@ -67,6 +67,24 @@ def test_tags_are_refused_while_it_is_busy(
     assert run(stack, kind, properties(group("workers", 3), NodeProvisioningMode=None), CLASSIC)
 
 
+@pytest.mark.parametrize(
+    "message", ["The EKS cluster eks is CREATING", "EKS cluster eks is not in ACTIVE state"]
+)
+def test_a_creation_waits_for_an_eks_cluster_that_is_not_ready(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, message: str
+) -> None:
+    refused: list[str] = []
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == "CreateCluster" and len(refused) < 3:
+            refused.append(operation)
+            raise client_error("ValidationException", operation, message)
+
+    sagemaker.before = before
+    assert stack.create(CLASSIC).complete
+    assert len(refused) == 3
+
+
 def test_tags_that_are_always_refused_end_an_update_with_the_cause(
     stack: HyperPodStack, sagemaker: TroubledSageMaker
 ) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from provisioner.aws.clients import Clients
 from provisioner.aws.eks_token import TOKEN_PREFIX, TokenSigner
-from provisioner.framework.errors import ProvisioningError
-from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError, describe
+from provisioner.kubernetes.cluster import Cluster
+from provisioner.kubernetes.eks_cluster import ClusterNotFoundError, describe
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -94,11 +94,3 @@ def test_kubeconfig_is_private_and_complete(clients: Clients, tmp_path: Path) ->
 def test_absent_cluster_is_an_error_of_its_own_type(clients: Clients) -> None:
     with pytest.raises(ClusterNotFoundError, match="no EKS cluster ml"):
         _find(Eks(), clients.token_signer)
-
-
-@pytest.mark.parametrize(
-    "cluster", [{"status": "CREATING"}, {"status": "DELETING", "endpoint": "https://x"}]
-)
-def test_unusable_cluster_says_its_state(clients: Clients, cluster: dict[str, str]) -> None:
-    with pytest.raises(ProvisioningError, match=f"is {cluster['status']} and cannot be reached"):
-        _find(Eks(**cluster), clients.token_signer)

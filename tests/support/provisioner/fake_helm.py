@@ -14,7 +14,8 @@ from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Revision, Wanted
-from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError, Containers
+from provisioner.kubernetes.cluster import Cluster, Containers
+from provisioner.kubernetes.eks_cluster import ClusterNotFoundError
 from provisioner.kubernetes.failures import CommandFailedError
 
 CHART = "hyperpod-helm-chart"
@@ -44,7 +45,10 @@ class FakeCluster(Cluster):
 
 @dataclass
 class FakeHelm:
-    """Keeps one release; `failures` are raised by the named command, first come first served."""
+    """Keeps one release; `failures` are raised by the named command, first come first served.
+
+    So are the errors in `unready`, when a command is to be connected.
+    """
 
     now: Callable[[], float]
     revisions: list[Revision] = field(default_factory=list)
@@ -56,6 +60,7 @@ class FakeHelm:
     timeouts: list[float] = field(default_factory=list)
     while_upgrading: Callable[[float], None] = lambda _timeout: None
     cluster_exists: bool = True
+    unready: list[Exception] = field(default_factory=list)
     charts_fetched: list[str] = field(default_factory=list)
 
     @contextmanager
@@ -64,6 +69,8 @@ class FakeHelm:
     ) -> Iterator[ReleaseClient]:
         if not self.cluster_exists:
             raise ClusterNotFoundError("There is no EKS cluster", next_step="Stop.")
+        if self.unready:
+            raise self.unready.pop(0)
 
         def fetch() -> Path:
             self.charts_fetched.append(f"{properties.chart_bucket}/{properties.chart_key}")

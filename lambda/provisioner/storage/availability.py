@@ -1,0 +1,104 @@
+"""`Custom::FileSystemAvailability`: a file system that can be mounted, and its names.
+
+| request        | on_event | is_complete                             |
+|----------------|----------|-----------------------------------------|
+| Create, Update | nothing  | what `decide` says of the file system   |
+| Delete         | nothing  | at once                                 |
+
+What `decide` says:
+
+| file system                                  | next                              |
+|----------------------------------------------|-----------------------------------|
+| AVAILABLE or UPDATING, with both names       | done, the names are attributes    |
+| the same without a name, CREATING, not found | waited for                        |
+| FAILED, MISCONFIGURED, DELETING, …           | fails, with what FSx says         |
+
+CloudFormation's express mode takes a file system as made when CreateFileSystem is answered. Which
+attributes it has then, AWS does not say, so they come from here (docs/adr/0046).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from provisioner.aws.api import Answer, FsxApi
+from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
+from provisioner.framework.errors import NotReadyError, ProvisioningError
+from provisioner.framework.request import DONE, Accepted, Progress, Request, text_property
+from provisioner.framework.retry import Clock
+
+_MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})
+_CREATING = "CREATING"
+
+
+class FileSystemAvailability:
+    """Handles `Custom::FileSystemAvailability`.
+
+    Args:
+        fsx: Describes file systems.
+    """
+
+    def __init__(self, *, fsx: FsxApi) -> None:
+        self._fsx = fsx
+
+    def on_event(self, request: Request, clock: Clock) -> Accepted:  # noqa: ARG002 - the protocol
+        """Change nothing; the physical id names the file system."""
+        physical_id = f"{_identifier(request.properties)}/availability"
+        if request.type == "Delete":
+            physical_id = request.physical_id or physical_id
+        return Accepted(physical_id=physical_id)
+
+    def is_complete(self, request: Request, clock: Clock) -> Progress:
+        """Say whether the file system can be mounted."""
+        if request.type == "Delete":
+            return DONE
+        identifier = _identifier(request.properties)
+        return Progress(complete=True, data=decide(identifier, self._describe(identifier, clock)))
+
+    def _describe(self, identifier: str, clock: Clock) -> Answer | None:
+        try:
+            found = aws_retried(
+                lambda: self._fsx.describe_file_systems(FileSystemIds=[identifier]), clock=clock
+            )
+        except AWS_ERRORS as error:
+            if is_not_found(error):
+                return None
+            raise
+        return next(iter(found["FileSystems"]), None)
+
+
+def decide(identifier: str, found: Answer | None) -> dict[str, str]:
+    """Return the names under which a file system is mounted.
+
+    Args:
+        identifier: The file system's id.
+        found: What FSx says of it; None when it knows none.
+
+    Raises:
+        NotReadyError: It cannot be mounted yet.
+        ProvisioningError: It will not become available by itself.
+    """
+    see = f"aws fsx describe-file-systems --file-system-ids {identifier}"
+    lifecycle = "not known to FSx" if found is None else str(found["Lifecycle"])
+    names = _names(found or {})
+    if lifecycle in _MOUNTABLE and all(names.values()):
+        return names
+    if found is None or lifecycle in _MOUNTABLE or lifecycle == _CREATING:
+        raise NotReadyError(
+            f"The file system {identifier} is {lifecycle} and cannot be mounted yet",
+            next_step=f"See {see}; deploy again when it is AVAILABLE.",
+        )
+    raise ProvisioningError(
+        f"The file system {identifier} is {lifecycle} and cannot be mounted",
+        detail=str((found.get("FailureDetails") or {}).get("Message", "")),
+        next_step=f"Fix what the message names (else see {see}). If it holds no files, delete it "
+        "and its stack, whose termination protection goes first; then deploy again.",
+    )
+
+
+def _names(found: Mapping[str, Any]) -> dict[str, str]:
+    lustre = found.get("LustreConfiguration") or {}
+    return {"DnsName": found.get("DNSName") or "", "MountName": lustre.get("MountName") or ""}
+
+
+def _identifier(properties: Mapping[str, Any]) -> str:
+    return text_property(properties, "FileSystemId")

@@ -1,0 +1,122 @@
+"""Scenarios of CloudFormation's express mode, in which nothing is waited for but our own."""
+
+import re
+import time
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from rehearsal.aws.readiness import Readiness
+from rehearsal.kubernetes import Fault
+from rehearsal.report import Check
+from rehearsal.scenarios.scenario import (
+    Scenario,
+    all_nodes_run,
+    cluster_is,
+    has_status,
+    is_refused,
+    succeeds,
+)
+from rehearsal.stage import Stage
+from rehearsal.verification.inspection import allow_termination, delete_file_systems
+
+_NOT_YET = (
+    'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
+    'cannot list resource "secrets" in API group "" in the namespace "kube-system"'
+)
+_FAILURE = "The subnet has no free IP address for the file system."
+_FUNCTIONS = "/aws/lambda/"
+
+
+def _dependency_not_ready(stage: Stage) -> Iterator[Check]:
+    # Its file system is to be made in express mode.
+    yield from _without_storage(stage)
+    stage.environment.aws.set_readiness(Readiness(descriptions=4, clusters_again=time.time()))
+    stage.environment.kubernetes.inject(
+        Fault(
+            code=403,
+            reason="Forbidden",
+            message=_NOT_YET,
+            kind="Secret",
+            verbs=frozenset({"list"}),
+            times=1,
+        )
+    )
+    yield succeeds("what is not ready is waited for", stage.deploy(express=True))
+    yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
+    yield Check(
+        check="the CLI says that resources go on becoming ready",
+        ok="Resources still stabilizing" in stage.last_lines,
+    )
+    yield _is_logged(stage, r"The EKS cluster \S+ is CREATING and has no endpoint")
+    if stage.config.storage is not None:
+        yield _is_logged(stage, r"The file system fs-\w+ is CREATING and cannot be mounted yet")
+        yield _volume_has_its_names(stage)
+    yield all_nodes_run(stage)
+
+
+def _dependency_fails(stage: Stage) -> Iterator[Check]:
+    yield from _without_storage(stage)
+    stage.environment.aws.set_readiness(Readiness(file_system_failure=_FAILURE))
+    error = stage.deploy(express=True)
+    yield is_refused(
+        error,
+        matching=rf"file system fs-\w+ is FAILED.*{re.escape(_FAILURE)}.*delete it and its stack",
+    )
+    yield has_status(stage, "storage", "ROLLBACK_COMPLETE")
+    # It is deployed beside the storage.
+    yield cluster_is(stage, "InService")
+    yield from _without_storage(stage)
+
+
+def _without_storage(stage: Stage) -> Iterator[Check]:
+    """Destroy the storage stack, if it is there, and its file system, as their owner would."""
+    if stage.config.storage is not None and stage.status("storage") is not None:
+        allow_termination(stage.environment.clients, stage.stacks)
+        yield succeeds("the storage stack is destroyed", stage.destroy("storage"))
+        delete_file_systems(stage.environment.clients)
+
+
+def _is_logged(stage: Stage, pattern: str) -> Check:
+    """Return the check that the provisioner's log tells what is waited for, and how long."""
+    logs = stage.environment.clients("logs")
+    told = [
+        event["message"]
+        for group in logs.describe_log_groups(logGroupNamePrefix=_FUNCTIONS)["logGroups"]
+        for event in logs.filter_log_events(logGroupName=group["logGroupName"])["events"]
+        if re.search(pattern, event["message"]) and '"waited_seconds"' in event["message"]
+    ]
+    return Check(check=f"the log tells /{pattern}/, and for how long", ok=bool(told))
+
+
+def _volume_has_its_names(stage: Stage) -> Check:
+    (volume,) = stage.environment.kubernetes.objects("v1", "PersistentVolume")
+    source = volume["spec"]["csi"]
+    (found,) = stage.environment.clients("fsx").describe_file_systems(
+        FileSystemIds=[source["volumeHandle"]]
+    )["FileSystems"]
+    wanted = {"dnsname": found["DNSName"], "mountname": found["LustreConfiguration"]["MountName"]}
+    return Check(
+        check="the volume has the file system's DNS and mount name",
+        ok=wanted.items() <= source["volumeAttributes"].items(),
+    )
+
+
+def _lacks_storage(config: Config) -> str | None:
+    return "a storage section" if config.storage is None else None
+
+
+SCENARIOS = (
+    Scenario(
+        name="dependency-not-ready",
+        summary="an express deployment goes on before EKS cluster, access policy and file system "
+        "are ready",
+        play=_dependency_not_ready,
+    ),
+    Scenario(
+        name="dependency-fails",
+        summary="an express deployment goes on, and then the file system fails for good",
+        play=_dependency_fails,
+        on_a_deployment=True,  # or on none: the HyperPod stack has no part in it
+        lacking=_lacks_storage,
+    ),
+)

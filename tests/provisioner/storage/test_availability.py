@@ -1,0 +1,85 @@
+"""When a file system can be mounted: what FSx says -> what follows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from provisioner.framework.errors import NotReadyError, ProvisioningError
+from provisioner.framework.request import Progress
+from provisioner.storage.availability import FileSystemAvailability, decide
+from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.fake_s3 import client_error
+
+ID = "fs-0123456789abcdef0"
+NAMES = {"DNSName": f"{ID}.fsx.us-west-2.amazonaws.com", "LustreConfiguration": {"MountName": "ab"}}
+FAILURE = {"FailureDetails": {"Message": "no free IP address"}}
+
+
+@dataclass
+class Fsx:
+    """Answers with one description after the other, and with the last one for ever."""
+
+    answers: list[dict[str, Any] | Exception] = field(default_factory=list)
+
+    def describe_file_systems(self, *, FileSystemIds: Sequence[str]) -> dict[str, Any]:
+        assert FileSystemIds == [ID]
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return {"FileSystems": [{"FileSystemId": ID, **answer}]}
+
+
+@pytest.mark.parametrize("lifecycle", ["AVAILABLE", "UPDATING"])
+def test_one_that_can_be_mounted_has_its_names(lifecycle: str) -> None:
+    assert decide(ID, {"Lifecycle": lifecycle, **NAMES}) == {
+        "DnsName": f"{ID}.fsx.us-west-2.amazonaws.com",
+        "MountName": "ab",
+    }
+
+
+@pytest.mark.parametrize(
+    ("found", "error", "told"),
+    [
+        (None, NotReadyError, "is not known to FSx.*describe-file-systems"),
+        ({"Lifecycle": "CREATING", **NAMES}, NotReadyError, "is CREATING.*yet"),
+        ({"Lifecycle": "AVAILABLE"}, NotReadyError, "is AVAILABLE.*yet"),
+        ({"Lifecycle": "AVAILABLE", "DNSName": "x"}, NotReadyError, "is AVAILABLE.*yet"),
+        (
+            {"Lifecycle": "FAILED", **FAILURE},
+            ProvisioningError,
+            "no free IP address.*delete it and its stack",
+        ),
+        ({"Lifecycle": "FAILED"}, ProvisioningError, "is FAILED.*see aws fsx"),
+        ({"Lifecycle": "MISCONFIGURED", **NAMES}, ProvisioningError, "is MISCONFIGURED"),
+        ({"Lifecycle": "MISCONFIGURED_UNAVAILABLE"}, ProvisioningError, "MISCONFIGURED_UNAVAIL"),
+        ({"Lifecycle": "DELETING", **NAMES}, ProvisioningError, "is DELETING"),
+    ],
+)
+def test_any_other_is_waited_for_or_told(
+    found: dict[str, Any] | None, error: type[ProvisioningError], told: str
+) -> None:
+    with pytest.raises(ProvisioningError, match=told) as raised:
+        decide(ID, found)
+    assert type(raised.value) is error
+
+
+def test_requests_from_start_to_end() -> None:
+    unknown = client_error("FileSystemNotFound", "DescribeFileSystems")
+    fsx = Fsx(answers=[unknown, {"Lifecycle": "CREATING"}, {"Lifecycle": "AVAILABLE", **NAMES}])
+    stack = Framework(
+        resource=FileSystemAvailability(fsx=fsx),
+        resource_type="Custom::FileSystemAvailability",
+        time=Time(),
+    )
+    waiter = stack.begin("Create", {"FileSystemId": ID})
+    for _ in range(2):
+        with pytest.raises(NotReadyError):
+            waiter.poll()
+    assert waiter.poll().data["MountName"] == "ab"
+    assert waiter.event["PhysicalResourceId"] == f"{ID}/availability"
+
+    stack.physical_id, stack.properties = f"{ID}/availability", {"FileSystemId": ID}
+    fsx.answers = [AssertionError()]
+    assert stack.delete() == Progress(complete=True)
