@@ -45,6 +45,11 @@ class FakeHyperPod:
         cluster = self.clusters.get("c1" if name == CLUSTER_ARN else name)
         if cluster is None:
             return 400, {"__type": "ResourceNotFound", "message": f"Cluster {name} not found"}
+        if operation == "ListClusterNodes":
+            count = sum(group["InstanceCount"] for group in cluster["InstanceGroups"])
+            return 200, {
+                "ClusterNodeSummaries": [{"InstanceStatus": {"Status": "Running"}}] * count
+            }
         if operation == "DeleteCluster":
             self.clusters.clear()
             return 200, {"ClusterArn": CLUSTER_ARN}

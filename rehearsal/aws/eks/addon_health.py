@@ -102,10 +102,16 @@ async def _has_nodes(client: HyperPodClient, *, eks_cluster_arn: str) -> bool:
         return False
     listed = await client.call("ListClusters", {}) or {}
     for summary in listed.get("ClusterSummaries", ()):
-        # A cluster may be gone by now.
-        cluster = await client.call("DescribeCluster", {"ClusterName": summary["ClusterName"]})
-        orchestrator = (cluster or {}).get("Orchestrator", {}).get("Eks", {})
-        if orchestrator.get("ClusterArn") == eks_cluster_arn and cluster is not None:
-            groups = [*cluster["InstanceGroups"], *cluster.get("RestrictedInstanceGroups", ())]
-            return any(group["CurrentCount"] for group in groups)
+        name = {"ClusterName": summary["ClusterName"]}
+        nodes = await client.call("ListClusterNodes", name) or {}
+        if not any(map(_runs, nodes.get("ClusterNodeSummaries", ()))):
+            continue
+        # Not before there is a node: scenarios count these calls. The cluster may be gone by now.
+        cluster = await client.call("DescribeCluster", name) or {}
+        if cluster.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn") == eks_cluster_arn:
+            return True
     return False
+
+
+def _runs(node: Mapping[str, Any]) -> bool:
+    return bool(node["InstanceStatus"]["Status"] == "Running")

@@ -13,6 +13,8 @@ from rehearsal.stage import Stage
 from tests.conftest import Configure
 
 GROUP = "/aws/lambda/ml-platform-Provisioner-OnEvent-6f1c2b5e"
+BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+FULL = {"vpc_cidr": "10.192.8.0/22", "eks_subnet_cidrs": ["10.192.8.0/28", "10.192.9.0/28"]}
 ERROR = "ml-hyperpod: Cluster: Error: no capacity\nLogs: {group}"
 
 
@@ -87,6 +89,9 @@ def test_log_group(error: str | None, groups: tuple[str, ...], *, ok: bool) -> N
             "helm.delete_user_objects: false",
         ),
         ({"cluster": {"node_provisioning_mode": None}}, "immutable-change", "cluster.node_prov"),
+        ({}, "further-zone", None),
+        ({"network": BY_NAME}, "further-zone", "network.availability_zone_ids"),
+        ({"network": FULL}, "further-zone", "2 free /24 blocks in network.vpc_cidr"),
     ],
 )
 def test_what_a_configuration_lacks_for_a_scenario(
