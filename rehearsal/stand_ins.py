@@ -200,7 +200,7 @@ class Subnet:
         """Create it unless it is there; it moves into the VPC once that is there."""
         ec2 = clients("ec2")
         zone = {} if self.zone_id is None else {"AvailabilityZoneId": self.zone_id}
-        if not ec2.describe_subnets(Filters=_by_id("subnet-id", self.id))["Subnets"]:
+        if self.id not in {each["SubnetId"] for each in ec2.describe_subnets()["Subnets"]}:
             vpc = _default_vpc(clients)
             tags = _network_tag("subnet", self.id)
             ec2.create_subnet(VpcId=vpc, CidrBlock=self.cidr, TagSpecifications=tags, **zone)
@@ -222,7 +222,8 @@ class SecurityGroup:
     def make(self, clients: AwsClients) -> None:
         """Create it unless it is there; it moves into the VPC once that is there."""
         ec2 = clients("ec2")
-        if ec2.describe_security_groups(Filters=_by_id("group-id", self.id))["SecurityGroups"]:
+        found = ec2.describe_security_groups()["SecurityGroups"]
+        if self.id in {each["GroupId"] for each in found}:
             return
         ec2.create_security_group(
             GroupName=self.id,
@@ -339,17 +340,13 @@ def _free_blocks(network: NetworkConfig) -> Iterator[IPv4Network]:
             yield block
 
 
-def _by_id(name: str, value: str) -> list[dict[str, Any]]:
-    return [{"Name": name, "Values": [value]}]
-
-
 def _network_tag(kind: str, id_: str) -> list[dict[str, Any]]:
     return [{"ResourceType": kind, "Tags": [{"Key": NETWORK_ID, "Value": id_}]}]
 
 
 def _default_vpc(clients: AwsClients) -> str:
-    found = clients("ec2").describe_vpcs(Filters=_by_id("is-default", "true"))["Vpcs"]
-    return str(found[0]["VpcId"])
+    vpcs = clients("ec2").describe_vpcs()["Vpcs"]
+    return next(str(vpc["VpcId"]) for vpc in vpcs if vpc["IsDefault"])
 
 
 def _location(s3_uri: str) -> tuple[str, str]:

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config
-from rehearsal.aws.clients import aws_clients
+from rehearsal.aws.clients import AwsClients, aws_clients
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
 from rehearsal.environment import VpcSubnets
 from rehearsal.hyperpod import HyperPodApi, HyperPodService
 from rehearsal.stand_ins import account_of, stand_ins
 from tests.conftest import Configure
+from tests.support.local_aws import delete, deploy, resource
 
 IAM = "arn:aws:iam::111122223333"
 GROUP = {"name": "cpu", "instance_type": "ml.m5.2xlarge", "instance_count": 1}
@@ -20,6 +21,7 @@ KEY_ID = "1234abcd-12ab-34cd-56ef-1234567890ab"
 KEY = "arn:aws:kms:us-west-2:111122223333:key/99999999-12ab-34cd-56ef-1234567890ab"
 ROOT_VOLUME = {"root_volume": True, "kms_key_id": KEY_ID}
 SUBNET, FIREWALL = "subnet-0123456789abcdef0", "sg-0123456789abcdef0"
+PLACE = {"subnet_ids": [SUBNET], "security_group_ids": [FIREWALL]}
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
 RESERVED = {"name": "p5", "instance_type": "ml.p5.48xlarge", "training_plan_arn": PLAN}
 SCRIPTS = {"source_s3_uri": "s3://sagemaker-scripts/gpu/", "on_create": "setup.sh"}
@@ -89,7 +91,7 @@ NAMED: dict[str, tuple[Mapping[str, Any], list[str]]] = {
                     {
                         **GROUP,
                         "name": "more",
-                        "override_vpc": {"subnet_ids": [SUBNET], "security_group_ids": [FIREWALL]},
+                        "override_vpc": PLACE,
                     },
                 ]
             }
@@ -136,6 +138,14 @@ def test_the_account_is_the_one_named_most(configure: Configure) -> None:
     assert account_of(config) == "111122223333"
 
 
+def vpcs_of_the_place(clients: AwsClients) -> set[str]:
+    """Return the VPC of the subnet and that of the security group."""
+    ec2 = clients("ec2")
+    [subnet] = ec2.describe_subnets(SubnetIds=[SUBNET])["Subnets"]
+    [group] = ec2.describe_security_groups(GroupIds=[FIREWALL])["SecurityGroups"]
+    return {subnet["VpcId"], group["VpcId"]}
+
+
 @pytest.mark.parametrize("region", ["us-west-2", "us-east-1"])
 def test_it_can_be_used(region: str, configure: Configure) -> None:
     config = configure(
@@ -144,6 +154,7 @@ def test_it_can_be_used(region: str, configure: Configure) -> None:
             "cluster": {
                 "instance_groups": [
                     {**GROUP, "lifecycle": SCRIPTS, "ebs_volumes": [ROOT_VOLUME]},
+                    {**GROUP, "name": "placed", "override_vpc": PLACE},
                     {**RESERVED, "instance_count": 1},
                 ]
             },
@@ -163,6 +174,10 @@ def test_it_can_be_used(region: str, configure: Configure) -> None:
         assert clients("iam").get_role(RoleName="Admin")["Role"]["Arn"] == f"{IAM}:role/team/Admin"
         assert clients("iam").get_user(UserName="Ann")["User"]["Arn"] == f"{IAM}:user/Ann"
         assert clients("s3").head_object(Bucket="sagemaker-scripts", Key="gpu/setup.sh")
+        vpc = {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.192.0.0/16")}
+        stack = deploy(aws, vpc, {"Vpc": {"Ref": "Vpc"}})
+        assert vpcs_of_the_place(clients) == {stack.outputs["Vpc"]}
+        delete(aws, stack)
         key = clients("kms").describe_key(KeyId=KEY_ID)["KeyMetadata"]
         assert key["Arn"] == f"arn:aws:kms:{region}:111122223333:key/{KEY_ID}"
         plan = clients("sagemaker").describe_training_plan(TrainingPlanName="p5")
