@@ -77,7 +77,7 @@ async def _create(call: _Call) -> Response:
     arn = cluster_request.new_cluster_arn(region=get_region(), account=get_account_id())
     eks_arn = cluster_request.eks_cluster_arn(request)
     call.require_operation(arn)
-    call.require(permissions.to_put(request, eks_cluster_arn=eks_arn))
+    call.require(permissions.to_put(request, operation=call.operation, eks_cluster_arn=eks_arn))
     first = not identities.has_service_linked_role()
     if first:
         permission = permissions.to_create_service_linked_role(account=get_account_id())
@@ -102,7 +102,9 @@ def _create_entries(call: _Call, eks_arn: str | None, cluster_name: str) -> None
 
 async def _update(call: _Call, cluster: Mapping[str, Any]) -> Response:
     arn, eks_arn = cluster["ClusterArn"], cluster_request.eks_cluster_arn(cluster)
-    call.require(permissions.to_put(call.request, eks_cluster_arn=eks_arn))
+    call.require(
+        permissions.to_put(call.request, operation=call.operation, eks_cluster_arn=eks_arn)
+    )
     roles = cluster_request.execution_roles(cluster)
     call.require(permissions.to_update(roles, cluster_arn=arn, eks_cluster_arn=eks_arn))
     checks.require_valid(call.request, sent=call.sent(arn))

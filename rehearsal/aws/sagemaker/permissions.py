@@ -24,11 +24,14 @@ def _access_entry(eks_cluster_arn: str, role_arn: str) -> str:
     return access_entry_arn(eks_cluster_arn.rpartition("/")[2], role_arn)
 
 
-def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterator[Permission]:
+def to_put(
+    request: Mapping[str, Any], *, operation: str, eks_cluster_arn: str | None
+) -> Iterator[Permission]:
     """Yield what CreateCluster and UpdateCluster need.
 
     Args:
         request: The operation's input.
+        operation: The operation; it is authorized on each training plan too.
         eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
     """
     roles = cluster_request.execution_roles(request)
@@ -42,6 +45,8 @@ def to_put(request: Mapping[str, Any], *, eks_cluster_arn: str | None) -> Iterat
             resource=request["ClusterRole"],
             context={"iam:PassedToService": HYPERPOD},
         )
+    for plan in cluster_request.training_plans(request):
+        yield Permission(action=f"sagemaker:{operation}", resource=plan)
     yield from _to_share_images(request)
     if eks_cluster_arn is None:
         return

@@ -15,6 +15,7 @@ from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
 from tests.support.local_aws import Template, client
 
 IMAGE = "ami-0123456789abcdef0"
+PLAN = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan/plan"
 IMAGE_RIGHTS = {
     "ec2:DescribeImages": "*",
     "ec2:DescribeSnapshots": "*",
@@ -212,6 +213,20 @@ def test_an_image_of_the_callers_is_shared_with_hyperpod(
     with pytest.raises(ClientError, match=f"not authorized to perform: {missing} on resource: "):
         getattr(caller(site, without), name)(**more[operation])
     getattr(caller(site, list(rights.values())), name)(**more[operation])
+
+
+@pytest.mark.parametrize("operation", ["CreateCluster", "UpdateCluster"])
+def test_a_training_plan_is_drawn_on_with_the_callers_rights(site: Site, operation: str) -> None:
+    request = site.request(TrainingPlanArn=PLAN)
+    if operation == "UpdateCluster":
+        client(site.aws, "sagemaker").create_cluster(**site.request())
+        request = {"ClusterName": "c1", "InstanceGroups": request["InstanceGroups"]}
+    rights = [*grants(site.names).values()]
+    name = xform_name(operation)
+    with pytest.raises(ClientError, match=f"sagemaker:{operation} on resource: {PLAN}"):
+        getattr(caller(site, rights), name)(**request)
+    use = {"Effect": "Allow", "Action": f"sagemaker:{operation}", "Resource": PLAN}
+    getattr(caller(site, [*rights, use]), name)(**request)
 
 
 def test_pass_role_to_another_service_is_not_enough(site: Site) -> None:
