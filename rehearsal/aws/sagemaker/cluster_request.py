@@ -48,6 +48,12 @@ def execution_roles(request: Request) -> tuple[str, ...]:
     return tuple(dict.fromkeys(role for role in roles if role))
 
 
+def training_plans(request: Request) -> tuple[str, ...]:
+    """Return the ARN of each training plan that an instance group draws on, each once, in order."""
+    plans = (group.get("TrainingPlanArn") for group in _groups(request))
+    return tuple(dict.fromkeys(plan for plan in plans if plan))
+
+
 def image_ids(request: Request) -> tuple[str, ...]:
     """Return the AMIs that a request or its instance groups name, each once, in order."""
     images = (each.get("ImageId", "") for each in (*_groups(request), request))
