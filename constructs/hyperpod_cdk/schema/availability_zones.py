@@ -17,7 +17,7 @@ _REGION = re.compile(
     r"-(?P<number>[0-9]+)"
 )
 
-_ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az([1-9][0-9]?)"
+_ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?"
 
 NamedZone = tuple[Path, str]
 
@@ -25,10 +25,12 @@ NamedZone = tuple[Path, str]
 def _existing(value: str) -> str:
     match = re.fullmatch(_ZONE_ID, value)
     region = _regions_by_prefix().get(match[1]) if match else None
-    if match and region and int(match[2]) > (highest := highest_zone_number(region)):
-        zones = ", ".join(f"{match[1]}-az{number}" for number in range(1, highest + 1))
-        raise ValueError(f"is not a zone of {region} (zones: {zones})")
+    if match and region:
+        zones = [f"{match[1]}-az{number + 1}" for number in range(highest_zone_number(region))]
+        if value not in zones:
+            raise ValueError(f"is not a zone of {region} (zones: {', '.join(zones)})")
     return value
+
 
 AvailabilityZoneId = Annotated[
     str,
@@ -92,7 +94,9 @@ def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterat
             continue
         prefix = match[1]
         if region is None and prefix not in _regions_by_prefix():
-            message = "is of no AWS region (an example: usw2-az1); in an isolated region, set region"
+            message = (
+                "is of no AWS region (an example: usw2-az1); in an isolated region, set region"
+            )
             yield Finding(path=path, value=zone, message=message)
         elif expected is None:
             expected, reason = prefix, f"the first zone, {zone}, is elsewhere"

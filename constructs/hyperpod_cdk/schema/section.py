@@ -154,28 +154,35 @@ def _wrong_type(details: ErrorDetails, *, model: type[Section]) -> str:
     expected, value = _TYPES.get(details["type"]), details["input"]
     if expected is None:
         return f"is refused: {details['msg']}"
-    field = _field_at(details["loc"], model=model)
-    choices = allowed(_choices(field))
+    if value is None:
+        has_default = _has_default(details["loc"], model=model)
+        return f"must be {expected}" + ("; leave the key out to take its default" * has_default)
+    choices = _choices(_field_at(details["loc"], model=model))
     if isinstance(value, list | tuple | dict):
         kind = "a mapping" if isinstance(value, dict) else "a list"
-        return f"must be {expected}, not {kind}{choices}"
-    return f"must be {expected}{_correction(expected, value=value, field=field)}{choices}"
+        return f"must be {expected}, not {kind}{allowed(choices)}"
+    # YAML reads 1.30 as a number, and no as false; of some choices, none is meant by that.
+    is_choice = isinstance(value, bool) and choices != ()
+    quotes = "" if is_choice else _quotes(expected, value=value)
+    return f"must be {expected}{quotes}{allowed(choices)}"
 
 
-def _correction(expected: str, *, value: object, field: FieldInfo | None) -> str:
-    """Say what to write instead of a scalar of the wrong type, where that is known."""
-    if value is None:
-        is_optional = field is not None and not field.is_required()
-        return "; leave the key out to take its default" * is_optional
+def _quotes(expected: str, *, value: object) -> str:
+    """Say whether quotes make or keep a scalar from what is expected; nothing if neither."""
     if expected == "text":
-        # YAML reads 1.30 as a number, and no as false; of some choices, none is meant by that.
-        is_choice = isinstance(value, bool) and _choices(field)
-        return "" if is_choice else "; write it in quotes"
+        return "; write it in quotes"
     is_number = isinstance(value, str) and value.removeprefix("-").isdecimal()
     is_bare = (expected == "a whole number" and is_number) or (
         expected == "true or false" and value in ("true", "false")
     )
     return "; write it without quotes" * is_bare
+
+
+def _has_default(place: tuple[str | int, ...], *, model: type[Section]) -> bool:
+    if not place:  # a whole section
+        return not any(field.is_required() for field in model.model_fields.values())
+    field = _field_at(place, model=model)
+    return isinstance(place[-1], str) and field is not None and not field.is_required()
 
 
 def _choices(field: FieldInfo | None) -> tuple[str, ...]:
@@ -214,19 +221,19 @@ def _homes(key: str, *, section: type[Section]) -> list[str]:
 
 
 def _section_at(place: tuple[str | int, ...], *, model: type[Section]) -> type[Section]:
-    """Return the section that a place is."""
+    """Return the section at a place."""
     field = _field_at(place, model=model)
-    return (field and _section_in(field.annotation)) or model
+    return (_section_in(field.annotation) if field is not None else None) or model
 
 
 def _field_at(place: tuple[str | int, ...], *, model: type[Section]) -> FieldInfo | None:
     """Follow the keys down the models; list positions stay in the same field."""
     section: type[Section] | None = model
-    field = None
+    field: FieldInfo | None = None
     for step in place:
         if isinstance(step, str):
-            field = section and section.model_fields.get(step)
-            section = field and _section_in(field.annotation)
+            field = None if section is None else section.model_fields.get(step)
+            section = None if field is None else _section_in(field.annotation)
     return field
 
 

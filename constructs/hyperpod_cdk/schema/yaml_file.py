@@ -58,9 +58,11 @@ class YamlFile:
         """
         number, node = 1, self.root
         for step in finding.path:
-            mark, node = _child(node, step)
-            if node is None:
+            child = _child(node, step)
+            if child is None:
+                node = None
                 break
+            mark, node = child
             number = mark.line + 1
         value = finding.value
         if isinstance(node, ScalarNode) and isinstance(value, bool | int | float):
@@ -69,11 +71,11 @@ class YamlFile:
         return f"{self.path}:{number}: {finding}"
 
 
-def _child(node: Node | None, step: str | int) -> tuple[Mark, Node | None]:
+def _child(node: Node | None, step: str | int) -> tuple[Mark, Node] | None:
     """Return where a key or a list's entry is, and what is there; None for nothing."""
     if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
         return node.value[step].start_mark, node.value[step]
-    found = (None, None)
+    found = None
     for key, value in node.value if isinstance(node, MappingNode) else ():
         # What is merged into a mapping stands before its own keys, which win.
         if key.value == step and key.tag == _TEXT_TAG:
