@@ -3,13 +3,15 @@
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.app_process import CLI_CONTEXT, desk, start_app
+from tests.support.app_process import CLI_CONTEXT, bare_environment, desk, start_app
 from tests.support.configs import REPOSITORY
 
 STACKS = {"ml-platform", "ml-storage", "ml-hyperpod"}
@@ -54,6 +56,27 @@ def test_a_bad_configuration_is_one_line_a_fault(
     starts = [f"bad.yaml{line}" for line in lines]
     for line, start in zip(sorted(found), sorted(starts), strict=True):
         assert line.startswith(start)
+
+
+def test_a_mistake_is_told_before_the_cdk_is_imported(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(TWO_FAULTS)
+    script = (
+        "import sys; from pathlib import Path; from app import main; "
+        "print(main(config=Path(sys.argv[1])), 'aws_cdk' in sys.modules)"
+    )
+
+    run = subprocess.run(
+        [sys.executable, "-c", script, path],
+        cwd=REPOSITORY,
+        env=bare_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert run.stdout == "2 False\n"
+    assert run.stderr.startswith(f"{path}:")
 
 
 def test_a_missing_chart_names_the_command(tmp_path: Path) -> None:

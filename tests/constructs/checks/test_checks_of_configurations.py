@@ -15,6 +15,7 @@ from hyperpod_cdk.config.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_D
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.synthesis.findings import report
 from tests.conftest import Configure
+from tests.support.configs import configured
 
 ADMINS = ["arn:aws:iam::111122223333:role/Admin"]
 GROUP = {"name": "workers", "instance_type": "ml.p5.48xlarge", "instance_count": 4}
@@ -47,8 +48,8 @@ def cluster(*changes: Mapping[str, Any]) -> dict[str, Any]:
                 "6: cluster.instance_groups[0] (g0).threads_per_core: 2 must be 1 for "
                 "ml.g7.2xlarge: it has no multithreading",
                 "8: cluster.instance_groups[1] (g1).instance_type: 'ml.c6g.medium' has room for 3 "
-                "pods, and 4 DaemonSets need one each (aws-node, kube-proxy, eks-pod-identity-agent, "
-                "fsx-csi-node); take a larger",
+                "pods, and 4 DaemonSets need one each (aws-node, kube-proxy, "
+                "eks-pod-identity-agent, fsx-csi-node); take a larger",
             ],
         ),
     ],
@@ -110,3 +111,12 @@ def test_add_ons_with_daemon_sets_are_counted(
     }
 
     assert add_ons - {"coredns"} == {*ADD_ON_DAEMON_SETS, *STORAGE_ADD_ON_DAEMON_SETS}
+
+
+def test_a_secret_is_not_shown() -> None:
+    found = findings(configured({"helm": {"values": {"grafana": {"adminPassword": "hunter2"}}}}))
+
+    (line,) = [str(finding) for finding in found if finding.rule == "secret_values"]
+
+    assert line.startswith("helm.values.grafana.adminPassword: 'adminPassword' looks like a secret")
+    assert "hunter2" not in line
