@@ -187,14 +187,15 @@ def _has_default(place: tuple[str | int, ...], *, model: type[Section]) -> bool:
 
 def _choices(field: FieldInfo | None) -> tuple[str, ...]:
     """Return the values that a field is limited to; none where they are not listed."""
-    marks = () if field is None else (*field.metadata, *_arguments(field.annotation))
+    marks = () if field is None else (*field.metadata, *arguments(field.annotation))
     return next((mark.choices for mark in marks if isinstance(mark, Limits) and mark.choices), ())
 
 
-def _arguments(annotation: object) -> Iterator[object]:
+def arguments(annotation: object) -> Iterator[object]:
+    """Yield the arguments of a type, and theirs: the marks within `Annotated[X, mark] | None`."""
     for argument in get_args(annotation):
         yield argument
-        yield from _arguments(argument)
+        yield from arguments(argument)
 
 
 def _unknown_key(key: str, *, section: type[Section]) -> str:
@@ -212,8 +213,8 @@ def _homes(key: str, *, section: type[Section]) -> list[str]:
     """Return where under a section a key belongs: `instance_groups[]`."""
     homes = []
     for name, field in section.model_fields.items():
-        if (inner := _section_in(field.annotation)) is not None:
-            kinds = (field.annotation, *_arguments(field.annotation))
+        if (inner := section_in(field.annotation)) is not None:
+            kinds = (field.annotation, *arguments(field.annotation))
             place = f"{name}[]" if tuple in map(get_origin, kinds) else name
             own = [place] if key in inner.model_fields else []
             homes += own or [f"{place}.{home}" for home in _homes(key, section=inner)]
@@ -223,7 +224,7 @@ def _homes(key: str, *, section: type[Section]) -> list[str]:
 def _section_at(place: tuple[str | int, ...], *, model: type[Section]) -> type[Section]:
     """Return the section at a place."""
     field = _field_at(place, model=model)
-    return (_section_in(field.annotation) if field is not None else None) or model
+    return (section_in(field.annotation) if field is not None else None) or model
 
 
 def _field_at(place: tuple[str | int, ...], *, model: type[Section]) -> FieldInfo | None:
@@ -233,13 +234,13 @@ def _field_at(place: tuple[str | int, ...], *, model: type[Section]) -> FieldInf
     for step in place:
         if isinstance(step, str):
             field = None if section is None else section.model_fields.get(step)
-            section = None if field is None else _section_in(field.annotation)
+            section = None if field is None else section_in(field.annotation)
     return field
 
 
-def _section_in(annotation: object) -> type[Section] | None:
+def section_in(annotation: object) -> type[Section] | None:
     """Find the section in `X`, `X | None` or `tuple[X, ...]`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation if issubclass(annotation, Section) else None
-    found = (_section_in(argument) for argument in get_args(annotation))
+    found = (section_in(argument) for argument in get_args(annotation))
     return next((section for section in found if section is not None), None)
