@@ -1,24 +1,27 @@
 """CDK app: reads the configuration, adds the stacks, synthesizes."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 try:
-    import aws_cdk as cdk
+    from hyperpod_cdk import ConfigError, load_config
 except ModuleNotFoundError as missing:
     print(  # noqa: T201 - the user's only channel
         f"{missing.name}: is not installed for {sys.executable}; run `make setup`", file=sys.stderr
     )
     sys.exit(2)
-
-from hyperpod_cdk import ConfigError, TooLargeError, load_config
 from hyperpod_cdk.helm.chart import HyperPodChartError
-from stacks.deployment import add_stacks
+from hyperpod_cdk.loading import check_chart
 from stacks.helm_chart import HelmChartMissingError, helm_chart
 
-# The CLI passes this context and more, which wins; without the CLI the templates are the same.
+if TYPE_CHECKING:
+    import aws_cdk as cdk
+
 _CDK_JSON = Path(__file__).with_name("cdk.json")
 
 
@@ -42,23 +45,31 @@ def main(
     """
     outdir = output or Path(os.environ.get("CDK_OUTDIR", "cdk.out"))
     _remove_templates(outdir)
+    context = _context()
+    file = config or Path(context["config"])
+    try:
+        loaded = load_config(file)
+        packaged = chart or helm_chart(loaded)
+        check_chart(loaded, path=file, chart=packaged)
+    except (ConfigError, HelmChartMissingError, HyperPodChartError) as error:
+        return _refused(error)
+
+    # Importing the CDK takes seconds, which what is refused above does not wait for.
+    import aws_cdk as cdk  # noqa: PLC0415
+
+    from hyperpod_cdk import TooLargeError  # noqa: PLC0415
+    from stacks.deployment import add_stacks  # noqa: PLC0415
+
     app = cdk.App(
-        context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
+        context=context,
         # Without one, CDK would use a new temporary folder.
         outdir=str(outdir),
         builtin_cloud_formation_validation=validate,
     )
     try:
-        loaded = load_config(config or Path(app.node.get_context("config")))
-        add_stacks(
-            app,
-            config=loaded,
-            chart=helm_chart(loaded) if chart is None else chart,
-            scripts=scripts,
-        )
-    except (ConfigError, HelmChartMissingError, HyperPodChartError, TooLargeError) as error:
-        print(error, file=sys.stderr)  # noqa: T201 - the user's only channel
-        return 2
+        add_stacks(app, config=loaded, chart=packaged, scripts=scripts)
+    except (ConfigError, TooLargeError) as error:
+        return _refused(error)
     app.synth()
     return 0
 
@@ -68,6 +79,20 @@ def _remove_templates(directory: Path) -> None:
     for pattern in ("*.template.json", "*.assets.json", "validation-report.json"):
         for path in directory.glob(pattern):
             path.unlink()
+
+
+def _context() -> dict[str, Any]:
+    """Return the context of the app; what the CLI passes wins.
+
+    Without the CLI the templates are the same.
+    """
+    own = json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"]
+    return {**own, **json.loads(os.environ.get("CDK_CONTEXT_JSON", "{}"))}
+
+
+def _refused(error: Exception) -> int:
+    print(error, file=sys.stderr)  # noqa: T201 - the user's only channel
+    return 2
 
 
 if __name__ == "__main__":

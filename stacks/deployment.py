@@ -6,7 +6,7 @@ import aws_cdk as cdk
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import cross_section_findings, findings
-from hyperpod_cdk.helm.dependencies import dependency_values
+from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
 from stacks.addons_stack import AddonsStack
@@ -29,15 +29,16 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     Raises:
         ConfigError: A rule about the whole configuration refuses it, as for one made in Python;
             `load_config` has already run them on a file.
-        HyperPodChartError: The chart has no image for the region, or lacks a component.
+        HyperPodChartError: The chart has no image for the region, lacks a component, or does not
+            know a value.
     """
     # Before the first stack, whose provisioner takes seconds to bundle.
     refuse_errors(findings(config), place=config.name)
-    dependency_values(
-        config.helm,
+    values_for_chart(
+        chart,
+        helm=config.helm,
         region=config.region or cdk.Aws.REGION,
         instance_types=config.cluster.instance_types,
-        chart=chart,
     )
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(

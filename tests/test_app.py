@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app import main
-from tests.support.app_process import CLI_CONTEXT, desk, start_app
+from tests.support.app_process import CLI_CONTEXT, bare_environment, desk, start_app
 from tests.support.configs import REPOSITORY
 
 STACKS = {"ml-platform", "ml-addons", "ml-storage", "ml-hyperpod"}
@@ -40,11 +40,11 @@ def refusal(directory: Path, context: Mapping[str, Any] | None = None) -> list[s
     [
         pytest.param(
             TWO_FAULTS,
-            ["regionn: ", "cluster.instance_groups[0].instance_count: 100000 "],
+            [":2: regionn: ", ":5: cluster.instance_groups[0] (worker).instance_count: 100000 "],
             id="two-faults",
         ),
-        pytest.param("name: [ml", [""], id="syntax"),
-        pytest.param(None, [""], id="no-file"),
+        pytest.param("name: [ml", [":1:10: YAML syntax error: "], id="syntax"),
+        pytest.param(None, [": cannot be read: "], id="no-file"),
     ],
 )
 def test_a_bad_configuration_is_one_line_a_fault(
@@ -55,7 +55,7 @@ def test_a_bad_configuration_is_one_line_a_fault(
 
     found = refusal(desk(tmp_path, chart=None), {"config": "bad.yaml"})
 
-    starts = [f"bad.yaml: {line}" for line in lines]
+    starts = [f"bad.yaml{line}" for line in lines]
     for line, start in zip(sorted(found), sorted(starts), strict=True):
         assert line.startswith(start)
 
@@ -97,6 +97,27 @@ def test_what_a_former_synthesis_said_is_gone(tmp_path: Path) -> None:
     assert main(config=tmp_path / "none.yaml", output=tmp_path) == 2
 
     assert [path.exists() for path in (*stale, *others)] == [False, False, True, True]
+
+
+def test_a_mistake_is_told_before_the_cdk_is_imported(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(TWO_FAULTS)
+    script = (
+        "import sys; from pathlib import Path; from app import main; "
+        "print(main(config=Path(sys.argv[1])), 'aws_cdk' in sys.modules)"
+    )
+
+    run = subprocess.run(
+        [sys.executable, "-c", script, path],
+        cwd=REPOSITORY,
+        env=bare_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert run.stdout == "2 False\n"
+    assert run.stderr.startswith(f"{path}:")
 
 
 def test_a_missing_chart_names_the_command(tmp_path: Path) -> None:

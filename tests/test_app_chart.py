@@ -36,11 +36,14 @@ PACKAGING = {
         pytest.param(
             "eu-west-1",
             "false",
-            "no image of the health monitoring agent in region eu-west-1",
+            "2: region: 'eu-west-1' has no image of HyperPod's health monitoring agent",
             id="region",
         ),
         pytest.param(
-            "us-west-2", "true", "gpu-operator needs the chart gpu-operator v26.3.1", id="absent"
+            "us-west-2",
+            "true",
+            "7: helm.components.gpu_operator: true needs the chart gpu-operator v26.3.1",
+            id="absent",
         ),
     ],
 )
@@ -63,5 +66,5 @@ def test_one_line_before_anything_is_written(
 
     assert code == 2, errors
     (line,) = errors.splitlines()
-    assert line.startswith(f"build/charts/hyperpod-helm-chart.tgz: {message}")
+    assert line.startswith(f"mine.yaml:{message}")
     assert not list(app.output.glob("*.template.json"))

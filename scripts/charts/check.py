@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart import HyperPodChartError
-from hyperpod_cdk.helm.dependencies import dependency_values
+from hyperpod_cdk.helm.chart_rules import values_for_chart
 from scripts.charts.chart_file import same_version
 from scripts.charts.commands import CommandError
 from scripts.charts.compare import compare_manifests
@@ -81,11 +81,11 @@ def check(
 def _installed(chart: Path, *, config: Config, region: str, helm: Helm) -> str:
     """Return what the configuration installs of a chart."""
     try:
-        values = dependency_values(
-            config.helm,
+        values = values_for_chart(
+            chart,
+            helm=config.helm,
             region=region,
             instance_types=config.cluster.instance_types,
-            chart=chart,
         )
         release, namespace = config.helm.release, config.helm.namespace
         return helm.template(chart, values=values, release=release, namespace=namespace)

@@ -9,7 +9,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_cdk.helm.dependencies import dependency_values
+from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.dependency_values import dependency_values
 from rehearsal.layer_binaries import layer_binaries
 from rehearsal.stage import STAND_IN
 from scripts.charts.manifest import parse_objects
@@ -50,8 +51,8 @@ def test_exactly_the_components_that_are_on_are_rendered(
     chart: Path, name: str, configure: Configure, tmp_path: Path
 ) -> None:
     config = configure(CASES[name])
-    values = dependency_values(
-        config.helm, region=REGION, instance_types=config.cluster.instance_types, chart=chart
+    values = values_for_chart(
+        chart, helm=config.helm, region=REGION, instance_types=config.cluster.instance_types
     )
 
     on = [component for component, is_on in config.components.switches().items() if is_on]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
@@ -56,16 +55,15 @@ def test_the_tree_names_what_exists(readme: str) -> None:
 
 
 def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
-    shown = re.search(r"^config/mine\.yaml: (\S+: '(\S+)' .+)$", readme, re.MULTILINE)
+    shown = re.search(r"^config/mine\.yaml:([0-9]+: .+?: '(\S+)' .+)$", readme, re.MULTILINE)
     assert shown is not None
-    document = yaml.safe_load((CONFIG_FOLDER / "default.yaml").read_text("utf-8"))
-    document["cluster"]["instance_groups"][0]["instance_type"] = shown[2]
+    text = (CONFIG_FOLDER / "default.yaml").read_text("utf-8")
     file = tmp_path / "mine.yaml"
-    file.write_text(yaml.safe_dump(document), "utf-8")
+    file.write_text(re.sub(r"(instance_type: )\S+", rf"\g<1>{shown[2]}", text, count=1), "utf-8")
 
     with pytest.raises(ConfigError) as refusal:
         load_config(file)
-    assert str(refusal.value) == f"{file}: {shown[1]}"
+    assert str(refusal.value) == f"{file}:{shown[1]}"
 
 
 def test_prices_are_of_the_default_configuration(readme: str) -> None:

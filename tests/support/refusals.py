@@ -13,7 +13,7 @@ from tests.support.configs import default_document
 
 
 def lines_for(document: object) -> tuple[str, ...]:
-    """Load a document, or YAML text; return the lines of the refusal without the file's name."""
+    """Load a document, or YAML text; return the refusal's lines without file, line and names."""
     text = document if isinstance(document, str) else yaml.safe_dump(document, sort_keys=False)
     with TemporaryDirectory() as folder:
         path = Path(folder, "config.yaml")
@@ -21,9 +21,10 @@ def lines_for(document: object) -> tuple[str, ...]:
         with pytest.raises(ConfigError) as caught:
             load_config(path)
     assert str(caught.value) == "\n".join(caught.value.lines)
-    assert all(line.startswith(f"{path}: ") for line in caught.value.lines)
+    place = re.compile(rf"{re.escape(str(path))}(:[1-9]\d*){{0,2}}: ")
+    assert all(place.match(line) for line in caught.value.lines)
     assert all(line.isprintable() for line in caught.value.lines)
-    return tuple(line.removeprefix(f"{path}: ") for line in caught.value.lines)
+    return tuple(without_names(place.sub("", line, count=1)) for line in caught.value.lines)
 
 
 def line_after(path: str, value: object) -> str:
@@ -39,6 +40,11 @@ def line_after(path: str, value: object) -> str:
         parent[steps[-1]] = value
     (only,) = lines_for(document)
     return only
+
+
+def without_names(line: str) -> str:
+    """Return a line without the names beside the positions in lists."""
+    return re.sub(r"(\[\d+\]) \([\w.-]+\)", r"\1", line)
 
 
 def helm_lines(helm: dict[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The region has the instance type, as far as the price list tells."""
+"""The region has HyperPod, and the instance type, as far as the price list tells."""
 
 from collections.abc import Iterator
 
@@ -9,29 +9,45 @@ from hyperpod_cdk.facts.instance_types import (
     regions_known,
     regions_with,
 )
+from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding, warning
+
+_PRICED_PARTITION = "aws"
 
 
 def region_offers(config: Config) -> Iterator[Finding]:
-    """Find types that SageMaker's price list has elsewhere only.
+    """Find a region, or types, that SageMaker's price list has elsewhere only.
 
     A warning at most: the list is derived, and says nothing of capacity, quotas and some types.
 
     https://aws.amazon.com/sagemaker/ai/pricing/
     """
     region = config.region
-    if region is None or region not in regions_known():
+    if region is None:
+        return
+    if region not in regions_known():
+        yield from _region_findings(region)
         return
     for where, group in config.cluster.groups_with_paths():
         for path, instance_type in group.types_with_paths():
-            regions = _regions(instance_type)
-            if regions and region not in regions:
+            offering = _regions(instance_type)
+            if offering and region not in offering:
                 yield warning(
                     (*where, *path),
                     instance_type,
                     f"is not in SageMaker's price list of {region}; it is in "
-                    f"{', '.join(sorted(regions))}",
+                    f"{', '.join(sorted(offering))}",
                 )
+
+
+def _region_findings(region: str) -> Iterator[Finding]:
+    if regions()[region] == _PRICED_PARTITION:
+        yield warning(
+            ("region",),
+            region,
+            "has no instance of HyperPod in SageMaker's price list, so HyperPod may not be there; "
+            f"it is in {', '.join(sorted(regions_known()))}",
+        )
 
 
 def _regions(instance_type: str) -> frozenset[str]:

@@ -42,6 +42,6 @@ def _zone_findings(
         yield warning(
             (*where, "availability_zone_id"),
             None,
-            "leaves the zone to its place in the account's list; name it by ID here and in "
-            "network.availability_zone_ids, so that it is the training plan's",
+            "puts the group into the region's first zone by name, another one in each account; "
+            "name the training plan's zone by ID here and in network.availability_zone_ids",
         )

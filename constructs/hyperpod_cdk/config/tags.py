@@ -32,10 +32,12 @@ def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
             message = "must not start with aws:, which AWS keeps for its own tags"
             yield Finding(path=(key,), value=key, message=message)
         else:
-            for finding in limit_findings(key, limits=shape("sagemaker.TagKey"), noun="a tag key"):
+            for finding in limit_findings(
+                key, limits=shape("sagemaker.TagKey"), noun="a tag key such as team"
+            ):
                 yield finding.under(key)
         for finding in limit_findings(
-            value, limits=shape("sagemaker.TagValue"), noun="a tag value"
+            value, limits=shape("sagemaker.TagValue"), noun="a tag value such as research"
         ):
             yield finding.under(key)
 

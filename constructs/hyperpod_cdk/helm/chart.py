@@ -1,6 +1,7 @@
 """What a packaged chart of the HyperPod dependencies says of itself."""
 
 import json
+import re
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,13 @@ import yaml
 # `make charts` puts it into the package, for these checks and for the chart's own at deploy time.
 _PACKAGING = "packaging.json"
 _REGIONAL, _YAML = "regional-values/values-", ".yaml"
+_CHART, _VALUES, _TEMPLATES = "Chart.yaml", "values.yaml", "templates/"
+# `make charts` adds it; it looks for values that the chart ignores.
+_OWN_TEMPLATES = "templates/packaging/"
+# `.Values.name`, `index .Values "name"`, or all of them at once.
+_READ_VALUE = re.compile(r"\.Values(?:\.(\w+)|\s+\"([^\"]+)\")?")
+# Helm's own, for every chart.
+_VALUES_OF_HELM = ("global", "tags")
 
 
 class HyperPodChartError(ValueError):
@@ -45,27 +53,18 @@ class HyperPodChart:
         absent: What it lacks, as far as it is known.
         regional: Text of the YAML file with a region's values, by region: image registries of the
             GPU operator.
+        value_names: Top-level names of its values; Helm ignores others. None: not known.
     """
 
     path: Path
     agent_regions: tuple[str, ...] | None
     absent: tuple[AbsentChart, ...]
     regional: Mapping[str, str]
+    value_names: frozenset[str] | None
 
     def regional_values(self, region: str) -> dict[str, Any]:
-        """Return the chart's values for a region.
-
-        Raises:
-            HyperPodChartError: It has none for this region.
-        """
-        if region not in self.regional:
-            known = ", ".join(sorted(self.regional)) or "none"
-            raise HyperPodChartError(
-                f"{self.path}: no images of the GPU operator for region {region} (regions: "
-                f"{known}): switch gpu_operator off, or name a registry of your own in "
-                "gpu-operator.gpu-operator.operator.repository of the values"
-            )
-        values: dict[str, Any] = yaml.safe_load(self.regional[region])
+        """Return the chart's values for a region; none for one that it does not know."""
+        values: dict[str, Any] = yaml.safe_load(self.regional.get(region, "{}"))
         return values
 
 
@@ -80,10 +79,12 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
     """
     try:
         files = _directory_files(path) if path.is_dir() else _archive_files(path)
-        packaging = json.loads(files.pop(_PACKAGING, "{}"))
-    except (OSError, EOFError, tarfile.TarError, ValueError) as error:
+        packaging = json.loads(files.get(_PACKAGING, "{}"))
+        value_names = _value_names(files)
+    except (OSError, EOFError, tarfile.TarError, ValueError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
         raise HyperPodChartError(
-            f"{path}: not a chart that can be read ({error}); package it again with `make charts`"
+            f"{path}: not a chart that can be read ({reason}); package it again with `make charts`"
         ) from error
     regions = packaging.get("health_monitoring_agent_regions")
     return HyperPodChart(
@@ -94,13 +95,32 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
             for entry in packaging.get("absent", [])
         ),
         regional={
-            name.removeprefix(_REGIONAL).removesuffix(_YAML): text for name, text in files.items()
+            name.removeprefix(_REGIONAL).removesuffix(_YAML): text
+            for name, text in files.items()
+            if name.startswith(_REGIONAL)
         },
+        value_names=value_names,
+    )
+
+
+def _value_names(files: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the top-level values that a chart has, that its templates read, or its subcharts."""
+    chart = yaml.safe_load(files.get(_CHART, "")) or {}
+    subcharts = [entry.get("alias") or entry["name"] for entry in chart.get("dependencies") or ()]
+    templates = [text for name, text in files.items() if name.startswith(_TEMPLATES)]
+    read = [name or key for text in templates for name, key in _READ_VALUE.findall(text)]
+    if not all(read):
+        return None
+    return frozenset(
+        (*_VALUES_OF_HELM, *(yaml.safe_load(files.get(_VALUES, "")) or {}), *subcharts, *read)
     )
 
 
 def _is_wanted(name: str) -> bool:
-    return name == _PACKAGING or (name.startswith(_REGIONAL) and name.endswith(_YAML))
+    if name.startswith(_TEMPLATES):
+        return not name.startswith(_OWN_TEMPLATES)
+    is_regional = name.startswith(_REGIONAL) and name.endswith(_YAML)
+    return is_regional or name in (_PACKAGING, _CHART, _VALUES)
 
 
 def _archive_files(path: Path) -> dict[str, str]:
@@ -115,9 +135,6 @@ def _archive_files(path: Path) -> dict[str, str]:
 
 
 def _directory_files(path: Path) -> dict[str, str]:
-    found = [path / _PACKAGING, *sorted(path.glob(f"{_REGIONAL}*{_YAML}"))]
-    return {
-        file.relative_to(path).as_posix(): file.read_text("utf-8")
-        for file in found
-        if file.is_file()
-    }
+    names = (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")))
+    wanted = (name for name in names if _is_wanted(name) and (path / name).is_file())
+    return {name: (path / name).read_text("utf-8") for name in wanted}

@@ -24,7 +24,12 @@ DEFAULT_IMAGE = "default"
 """The ImageId of HyperPod's own latest AMI."""
 
 
-ImageId = Annotated[str, ApiLimits(shape_name="sagemaker.ImageId", noun="an AMI (or `default`)")]
+ImageId = Annotated[
+    str,
+    ApiLimits(
+        shape_name="sagemaker.ImageId", noun="an AMI such as ami-0123456789abcdef0 (or `default`)"
+    ),
+]
 ImageRelease = Annotated[
     str,
     ApiLimits(

@@ -14,10 +14,15 @@ VolumeSize = Annotated[
     int, ApiLimits(shape_name="sagemaker.ClusterEbsVolumeSizeInGB", noun="a volume size in GiB")
 ]
 DnsName = Annotated[
-    str, ApiLimits(shape_name="sagemaker.ClusterDnsName", noun="a file system's DNS name")
+    str,
+    ApiLimits(
+        shape_name="sagemaker.ClusterDnsName",
+        noun="a file system's DNS name such as fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
+    ),
 ]
 MountPath = Annotated[
-    str, ApiLimits(shape_name="sagemaker.ClusterFsxMountPath", noun="a mount path")
+    str,
+    ApiLimits(shape_name="sagemaker.ClusterFsxMountPath", noun="a mount path such as /mnt/data"),
 ]
 
 
@@ -65,7 +70,9 @@ class FsxLustreMountConfig(Section):
 
     mount_name: Annotated[
         str,
-        ApiLimits(shape_name="sagemaker.ClusterMountName", noun="a Lustre mount name"),
+        ApiLimits(
+            shape_name="sagemaker.ClusterMountName", noun="a Lustre mount name such as abcdefgh"
+        ),
         Api("MountName"),
     ]
     """Mount name of the file system."""

@@ -22,9 +22,13 @@ def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
     keys = shape("sagemaker.ClusterKubernetesLabelKey")
     values = shape("sagemaker.ClusterKubernetesLabelValue")
     for key, value in labels.items():
-        for finding in limit_findings(key, limits=keys, noun="a label's key"):
+        for finding in limit_findings(
+            key, limits=keys, noun="a label's key such as example.com/team"
+        ):
             yield finding.under(key)
-        for finding in limit_findings(value, limits=values, noun="a label's value"):
+        for finding in limit_findings(
+            value, limits=values, noun="a label's value such as research"
+        ):
             yield finding.under(key)
 
 
@@ -37,7 +41,10 @@ Labels = Annotated[dict[str, str], AfterValidator(_check), Field(json_schema_ext
 
 
 TaintValue = Annotated[
-    str, ApiLimits(shape_name="sagemaker.ClusterKubernetesTaintValue", noun="a taint's value")
+    str,
+    ApiLimits(
+        shape_name="sagemaker.ClusterKubernetesTaintValue", noun="a taint's value such as research"
+    ),
 ]
 
 
@@ -46,7 +53,10 @@ class TaintConfig(Section):
 
     key: Annotated[
         str,
-        ApiLimits(shape_name="sagemaker.ClusterKubernetesTaintKey", noun="a taint's key"),
+        ApiLimits(
+            shape_name="sagemaker.ClusterKubernetesTaintKey",
+            noun="a taint's key such as example.com/team",
+        ),
         Api("Key"),
     ]
     """Key of the taint, with an optional DNS prefix."""

@@ -20,7 +20,7 @@ _SCRIPT = r"(?!\.\.?(/|$))[A-Za-z0-9_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)*"
 
 ScriptsUri = Annotated[
     str,
-    ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI"),
+    ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI such as s3://bucket/prefix"),
     Matching(
         pattern=_S3_URI,
         rule=_S3_URI_RULE,
@@ -28,7 +28,10 @@ ScriptsUri = Annotated[
 ]
 ScriptName = Annotated[
     str,
-    ApiLimits(shape_name="sagemaker.ClusterLifeCycleConfigFileName", noun="a script's name"),
+    ApiLimits(
+        shape_name="sagemaker.ClusterLifeCycleConfigFileName",
+        noun="a script's name such as on_create.sh",
+    ),
     Matching(
         pattern=_SCRIPT,
         rule="must be a path such as on_create.sh, of letters, digits and _.- between slashes, "

@@ -15,7 +15,10 @@ WaitInterval = Annotated[
     ApiLimits(shape_name="sagemaker.WaitTimeIntervalInSeconds", noun="a wait interval in seconds"),
 ]
 AlarmName = Annotated[
-    str, ApiLimits(shape_name="sagemaker.AlarmName", noun="a CloudWatch alarm's name")
+    str,
+    ApiLimits(
+        shape_name="sagemaker.AlarmName", noun="a CloudWatch alarm's name such as training-errors"
+    ),
 ]
 
 

@@ -15,7 +15,7 @@ from hyperpod_cdk.hyperpod.restricted_instance_group import (
 )
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.schema.arns import RoleArn
-from hyperpod_cdk.schema.errors import Finding, Path, refuse
+from hyperpod_cdk.schema.errors import Finding, NamedIndex, Path, refuse
 from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
 
@@ -148,12 +148,12 @@ class ClusterConfig(WaitingConfig):
         """Yield every group with its path from the top of the configuration."""
         yield from self.instance_groups_with_paths()
         for index, group in enumerate(self.restricted_instance_groups):
-            yield ("cluster", "restricted_instance_groups", index), group
+            yield _path("restricted_instance_groups", index, group), group
 
     def instance_groups_with_paths(self) -> Iterator[tuple[Path, InstanceGroupConfig]]:
         """Yield the groups of `instance_groups` with their paths from the top."""
         for index, group in enumerate(self.instance_groups):
-            yield ("cluster", "instance_groups", index), group
+            yield _path("instance_groups", index, group), group
 
     def filled_in(self, defaults: ClusterDefaults) -> Self:
         """Return the cluster with what its groups take from it.
@@ -218,6 +218,10 @@ class ClusterConfig(WaitingConfig):
             message = "must be left out: there are no restricted_instance_groups to share it"
             refuse([Finding(value=value.model_dump(), message=message)])
         return value
+
+
+def _path(key: str, index: int, group: NodeGroupConfig) -> Path:
+    return ("cluster", key, NamedIndex(index, name=group.name))
 
 
 def _once(values: Iterable[str | None]) -> tuple[str, ...]:

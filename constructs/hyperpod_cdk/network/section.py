@@ -1,5 +1,8 @@
 """The `network` section: VPC, subnets and availability zones."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from pydantic import ValidationInfo, field_validator
 
 from hyperpod_cdk.network import subnet_rules
@@ -28,6 +31,10 @@ Subnets = tuple[HyperPodSubnetConfig, ...]
 
 class NetworkConfig(Section):
     """VPC, subnets and availability zones."""
+
+    absent: ClassVar[Mapping[str, str]] = {
+        "vpc_id": "the deployment makes a VPC of its own, of vpc_cidr, and takes no existing one"
+    }
 
     vpc_cidr: AllocatableCidr = "10.192.0.0/16"
     """Primary IPv4 CIDR block of the VPC, /16 to /28; cannot be changed later."""

@@ -1,9 +1,14 @@
 """Availability zone IDs, which name the same place in every account."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Annotated
 
+from pydantic import AfterValidator
+
+from hyperpod_cdk.facts.availability_zones import highest_zone_number
+from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding, Path
 from hyperpod_cdk.schema.limits import Matching
 
@@ -17,6 +22,16 @@ _ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?"
 NamedZone = tuple[Path, str]
 
 
+def _existing(value: str) -> str:
+    match = re.fullmatch(_ZONE_ID, value)
+    region = _regions_by_prefix().get(match[1]) if match else None
+    if match and region:
+        zones = [f"{match[1]}-az{number + 1}" for number in range(highest_zone_number(region))]
+        if value not in zones:
+            raise ValueError(f"is not a zone of {region} (zones: {', '.join(zones)})")
+    return value
+
+
 AvailabilityZoneId = Annotated[
     str,
     Matching(
@@ -24,6 +39,7 @@ AvailabilityZoneId = Annotated[
         rule="must be an availability zone ID such as usw2-az1, not a name such as us-west-2a; "
         "`aws ec2 describe-availability-zones` lists the IDs",
     ),
+    AfterValidator(_existing),
 ]
 """An availability zone ID, such as usw2-az1."""
 
@@ -39,6 +55,12 @@ def zone_id_prefix(region: str) -> str | None:
     words = [match["gov"], match["north_south"], match["side"]]
     initials = "".join(word.lstrip("-")[0] for word in words if word)
     return f"{match['area']}{initials}{match['number']}"
+
+
+@cache
+def _regions_by_prefix() -> Mapping[str, str]:
+    prefixes = {zone_id_prefix(region): region for region in regions()}
+    return {prefix: region for prefix, region in prefixes.items() if prefix is not None}
 
 
 def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -> Iterator[Finding]:
@@ -71,7 +93,12 @@ def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterat
         if match is None:  # the field's own pattern reports it
             continue
         prefix = match[1]
-        if expected is None:
+        if region is None and prefix not in _regions_by_prefix():
+            message = (
+                "is of no AWS region (an example: usw2-az1); in an isolated region, set region"
+            )
+            yield Finding(path=path, value=zone, message=message)
+        elif expected is None:
             expected, reason = prefix, f"the first zone, {zone}, is elsewhere"
         elif prefix != expected:
             message = f"must be a zone of the deployment's region: {reason}"

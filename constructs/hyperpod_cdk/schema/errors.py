@@ -1,14 +1,43 @@
 """What is wrong with a value, and the errors that say so."""
 
+import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Self
 
 Path = tuple[str | int, ...]
 """Keys and list positions from the top of a configuration to a value."""
 
 _MOST_CHARACTERS = 80
+_NAME = re.compile(r"[\w.-]{1,63}", re.ASCII)
+
+
+class NamedIndex(int):
+    """A position in a list, with the name of the entry there.
+
+    Attributes:
+        name: The name.
+    """
+
+    name: str
+
+    def __new__(cls, index: int, *, name: str) -> Self:
+        """Return the position."""
+        named = super().__new__(cls, index)
+        named.name = name
+        return named
+
+
+class Written(str):
+    """A value as a file has it: 1.30 and no, where YAML reads 1.3 and false."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Return the text without quotes."""
+        return str(self)
 
 
 class Severity(StrEnum):
@@ -30,6 +59,7 @@ class Finding:
         message: What is allowed and why; reads on from the value: "must be 0 to 6758".
         severity: What follows from it. Default: error.
         rule: Name of the check that found it; empty for a section's own rules.
+        is_default: Whether the value is a default that something given contradicts.
     """
 
     path: Path = ()
@@ -37,14 +67,24 @@ class Finding:
     message: str
     severity: Severity = Severity.ERROR
     rule: str = ""
+    is_default: bool = False
 
     def under(self, *parents: str | int) -> "Finding":
         """Return the same finding with the path as seen from further up."""
         return replace(self, path=(*parents, *self.path))
 
+    def within(self, root: object) -> "Finding":
+        """Return the same finding with the names of list entries beside their positions.
+
+        Args:
+            root: What the path starts at: a section, or the document that becomes one.
+        """
+        return replace(self, path=_named(self.path, root=root))
+
     def __str__(self) -> str:
         """Return the finding as one line."""
-        value = "" if self.message.startswith("is missing") else f"{shown(self.value)} "
+        given = " (the default)" if self.is_default else ""
+        value = "" if self.message.startswith("is missing") else f"{shown(self.value)}{given} "
         place = key_path(self.path)
         return f"{place}: {value}{self.message}" if place else f"{value}{self.message}"
 
@@ -106,16 +146,36 @@ def refuse_errors(findings: Iterable[Finding], *, place: str) -> None:
 
 
 def key_path(path: Path) -> str:
-    """Write a path the way a reader of the file finds it: `cluster.instance_groups[0].name`."""
+    """Write a path as a reader of the file finds it: `cluster.instance_groups[0] (gpu).name`."""
     text = ""
     for step in path:
-        if isinstance(step, int):
+        if isinstance(step, NamedIndex):
+            text += f"[{step}] ({step.name})"
+        elif isinstance(step, int):
             text += f"[{step}]"
         elif step.replace("-", "_").isidentifier():
             text += f".{step}" if text else step
         else:
             text += f"[{shown(step)}]"
     return text
+
+
+def _named(path: Path, *, root: object) -> Path:
+    steps: list[str | int] = []
+    for step in path:
+        root = _entry(root, step)
+        name = _entry(root, "name") if isinstance(step, int) else None
+        is_name = isinstance(name, str) and _NAME.fullmatch(name)
+        steps.append(NamedIndex(int(step), name=str(name)) if is_name else step)
+    return tuple(steps)
+
+
+def _entry(parent: object, step: str | int) -> object:
+    if isinstance(parent, Mapping):
+        return parent.get(step)
+    if isinstance(step, str):
+        return getattr(parent, step, None)
+    return parent[step] if isinstance(parent, list | tuple) and step < len(parent) else None
 
 
 def shown(value: object) -> str:

@@ -20,6 +20,8 @@ from hyperpod_cdk.schema.errors import Finding, refuse
 
 # A longer list than this says less than its length does.
 _MOST_VALUES_LISTED = 12
+# Of difflib; below it are names with another meaning: role_arn for execution_role_arn.
+_LEAST_SIMILARITY = 0.7
 
 # https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
 _TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
@@ -27,10 +29,15 @@ _TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
 Value = TypeVar("Value", str, int)
 
 
-class _AfterType(ABC):
+class Limits(ABC):
     """An annotation whose check runs once the value is of the right type."""
 
     __slots__ = ()
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The allowed values, where they can be listed."""
+        return ()
 
     def __get_pydantic_core_schema__(
         self, source: type, handler: GetCoreSchemaHandler
@@ -44,7 +51,7 @@ class _AfterType(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ApiLimits(_AfterType):
+class ApiLimits(Limits):
     """Limits a text or a whole number to a shape of the AWS service models.
 
     Attributes:
@@ -74,13 +81,18 @@ class ApiLimits(_AfterType):
         }
         return json_schema
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of an enumeration."""
+        return shape(self.shape_name).values
+
     def _check(self, value: Value) -> Value:
         refuse(limit_findings(value, limits=shape(self.shape_name), noun=self.noun))
         return value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OneOf(_AfterType):
+class OneOf(Limits):
     """Limits a text or a whole number to listed values that no service model holds.
 
     Attributes:
@@ -97,14 +109,19 @@ class OneOf(_AfterType):
         """Write the same values in JSON Schema's words."""
         return handler(schema) | {"enum": list(self.values)}
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values."""
+        return tuple(str(value) for value in self.values)
+
     def _check(self, value: Value) -> Value:
         if value not in self.values:
-            refuse([_unknown(value, known=[str(known) for known in self.values], noun=self.noun)])
+            refuse([_unknown(value, known=self.choices, noun=self.noun)])
         return value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Matching(_AfterType):
+class Matching(Limits):
     """Limits a text to a pattern that no service model holds.
 
     Attributes:
@@ -139,7 +156,7 @@ class Matching(_AfterType):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ListLimits(_AfterType):
+class ListLimits(Limits):
     """Limits a list to the length of a shape of the AWS service models, each entry once.
 
     Attributes:
@@ -191,31 +208,36 @@ def limit_findings(value: str | int, *, limits: Shape, noun: str) -> list[Findin
     size, unit = (len(value), " characters") if isinstance(value, str) else (value, "")
     if not _least(limits) <= size <= _most(limits):
         open_ended = limits.maximum is None
-        allowed = (
+        range_ = (
             f"{_least(limits)} or more" if open_ended else f"{_least(limits)} to {_most(limits)}"
         )
-        allowed += unit
-        return [Finding(value=value, message=f"must be {allowed}, the API's limits for {noun}")]
+        message = f"must be {range_}{unit}, the API's limits for {noun}"
+        return [Finding(value=value, message=message)]
     if isinstance(value, str) and not limits.matches(value):
         message = f"must match {limits.pattern}, the API's pattern for {noun}"
         return [Finding(value=value, message=message)]
     return []
 
 
+def allowed(values: Sequence[str]) -> str:
+    """Write " (allowed: A, B)"; nothing for no values."""
+    few = len(values) <= _MOST_VALUES_LISTED
+    listed = ", ".join(values) if few else f"{len(values)} types, see config/schema.json"
+    return f" (allowed: {listed})" if values else ""
+
+
 def nearest(value: object, *, known: Iterable[str]) -> str:
     """Write "; did you mean X?" for a close known name, else nothing."""
     names = {name.lower(): name for name in known}
-    found = get_close_matches(str(value).lower(), list(names), n=1)
+    found = get_close_matches(str(value).lower(), list(names), n=1, cutoff=_LEAST_SIMILARITY)
     return f"; did you mean {names[found[0]]}?" if found else ""
 
 
 def _unknown(value: str | int, *, known: Sequence[str], noun: str) -> Finding:
-    few = len(known) <= _MOST_VALUES_LISTED
-    allowed = ", ".join(known) if few else f"{len(known)} types, see config/schema.json"
     # Numbers and versions that look alike are not near each other.
     is_number = all(name.replace(".", "").isdigit() for name in known)
     hint = "" if is_number else nearest(value, known=known)
-    return Finding(value=value, message=f"is not {noun}{hint} (allowed: {allowed})")
+    return Finding(value=value, message=f"is not {noun}{hint}{allowed(known)}")
 
 
 def _least(limits: Shape) -> int:

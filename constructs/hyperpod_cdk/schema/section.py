@@ -1,14 +1,15 @@
 """A section of the configuration: the YAML, a construct's props, and the API's request in one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hyperpod_cdk.schema.errors import ConfigError, Finding, RefusedError
-from hyperpod_cdk.schema.limits import nearest
+from hyperpod_cdk.schema.limits import Limits, allowed, nearest
 
 Item = TypeVar("Item")
 
@@ -24,6 +25,8 @@ _TYPES = {
     "dict_type": "a mapping of keys to values",
     "model_type": "a mapping of keys to values",
 }
+# A key of more sections than these is named for none of them.
+_MOST_HOMES = 2
 # pydantic appends this to the place of a mapping's refused key.
 _KEY = "[key]"
 
@@ -56,13 +59,16 @@ class Section(BaseModel):
         use_attribute_docstrings=True,
     )
 
+    absent: ClassVar[Mapping[str, str]] = {}
+    """Keys that are looked for here and do not exist, with the reason, or what there is instead."""
+
     def __init__(self, /, **values: Any) -> None:
         try:
             super().__init__(**values)
         except ValidationError as error:
             name = type(self).__name__
             raise ConfigError(
-                f"{name}.{finding}" if finding.path else f"{name}: {finding}"
+                f"{name}.{finding.within(values)}" if finding.path else f"{name}: {finding}"
                 for finding in findings_of(error, model=type(self))
             ) from None
 
@@ -151,41 +157,90 @@ def _wrong_type(details: ErrorDetails, *, model: type[Section]) -> str:
     if value is None:
         has_default = _has_default(details["loc"], model=model)
         return f"must be {expected}" + ("; leave the key out to take its default" * has_default)
-    if expected == "text" and isinstance(value, bool | int | float):
-        # YAML reads the version 1.30 as the number 1.3.
-        is_version = details["loc"][-1:] == ("version",) and isinstance(value, float)
-        return f"must be {expected}; write it in quotes" + f', "{value:.2f}"' * is_version
+    choices = _choices(_field_at(details["loc"], model=model))
+    if isinstance(value, list | tuple | dict):
+        kind = "a mapping" if isinstance(value, dict) else "a list"
+        return f"must be {expected}, not {kind}{allowed(choices)}"
+    # YAML reads 1.30 as a number, and no as false; of some choices, none is meant by that.
+    is_choice = isinstance(value, bool) and choices != ()
+    quotes = "" if is_choice else _quotes(expected, value=value)
+    return f"must be {expected}{quotes}{allowed(choices)}"
+
+
+def _quotes(expected: str, *, value: object) -> str:
+    """Say whether quotes make or keep a scalar from what is expected; nothing if neither."""
+    if expected == "text":
+        return "; write it in quotes"
     is_number = isinstance(value, str) and value.removeprefix("-").isdecimal()
-    if (expected == "a whole number" and is_number) or (
+    is_bare = (expected == "a whole number" and is_number) or (
         expected == "true or false" and value in ("true", "false")
-    ):
-        return f"must be {expected}; write it without quotes"
-    return f"must be {expected}"
+    )
+    return "; write it without quotes" * is_bare
 
 
 def _has_default(place: tuple[str | int, ...], *, model: type[Section]) -> bool:
     if not place:  # a whole section
         return not any(field.is_required() for field in model.model_fields.values())
-    field = _section_at(place[:-1], model=model).model_fields.get(str(place[-1]))
-    return field is not None and not field.is_required()
+    field = _field_at(place, model=model)
+    return isinstance(place[-1], str) and field is not None and not field.is_required()
+
+
+def _choices(field: FieldInfo | None) -> tuple[str, ...]:
+    """Return the values that a field is limited to; none where they are not listed."""
+    marks = () if field is None else (*field.metadata, *arguments(field.annotation))
+    return next((mark.choices for mark in marks if isinstance(mark, Limits) and mark.choices), ())
+
+
+def arguments(annotation: object) -> Iterator[object]:
+    """Yield the arguments of a type, and theirs: the marks within `Annotated[X, mark] | None`."""
+    for argument in get_args(annotation):
+        yield argument
+        yield from arguments(argument)
 
 
 def _unknown_key(key: str, *, section: type[Section]) -> str:
     keys = list(section.model_fields)
-    return f"is not a key here{nearest(key, known=keys)} (keys: {', '.join(keys)})"
+    if key in section.absent:
+        hint = f": {section.absent[key]}"
+    elif 1 <= len(homes := _homes(key, section=section)) <= _MOST_HOMES:
+        hint = f", but under {' or '.join(homes)}"
+    else:
+        hint = nearest(key, known=keys)
+    return f"is not a key here{hint} (keys: {', '.join(keys)})"
+
+
+def _homes(key: str, *, section: type[Section]) -> list[str]:
+    """Return where under a section a key belongs: `instance_groups[]`."""
+    homes = []
+    for name, field in section.model_fields.items():
+        if (inner := section_in(field.annotation)) is not None:
+            kinds = (field.annotation, *arguments(field.annotation))
+            place = f"{name}[]" if tuple in map(get_origin, kinds) else name
+            own = [place] if key in inner.model_fields else []
+            homes += own or [f"{place}.{home}" for home in _homes(key, section=inner)]
+    return homes
 
 
 def _section_at(place: tuple[str | int, ...], *, model: type[Section]) -> type[Section]:
-    """Follow the keys down the models; list positions stay in the same section."""
+    """Return the section at a place."""
+    field = _field_at(place, model=model)
+    return (section_in(field.annotation) if field is not None else None) or model
+
+
+def _field_at(place: tuple[str | int, ...], *, model: type[Section]) -> FieldInfo | None:
+    """Follow the keys down the models; list positions stay in the same field."""
+    section: type[Section] | None = model
+    field: FieldInfo | None = None
     for step in place:
-        if isinstance(step, str) and step in model.model_fields:
-            model = _section_in(model.model_fields[step].annotation) or model
-    return model
+        if isinstance(step, str):
+            field = None if section is None else section.model_fields.get(step)
+            section = None if field is None else section_in(field.annotation)
+    return field
 
 
-def _section_in(annotation: object) -> type[Section] | None:
+def section_in(annotation: object) -> type[Section] | None:
     """Find the section in `X`, `X | None` or `tuple[X, ...]`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation if issubclass(annotation, Section) else None
-    found = (_section_in(argument) for argument in get_args(annotation))
+    found = (section_in(argument) for argument in get_args(annotation))
     return next((section for section in found if section is not None), None)

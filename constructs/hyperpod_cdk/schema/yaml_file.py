@@ -1,21 +1,24 @@
 """Reading a YAML file strictly: nothing dropped, nothing guessed, every error with its place."""
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
 from yaml.constructor import ConstructorError
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.error import Mark
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import Reader, ReaderError
 
-from hyperpod_cdk.schema.errors import ConfigError, Finding, shown
+from hyperpod_cdk.schema.errors import ConfigError, Finding, Written, shown
 from hyperpod_cdk.schema.errors import Path as KeyPath
 from hyperpod_cdk.schema.limits import is_token
 
 # Sets have no order, and dates, binaries and pairs no place in a configuration.
 _REFUSED_TAGS = ("timestamp", "binary", "set", "omap", "pairs")
 _MERGE_TAG = "tag:yaml.org,2002:merge"
+_TEXT_TAG = "tag:yaml.org,2002:str"
 _LARGEST_INTEGER_BITS = 64
 # A configuration with a hundred groups has a tenth of each.
 _MOST_BYTES = 1024 * 1024
@@ -24,8 +27,64 @@ _MOST_NODES = 100_000
 _DEEPEST = 40
 
 
-def read_yaml(path: Path) -> object:
-    """Return the one document of a YAML file.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class YamlFile:
+    """What a YAML file holds, and where.
+
+    Attributes:
+        path: The file.
+        document: Its one document.
+        root: The document as PyYAML composed it, with merge keys resolved; None for an empty one.
+    """
+
+    path: Path
+    document: object
+    root: Node | None
+
+    def refuse(self, findings: Iterable[Finding]) -> None:
+        """Raise findings about the document, each with its line of the file.
+
+        Raises:
+            ConfigError: There is at least one.
+        """
+        lines = [self._line(finding) for finding in findings]
+        if lines:
+            raise ConfigError(lines)
+
+    def _line(self, finding: Finding) -> str:
+        """Write a finding after the line of its key, or of the closest one around it.
+
+        Terminals and editors follow `<file>:<line>`.
+        """
+        number, node = 1, self.root
+        for step in finding.path:
+            child = _child(node, step)
+            if child is None:
+                node = None
+                break
+            mark, node = child
+            number = mark.line + 1
+        value = finding.value
+        if isinstance(node, ScalarNode) and isinstance(value, bool | int | float):
+            value = Written(node.value)
+        finding = replace(finding, value=value, is_default=node is None).within(self.document)
+        return f"{self.path}:{number}: {finding}"
+
+
+def _child(node: Node | None, step: str | int) -> tuple[Mark, Node] | None:
+    """Return where a key or a list's entry is, and what is there; None for nothing."""
+    if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step].start_mark, node.value[step]
+    found = None
+    for key, value in node.value if isinstance(node, MappingNode) else ():
+        # What is merged into a mapping stands before its own keys, which win.
+        if key.value == step and key.tag == _TEXT_TAG:
+            found = key.start_mark, value
+    return found
+
+
+def read_yaml(path: Path) -> YamlFile:
+    """Read the one document of a YAML file.
 
     Raises:
         ConfigError: The file cannot be read, is not UTF-8 or not YAML, or repeats a key.
@@ -46,7 +105,7 @@ def read_yaml(path: Path) -> object:
         raise ConfigError([f"{path}: {reason}"]) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError([f"{path}: line {line}: the file must be UTF-8 text"]) from error
+        raise ConfigError([f"{path}:{line}: the file must be UTF-8 text"]) from error
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
@@ -59,16 +118,16 @@ def read_yaml(path: Path) -> object:
             )
         document = loader.construct_document(node) if node is not None else None
     except yaml.MarkedYAMLError as error:
-        raise ConfigError([f"{path}: {_place(error)}{_problem(error)}"]) from error
+        raise ConfigError([f"{path}{_place(error)}: {_problem(error)}"]) from error
     except ReaderError as error:
         line = text[: error.position].count("\n") + 1
         reason = "YAML syntax error: a control character"
-        raise ConfigError([f"{path}: line {line}: {reason}"]) from error
+        raise ConfigError([f"{path}:{line}: {reason}"]) from error
     except RecursionError as error:
         raise ConfigError([f"{path}: nested too deeply to be a configuration"]) from error
     if loader.repeated:
-        raise ConfigError(f"{path}: {line}" for line in loader.repeated)
-    return document
+        raise ConfigError(f"{path}:{line}" for line in loader.repeated)
+    return YamlFile(path=path, document=document, root=node)
 
 
 def text_findings(value: object) -> Iterator[Finding]:
@@ -128,6 +187,7 @@ class _Loader(yaml.SafeLoader):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.repeated: list[str] = []
+        self._flattened: set[int] = set()
 
     def construct_object(self, node: Node, deep: bool = False) -> object:
         try:
@@ -142,7 +202,11 @@ class _Loader(yaml.SafeLoader):
         return value
 
     def flatten_mapping(self, node: MappingNode) -> None:
-        # Called once for each mapping, before merge keys (<<) bring in keys that may be overridden.
+        # Before merge keys (<<) bring in keys that may be overridden; a mapping that is itself
+        # merged comes here again, with these in it.
+        if id(node) in self._flattened:
+            return
+        self._flattened.add(id(node))
         first: dict[str, int] = {}
         for key, _ in node.value:
             if not isinstance(key, ScalarNode) or key.tag == _MERGE_TAG:
@@ -150,8 +214,8 @@ class _Loader(yaml.SafeLoader):
             line = key.start_mark.line + 1
             if key.value in first:
                 self.repeated.append(
-                    f"line {line}, column {key.start_mark.column + 1}: {shown(key.value)} is "
-                    f"already set on line {first[key.value]} of the same mapping; keep one"
+                    f"{line}:{key.start_mark.column + 1}: {shown(key.value)} is already set on "
+                    f"line {first[key.value]} of the same mapping; keep one"
                 )
             first.setdefault(key.value, line)
         super().flatten_mapping(node)
@@ -170,9 +234,11 @@ _Loader.yaml_constructors = {
 
 def _place(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
-    return f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return f":{mark.line + 1}:{mark.column + 1}" if mark else ""
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:
     words = " ".join(f"{error.context or ''} {error.problem or ''}".split())
+    if r"'\t'" in words:
+        words = "a tab; indent with spaces, not tabs"
     return f"YAML syntax error: {words}"

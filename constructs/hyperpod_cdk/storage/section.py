@@ -67,7 +67,7 @@ class StorageConfig(Section):
 
     data_repository_path: Annotated[
         str,
-        ApiLimits(shape_name="fsx.Namespace", noun="a path of a data repository"),
+        ApiLimits(shape_name="fsx.Namespace", noun="a path of a data repository such as /s3"),
         Matching(
             pattern=_DIRECTORY, rule="must be a path such as /s3, from the file system's root"
         ),

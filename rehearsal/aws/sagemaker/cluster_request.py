@@ -71,12 +71,6 @@ def volume_keys(request: Request) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in keys if key))
 
 
-def training_plans(request: Request) -> tuple[str, ...]:
-    """Return the training plan ARN of each instance group that has one, each once, in order."""
-    plans = (group.get("TrainingPlanArn") for group in _groups(request))
-    return tuple(dict.fromkeys(plan for plan in plans if plan))
-
-
 def eks_cluster_arn(request: Request) -> str | None:
     """Return the orchestrating EKS cluster's ARN; also of a DescribeCluster response."""
     return ((request.get("Orchestrator") or {}).get("Eks") or {}).get("ClusterArn")

@@ -15,6 +15,7 @@ from hyperpod_cdk.config.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_D
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.synthesis.findings import report
 from tests.conftest import Configure
+from tests.support.configs import configured
 
 ADMINS = ["arn:aws:iam::111122223333:role/Admin"]
 GROUP = {"name": "workers", "instance_type": "ml.p5.48xlarge", "instance_count": 4}
@@ -31,7 +32,7 @@ def cluster(*changes: Mapping[str, Any]) -> dict[str, Any]:
         (
             {"network": {"hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]}, "cluster": cluster({})},
             [
-                "network.hyperpod_subnets[0].cidr: '10.1.0.0/24' has 251 usable addresses for "
+                "9: network.hyperpod_subnets[0].cidr: '10.1.0.0/24' has 251 usable addresses for "
                 "nodes and pods; the instance groups need 324: g0 4 x 81 (3 nodes of "
                 "ml.p5.48xlarge would fit alone); a subnet cannot be resized"
             ],
@@ -44,11 +45,11 @@ def cluster(*changes: Mapping[str, Any]) -> dict[str, Any]:
                 )
             },
             [
-                "cluster.instance_groups[0].threads_per_core: 2 must be 1 for ml.g7.2xlarge: it "
-                "has no multithreading",
-                "cluster.instance_groups[1].instance_type: 'ml.c6g.medium' has room for 3 pods, "
-                "and 4 DaemonSets need one each (aws-node, kube-proxy, eks-pod-identity-agent, "
-                "fsx-csi-node); take a larger",
+                "6: cluster.instance_groups[0] (g0).threads_per_core: 2 must be 1 for "
+                "ml.g7.2xlarge: it has no multithreading",
+                "8: cluster.instance_groups[1] (g1).instance_type: 'ml.c6g.medium' has room for 3 "
+                "pods, and 4 DaemonSets need one each (aws-node, kube-proxy, "
+                "eks-pod-identity-agent, fsx-csi-node); take a larger",
             ],
         ),
     ],
@@ -60,7 +61,7 @@ def test_errors_refuse_the_file(document: dict[str, Any], lines: list[str], tmp_
     with pytest.raises(ConfigError) as caught:
         load_config(path)
 
-    assert caught.value.lines == tuple(f"{path}: {line}" for line in lines)
+    assert caught.value.lines == tuple(f"{path}:{line}" for line in lines)
 
 
 def test_default_configuration_leaves_out_who_may_use_the_cluster(default_config: Config) -> None:
@@ -110,3 +111,12 @@ def test_add_ons_with_daemon_sets_are_counted(
     }
 
     assert add_ons - {"coredns"} == {*ADD_ON_DAEMON_SETS, *STORAGE_ADD_ON_DAEMON_SETS}
+
+
+def test_a_secret_is_not_shown() -> None:
+    found = findings(configured({"helm": {"values": {"grafana": {"adminPassword": "hunter2"}}}}))
+
+    (line,) = [str(finding) for finding in found if finding.rule == "secret_values"]
+
+    assert line.startswith("helm.values.grafana.adminPassword: 'adminPassword' looks like a secret")
+    assert "hunter2" not in line

@@ -65,7 +65,7 @@ def loads_or_is_refused(file: Path) -> None:
         assert isinstance(load_config(file), Config)
     except ConfigError as error:
         assert error.lines
-        assert all(line.startswith(f"{file}: ") and line.isprintable() for line in error.lines)
+        assert all(line.startswith(f"{file}:") and line.isprintable() for line in error.lines)
 
 
 @settings(max_examples=150, deadline=None)

@@ -54,7 +54,7 @@ def groups(*names: str) -> list[dict[str, object]]:
         # EKS
         ("eks.version", "1.29", "is not a Kubernetes version HyperPod supports"),
         ("eks.version", "1.36", "(allowed: 1.30, 1.31, 1.32, 1.33, 1.34, 1.35)"),
-        ("eks.version", 1.3, '1.3 must be text; write it in quotes, "1.30"'),
+        ("eks.version", 1.3, "1.3 must be text; write it in quotes (allowed: 1.30, 1.31"),
         ("eks.deletion_protection", "true", "must be true or false; write it without quotes"),
         ("storage.throughput_mbps_per_tib", 100, "TiB (allowed: 125, 250, 500, 1000)"),
         (f"{GROUP}.instance_type", "ML.G5.12XLARGE", "did you mean ml.g5.12xlarge?"),
@@ -149,7 +149,7 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
         ("tags", {"": "v"}, "tags['']: '' must be 1 to 128 characters"),
         ("tags", {"AWS:k": "v"}, "tags['AWS:k']: 'AWS:k' must not start with aws:"),
         ("helm.adopt_namespaces", ["a_b"], "helm.adopt_namespaces[0]: 'a_b' must be 1 to 63"),
-        ("helm.values", {"a": {"b": [float("inf")]}}, "helm.values.a.b[0]: inf must be finite"),
+        ("helm.values", {"a": {"b": [float("inf")]}}, "helm.values.a.b[0]: .inf must be finite"),
         ("eks.admins", [ROLE, ROLE], f"eks.admins[1]: '{ROLE}' is listed twice"),
         (
             "eks",

@@ -10,7 +10,8 @@ import pytest
 
 from hyperpod_cdk import HelmConfig
 from hyperpod_cdk.helm.chart import HyperPodChartError
-from hyperpod_cdk.helm.dependencies import dependency_values
+from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.dependency_values import dependency_values
 from scripts.charts.packing import pack
 
 AGENT = "health-monitoring-agent"
@@ -50,7 +51,16 @@ def make_chart(request: pytest.FixtureRequest, tmp_path: Path) -> MakeChart:
     def chart(packaging: dict[str, Any] | None) -> Path:
         directory = tmp_path / "chart"
         (directory / "regional-values").mkdir(parents=True)
-        (directory / "Chart.yaml").write_text("name: chart\n")
+        (directory / "Chart.yaml").write_text(
+            "name: chart\n"
+            "dependencies: [{name: agent, alias: health-monitoring-agent}, {name: mpi}]\n"
+        )
+        (directory / "values.yaml").write_text("gpu-operator: {}\ncert-manager: {}\n")
+        (directory / "templates" / "packaging").mkdir(parents=True)
+        (directory / "templates" / "packaging" / "checks.yaml").write_text("{{ .Values }}")
+        (directory / "templates" / "certificates.yaml").write_text(
+            '{{ .Values.certificates.enabled }}{{ index $.Values "a-b" "c" }}'
+        )
         (directory / "regional-values" / "values-us-west-2.yaml").write_text(REGIONAL)
         if packaging is not None:
             (directory / "packaging.json").write_text(json.dumps(packaging))
@@ -66,9 +76,10 @@ def make_chart(request: pytest.FixtureRequest, tmp_path: Path) -> MakeChart:
 def values_of(
     helm: dict[str, Any], *, region: str = "us-west-2", chart: Path | None = None
 ) -> dict[str, Any]:
-    return dependency_values(
-        HelmConfig(**helm), region=region, instance_types=["ml.g5.xlarge"], chart=chart
-    )
+    config, types = HelmConfig(**helm), ["ml.g5.xlarge"]
+    if chart is None:
+        return dependency_values(config, region=region, instance_types=types)
+    return values_for_chart(chart, helm=config, region=region, instance_types=types)
 
 
 @pytest.mark.parametrize(
@@ -138,30 +149,40 @@ def test_values_that_the_chart_can_serve(
             "eu-west-1",
             DEFAULT,
             {},
-            r"no image of the health monitoring agent in region eu-west-1 \(regions: us-east-1, us",
+            r"region: 'eu-west-1' has no image of HyperPod's health monitoring agent, as regions "
+            r"without HyperPod do \(regions: us-east-1, us-west-2\): deploy to",
             id="region",
         ),
         pytest.param(
             "us-west-2",
             DEFAULT,
             {AGENT: {"region": "mars-1"}},
-            "in region mars-1",
+            "helm.values.health-monitoring-agent.region: 'mars-1' has no image",
             id="region-in-values",
         ),
         pytest.param(
             "us-west-2",
             GPU_OPERATOR,
             {},
-            "gpu-operator needs the chart gpu-operator v26.3.1, which is not in this package: add "
-            "it to charts/pins.yaml and run `make charts`, or set components.gpu_operator to false",
+            "helm.components.gpu_operator: true needs the chart gpu-operator v26.3.1, which is not "
+            "in .*: add it to charts/pins.yaml and run `make charts`, or set this to false",
             id="absent",
         ),
         pytest.param(
             "us-west-2",
             DEFAULT,
             {"certificates": {"enabled": True}},
-            "cert-manager needs the chart",
+            "helm.values.certificates.enabled: true needs the chart cert-manager v1.18.2",
             id="absent-other-condition",
+        ),
+        pytest.param(
+            "us-west-2",
+            DEFAULT,
+            {"certificate": {"enabled": True}},
+            "helm.values.certificate: 'certificate' is not a value of the chart, and Helm would "
+            r"ignore it; did you mean certificates\? \(values: a-b, cert-manager, certificates, "
+            r"global, gpu-operator, health-monitoring-agent, mpi, tags\)",
+            id="unknown-value",
         ),
     ],
 )
@@ -193,8 +214,8 @@ def test_the_gpu_operator_takes_the_registries_of_the_region(make_chart: MakeCha
 @pytest.mark.parametrize(
     ("region", "message"),
     [
-        ("us-east-1", r"no images of the GPU operator for region us-east-1 \(regions: us-west-2\)"),
-        pytest.param(cdk.Aws.REGION, "gpu_operator needs the region", id="token"),
+        ("us-east-1", r"'us-east-1' has no images of the GPU operator \(regions: us-west-2\)"),
+        pytest.param(cdk.Aws.REGION, "region: null must be set for gpu_operator", id="token"),
     ],
 )
 def test_the_gpu_operator_without_registries(

@@ -282,8 +282,8 @@ def test_what_the_rules_of_a_cluster_refuse_is_refused_in_lines(
 
     needs = "needs cluster.node_provisioning_mode: Continuous"
     starts = [
-        f"Stack/Cluster: cluster.instance_groups[1].min_instance_count: 0 {needs}",
-        f"Stack/Cluster: cluster.instance_groups[1].capacity: 'Spot' {needs}",
+        f"Stack/Cluster: cluster.instance_groups[1] (cpu).min_instance_count: 0 {needs}",
+        f"Stack/Cluster: cluster.instance_groups[1] (cpu).capacity: 'Spot' {needs}",
     ]
     assert len(caught.value.lines) == len(starts)
     for line, start in zip(caught.value.lines, starts, strict=True):
@@ -300,7 +300,9 @@ def test_what_the_rules_of_a_cluster_warn_of_is_an_annotation_that_can_be_acknow
     (message,) = warnings(made)
     cdk.Annotations.of(stack).acknowledge_warning(rule, "It only serves models.")
 
-    assert message.startswith("cluster.instance_groups[0].threads_per_core: 1 leaves 96 of the 192")
+    assert message.startswith(
+        "cluster.instance_groups[0] (gpu).threads_per_core: 1 leaves 96 of the 192"
+    )
     assert message.endswith(f"[ack: {rule}]")
     assert warnings(made) == []
 

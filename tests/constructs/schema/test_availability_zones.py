@@ -1,9 +1,10 @@
 """The rule from a region's name to its zone IDs, against the IDs AWS uses."""
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.schema.availability_zones import zone_id_prefix
+from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId, zone_id_prefix
 
 PREFIXES = {
     "af-south-1": "afs1",
@@ -60,3 +61,30 @@ def test_every_public_region_has_a_prefix_of_its_own() -> None:
 @pytest.mark.parametrize("region", ["us-iso-east-1", "us-isob-east-1", "eusc-de-east-1", "nowhere"])
 def test_region_without_a_known_rule(region: str) -> None:
     assert zone_id_prefix(region) is None
+
+
+@pytest.mark.parametrize(
+    "zone",
+    [
+        *("use1-az6", "usw2-az4", "apne1-az4", "apne2-az4", "cac1-az4", "euw1-az3", "cnnw1-az3"),
+        # Of the isolated regions, AWS publishes no IDs.
+        "usie1-az9",
+    ],
+)
+def test_a_zone_that_may_be(zone: str) -> None:
+    assert TypeAdapter(AvailabilityZoneId).validate_python(zone) == zone
+
+
+@pytest.mark.parametrize(
+    ("zone", "region"),
+    [
+        ("use1-az7", "us-east-1"),
+        ("usw2-az8", "us-west-2"),
+        ("usw2-az5", "us-west-2"),
+        ("euw1-az4", "eu-west-1"),
+        ("usgw1-az4", "us-gov-west-1"),
+    ],
+)
+def test_a_zone_that_the_region_does_not_have(zone: str, region: str) -> None:
+    with pytest.raises(ValidationError, match=rf"is not a zone of {region} \(zones: .*-az3"):
+        TypeAdapter(AvailabilityZoneId).validate_python(zone)

@@ -37,6 +37,17 @@ REGIONS = [
     one(region_offers, "region unknown", config(group(TRAINIUM), region=None)),
     one(
         region_offers,
+        "region without HyperPod",
+        config(group(CPU), region="af-south-1", network=BY_NAME),
+        (WARNING, "region", "has no instance of HyperPod in SageMaker's price list"),
+    ),
+    one(
+        region_offers,
+        "region of no price list",
+        config(group(CPU), region="us-gov-west-1", network=BY_NAME),
+    ),
+    one(
+        region_offers,
         "region without a list",
         config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
     ),
@@ -148,7 +159,9 @@ TRAINING_PLANS = [
         training_plans,
         "zone by name",
         config(group(GPU, training_plan_arn=PLAN), network=BY_NAME),
-        in_group(WARNING, "availability_zone_id", "leaves the zone to its place"),
+        in_group(
+            WARNING, "availability_zone_id", "puts the group into the region's first zone by name"
+        ),
     ),
 ]
 

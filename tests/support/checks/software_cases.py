@@ -2,6 +2,7 @@
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.no_admins import no_admins
+from hyperpod_cdk.checks.secret_values import secret_values
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.checks.cases import (
     CHECKS,
@@ -91,4 +92,33 @@ ADMINS = [
     ),
 ]
 
-CASES = [*UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT, *ADMINS]
+_NO_SECRETS = {
+    "existingSecret": "grafana",
+    "secretName": "grafana",
+    "tokenTTL": "1h",
+    "password": "",
+    "automountServiceAccountToken": True,
+    "env": [{"name": "REGION", "value": "us-west-2"}],
+}
+_SECRETS = {
+    "grafana": {"adminPassword": "hunter2", "apiKey": "hunter2", "TOKEN": "hunter2"},
+    "env": [{"name": "HF_TOKEN", "value": "hunter2"}],
+    "client-secret": "hunter2",
+}
+_LOOKS = "looks like a secret, and chart values are readable in the template"
+
+SECRETS = [
+    one(secret_values, "none", config(helm={"values": _NO_SECRETS})),
+    one(
+        secret_values,
+        "in every form",
+        config(helm={"values": _SECRETS}),
+        (WARNING, "helm.values.grafana.adminPassword", _LOOKS),
+        (WARNING, "helm.values.grafana.apiKey", _LOOKS),
+        (WARNING, "helm.values.grafana.TOKEN", _LOOKS),
+        (WARNING, "helm.values.env[0].value", _LOOKS),
+        (WARNING, "helm.values.client-secret", _LOOKS),
+    ),
+]
+
+CASES = [*UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT, *ADMINS, *SECRETS]

@@ -1,0 +1,44 @@
+"""Chart values are no place for secrets."""
+
+import re
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, Path, warning
+
+_SECRET = re.compile(
+    r"(password|passwd|passphrase|secret|token|credential|(api|access|private)[-_]?key)s?$",
+    re.IGNORECASE,
+)
+# existingSecret: the name of a Secret, which is where it belongs.
+_NAME_OF_A_SECRET = re.compile(r"existing", re.IGNORECASE)
+
+
+def secret_values(config: Config) -> Iterator[Finding]:
+    """Find values of the chart whose keys say that they are secret; the values are not shown.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/security-best-practices.html
+    """
+    for path, name in _secrets(config.helm.values, ("helm", "values")):
+        yield warning(
+            path,
+            name,
+            "looks like a secret, and chart values are readable in the template and in logs; make "
+            "a Kubernetes Secret of your own, and name that where the chart takes a name",
+        )
+
+
+def _secrets(node: object, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield where a secret is, and the name that says so."""
+    if isinstance(node, list):
+        for index, item in enumerate(node):
+            yield from _secrets(item, (*path, index))
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if isinstance(value, str) and value:
+                # An environment variable: {name: API_TOKEN, value: ...}
+                name = str(node.get("name")) if key == "value" else key
+                if _SECRET.search(name) and not _NAME_OF_A_SECRET.match(name):
+                    yield (*path, key), name
+            else:
+                yield from _secrets(value, (*path, key))

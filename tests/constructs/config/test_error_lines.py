@@ -1,0 +1,316 @@
+"""A mistake in a file is one line that begins with the file, the line, and the key."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.loading import check_chart
+from tests.support.configs import CONFIG_FOLDER
+
+CONFIG = """\
+name: ml
+region: us-west-2
+network:
+  availability_zone_ids: [usw2-az1, usw2-az2]
+eks:
+  version: "1.34"
+storage:
+  throughput_mbps_per_tib: 250
+helm:
+  values:
+    mpi-operator: {}
+cluster:
+  node_recovery: Automatic
+  instance_groups:
+    - name: system
+      instance_type: ml.m5.2xlarge
+      instance_count: 1
+    - name: gpu
+      instance_type: ml.p5.48xlarge
+      instance_count: 1
+      capacity: OnDemand
+      labels:
+        team: research
+"""
+# The places of the configuration that the cases are about.
+GPU = "cluster.instance_groups[1] (gpu)"
+CLUSTER_KEYS = (
+    "wait_for, wait_minutes, on_shortage, on_create_failure, software_update, name, "
+    "node_recovery, node_provisioning_mode, auto_scaling, role_arn, tiered_storage, "
+    "instance_groups, restricted_instance_groups, shared_environment"
+)
+LABEL_KEY = (
+    r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+    r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
+)
+
+
+def lines_of(path: Path, text: str) -> list[str]:
+    """Load a file with this text; return what follows its name in each line of the refusal."""
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert all(line.startswith(f"{path}:") for line in caught.value.lines)
+    return [line.removeprefix(f"{path}:") for line in caught.value.lines]
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong", "line"),
+    [
+        pytest.param(
+            "ml.p5.48xlarge",
+            "ml.p5.48xlrge",
+            f"19: {GPU}.instance_type: 'ml.p5.48xlrge' is not a HyperPod instance type; did you "
+            "mean ml.p5.48xlarge? (allowed: 209 types, see config/schema.json)",
+            id="type",
+        ),
+        pytest.param(
+            "instance_count: 1\n      capacity",
+            "instance_count: '1'\n      capacity",
+            f"20: {GPU}.instance_count: '1' must be a whole number; write it without quotes",
+            id="number-in-quotes",
+        ),
+        pytest.param(
+            "throughput_mbps_per_tib: 250",
+            "throughput_mbps_per_tib: 200",
+            "8: storage.throughput_mbps_per_tib: 200 is not a throughput of PERSISTENT_2 in MB/s "
+            "per TiB (allowed: 125, 250, 500, 1000)",
+            id="number-between",
+        ),
+        pytest.param(
+            "node_recovery: Automatic",
+            "execution_role_arn: arn:aws:iam::111122223333:role/Nodes",
+            "13: cluster.execution_role_arn: 'execution_role_arn' is not a key here, but under "
+            f"instance_groups[] or restricted_instance_groups[] (keys: {CLUSTER_KEYS})",
+            id="key-of-another-section",
+        ),
+        pytest.param(
+            "availability_zone_ids: [usw2-az1, usw2-az2]",
+            "vpc_id: vpc-0123456789abcdef0",
+            "4: network.vpc_id: 'vpc_id' is not a key here: the deployment makes a VPC of its own, "
+            "of vpc_cidr, and takes no existing one (keys: vpc_cidr, public_subnet_cidrs, "
+            "eks_subnet_cidrs, availability_zone_ids, hyperpod_subnets)",
+            id="existing-vpc",
+        ),
+        pytest.param(
+            'version: "1.34"',
+            "version: 1.30",
+            "6: eks.version: 1.30 must be text; write it in quotes "
+            "(allowed: 1.30, 1.31, 1.32, 1.33, 1.34, 1.35)",
+            id="version-without-quotes",
+        ),
+        pytest.param(
+            "node_recovery: Automatic",
+            "node_recovery: no",
+            "13: cluster.node_recovery: no must be text (allowed: Automatic, None)",
+            id="no",
+        ),
+        pytest.param(
+            "name: system",
+            "name: no",
+            "15: cluster.instance_groups[0].name: no must be text; write it in quotes",
+            id="no-choices",
+        ),
+        pytest.param(
+            "capacity: OnDemand",
+            "capacity: {type: spot}",
+            f"21: {GPU}.capacity: {{'type': 'spot'}} must be text, not a mapping "
+            "(allowed: OnDemand, Spot)",
+            id="mapping-for-text",
+        ),
+        pytest.param(
+            "  version: ",
+            "\tversion: ",
+            "6:1: YAML syntax error: a tab; indent with spaces, not tabs",
+            id="tab",
+        ),
+        pytest.param(
+            "team: research",
+            "-team: research",
+            f"23: {GPU}.labels.-team: '-team' must match {LABEL_KEY}, the API's pattern for a "
+            "label's key such as example.com/team",
+            id="label-key",
+        ),
+        pytest.param(
+            "team: research",
+            "team: re search",
+            f"23: {GPU}.labels.team: 're search' must match "
+            "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?, the API's pattern for a label's value "
+            "such as research",
+            id="label-value",
+        ),
+        pytest.param(
+            "usw2-az2",
+            "usw2-az8",
+            "4: network.availability_zone_ids[1]: 'usw2-az8' is not a zone of us-west-2 (zones: "
+            "usw2-az1, usw2-az2, usw2-az3, usw2-az4)",
+            id="zone-number",
+        ),
+        pytest.param(
+            "usw2-az2",
+            "usq2-az2",
+            "4: network.availability_zone_ids[1]: 'usq2-az2' must be a zone of the deployment's "
+            "region: region us-west-2 has IDs such as usw2-az1",
+            id="zone-letters",
+        ),
+        pytest.param(
+            "region: us-west-2\nnetwork:\n  availability_zone_ids: [usw2-az1, usw2-az2]",
+            "network:\n  availability_zone_ids: [usw2-az1, usq2-az2]",
+            "3: network.availability_zone_ids[1]: 'usq2-az2' is of no AWS region (an example: "
+            "usw2-az1); in an isolated region, set region",
+            id="zone-letters-without-a-region",
+        ),
+        pytest.param(
+            "instance_count: 1\n      capacity: OnDemand",
+            "instance_count: 0x2710\n      capacity: OnDemand",
+            f"20: {GPU}.instance_count: 0x2710 must be 0 to 6758, the API's limits for an instance "
+            "count",
+            id="number-as-written",
+        ),
+        pytest.param(
+            "name: gpu\n      instance_type: ml.p5.48xlarge\n      instance_count: 1",
+            "instance_type: ml.p5.48xlarge\n      instance_count: 1",
+            "18: cluster.instance_groups[1].name: is missing and has no default",
+            id="missing",
+        ),
+    ],
+)
+def test_the_line_of_a_mistake(written: str, wrong: str, line: str, tmp_path: Path) -> None:
+    assert CONFIG.count(written) == 1
+
+    assert lines_of(tmp_path / "mine.yaml", CONFIG.replace(written, wrong)) == [line]
+
+
+def test_the_configuration_of_these_cases_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(CONFIG)
+
+    assert load_config(path).name == "ml"
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong", "line"),
+    [
+        pytest.param(
+            "mpi-operator: {}",
+            "mpi-operater: {}",
+            "11: helm.values.mpi-operater: 'mpi-operater' is not a value of the chart, and Helm "
+            "would ignore it; did you mean mpi-operator? (values: global, mpi-operator, tags)",
+            id="value",
+        ),
+        pytest.param(
+            "region: us-west-2\nnetwork:\n  availability_zone_ids: [usw2-az1, usw2-az2]",
+            "region: af-south-1",
+            "2: region: 'af-south-1' has no image of HyperPod's health monitoring agent, as "
+            "regions without HyperPod do (regions: us-west-2): deploy to one of these, or name an "
+            "image of your own in helm.values.health-monitoring-agent.hmaimage",
+            id="region",
+        ),
+    ],
+)
+def test_the_line_of_what_a_chart_lacks(
+    written: str, wrong: str, line: str, tmp_path: Path
+) -> None:
+    path, chart = tmp_path / "mine.yaml", tmp_path / "chart"
+    path.write_text(CONFIG.replace(written, wrong))
+    chart.mkdir()
+    (chart / "Chart.yaml").write_text("name: chart\n")
+    (chart / "values.yaml").write_text("mpi-operator: {enabled: true}\n")
+    (chart / "packaging.json").write_text('{"health_monitoring_agent_regions": ["us-west-2"]}')
+
+    with pytest.raises(ConfigError) as caught:
+        check_chart(load_config(path), path=path, chart=chart)
+
+    assert caught.value.lines == (f"{path}:{line}",)
+
+
+GROUPS = "name: ml\ncluster:\n  instance_groups:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param(
+            f"{GROUPS}    - &g {{name: a, instance_type: ml.m5.large, instance_count: 1}}\n"
+            "    - {<<: *g, name: b, instance_count: -1}\n",
+            "5: cluster.instance_groups[1] (b).instance_count: -1 ",
+            id="own-key-beside-a-merged-one",
+        ),
+        pytest.param(
+            f"helm: {{values: {{x: &l {{team: -a}}}}}}\n{GROUPS}"
+            "    - {name: a, instance_type: ml.m5.large, instance_count: 1, labels: *l}\n",
+            "1: cluster.instance_groups[0] (a).labels.team: '-a' must match ",
+            id="mapping-behind-an-alias",
+        ),
+        pytest.param(
+            f"{GROUPS}    - name: a\n      instance_type: ml.m5.large\n      instance_count: 1\n"
+            "      <<: &more\n        threads_per_core: 3\n",
+            "8: cluster.instance_groups[0] (a).threads_per_core: 3 ",
+            id="merged-key",
+        ),
+        pytest.param(
+            f"{GROUPS}    - &a {{name: a, instance_type: ml.m5.large, instance_count: 1}}\n"
+            "    - &b {<<: *a, name: b}\n    - {<<: *b, name: b}\n",
+            "6: cluster.instance_groups[2] (b).name: 'b' is already the name of ",
+            id="merged-twice",
+        ),
+    ],
+)
+def test_aliases_and_merges_lead_to_what_is_written(text: str, line: str, tmp_path: Path) -> None:
+    first, *_ = lines_of(tmp_path / "mine.yaml", text)
+
+    assert first.startswith(line)
+
+
+SHIPPED = {path: path.read_text("utf-8") for path in sorted(CONFIG_FOLDER.glob("*.yaml"))}
+
+
+# Their keys are the user's own.
+FREE = ("labels", "tags", "values")
+
+
+def keys(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
+    """Yield each key of a configuration that is not free."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield key
+            yield from keys(value) if key.value not in FREE else ()
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from keys(item)
+
+
+PLACES = [
+    (path, key.start_mark.index, key.value)
+    for path, text in SHIPPED.items()
+    for key in keys(yaml.compose(text, Loader=yaml.SafeLoader))
+]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("typos") / "mine.yaml"
+
+
+@settings(max_examples=60, deadline=None)
+@given(place=st.sampled_from(PLACES), at=st.integers(0, 30), letter=st.sampled_from("xzqj"))
+def test_a_typo_in_a_key_is_found_on_its_line(
+    file: Path, place: tuple[Path, int, str], at: int, letter: str
+) -> None:
+    source, index, key = place
+    typo = key[: at % len(key)] + letter + key[at % len(key) + 1 :]
+    assume(typo != key)
+    text = SHIPPED[source]
+    number = text[:index].count("\n") + 1
+
+    found = lines_of(file, text[:index] + typo + text[index + len(key) :])
+
+    named = [line for line in found if repr(typo) in line]
+    assert [line.partition(": ")[0] for line in named] == [str(number)]
+    for line in found:
+        assert 1 <= int(line.partition(": ")[0]) <= text.count("\n")
