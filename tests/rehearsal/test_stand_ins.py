@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, load_config
 from rehearsal.aws.clients import AwsClients, aws_clients
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
 from rehearsal.environment import VpcSubnets
 from rehearsal.hyperpod import HyperPodApi, HyperPodService
-from rehearsal.stand_ins import account_of, stand_ins
+from rehearsal.stand_ins import account_of, named_account, stand_ins
 from tests.conftest import Configure
+from tests.support.configs import CONFIG_FOLDER
 from tests.support.local_aws import delete, deploy, resource
 
 IAM = "arn:aws:iam::111122223333"
@@ -130,6 +131,11 @@ def test_nothing_is_made_for_the_default(default_config: Config) -> None:
 @pytest.mark.parametrize("case", ["admins", "keys", "training plan"])
 def test_any_arn_names_the_account(case: str, configure: Configure) -> None:
     assert account_of(configure(NAMED[case][0])) == "111122223333"
+
+
+def test_one_local_aws_holds_every_shipped_configuration() -> None:
+    named = {named_account(load_config(path)) for path in CONFIG_FOLDER.glob("*.yaml")}
+    assert named == {None, "111122223333"}
 
 
 def test_the_account_is_the_one_named_most(configure: Configure) -> None:
