@@ -223,14 +223,18 @@ class Stage:
             return str(error)
         return None
 
-    def check_deletion(self) -> tuple[int, str]:
-        """Run what `make destroy` runs before CloudFormation; return exit code and output."""
+    def check_deletion(self, environment: Mapping[str, str]) -> tuple[int, str]:
+        """Run what `make destroy` runs before CloudFormation; return exit code and output.
+
+        Args:
+            environment: Credentials of whoever destroys.
+        """
         done = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-m", "scripts.deletion_check", "--config", str(self._current)],
             cwd=_REPOSITORY,
             env={
                 **self.environment.aws.environment(),
-                **self.deployer.environment(),
+                **environment,
                 "PATH": os.environ.get("PATH", os.defpath),
                 "PYTHONPATH": "lambda",
             },
