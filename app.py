@@ -20,7 +20,7 @@ from hyperpod_cdk.loading import check_chart
 from stacks.helm_chart import HelmChartMissingError, helm_chart
 
 if TYPE_CHECKING:
-    import aws_cdk as cdk
+    pass
 
 _CDK_JSON = Path(__file__).with_name("cdk.json")
 

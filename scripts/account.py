@@ -20,9 +20,9 @@ from botocore.exceptions import (
 
 from hyperpod_cdk import Config, ConfigError, load_config
 
-# The parameter of a bootstrap stack with CDK's default qualifier:
-# https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html
-_BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
+BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
+"""The parameter of a bootstrap stack with CDK's default qualifier:
+https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html"""
 _REFUSED = 2
 
 
@@ -81,7 +81,7 @@ def refuse_unless_bootstrapped(
     """
     parameters = session.client("ssm", region_name=place.region)
     try:
-        parameters.get_parameter(Name=_BOOTSTRAP_VERSION)
+        parameters.get_parameter(Name=BOOTSTRAP_VERSION)
     except ClientError as error:
         if error.response["Error"]["Code"] == "ParameterNotFound":
             raise AccountError(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from scripts.account import BOOTSTRAP_VERSION
 from scripts.deployer_policy.documents import Document, Statement, document_of
 from scripts.deployer_policy.names import Names, Place
 
@@ -34,12 +35,16 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     place, (cluster,) = names.place, names.of_type("AWS::EKS::Cluster")
     where = f"{place.region}:{place.account}"
     eks = f"arn:{place.partition}:eks:{where}"
-    stack = f"arn:{place.partition}:cloudformation:{where}:stack/{names.deployment}-hyperpod/*"
+    stacks = f"arn:{place.partition}:cloudformation:{where}:stack/{names.deployment}"
+    version = f"arn:{place.partition}:ssm:{where}:parameter{BOOTSTRAP_VERSION}"
     roles = sorted(set(_bootstrap_roles(assembly, place)))
     if roles:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
-    # What `make destroy` looks at before CloudFormation deletes anything.
-    yield _allow("FindStack", ["cloudformation:DescribeStacks"], [stack])
+    # What `make deploy` looks at before CloudFormation creates anything.
+    yield _allow("FindBootstrap", ["ssm:GetParameter"], [version])
+    # What `make destroy` and `make destroy-all` look at before it deletes anything.
+    looked_at = [f"{stacks}-hyperpod/*", f"{stacks}-storage/*"]
+    yield _allow("FindStacks", ["cloudformation:DescribeStacks"], looked_at)
     yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
     # The command with which a refused deletion is consented to.
     yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {

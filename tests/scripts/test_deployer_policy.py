@@ -210,6 +210,9 @@ def test_scripts_that_call_aws_are_known() -> None:
 
     # Who adds one adds what it calls to the deployer's policy.
     assert calling == {
+        "scripts/account.py",
+        # Asks what EKS offers to everybody; no part of a deployment.
+        "scripts/addon_versions.py",
         "scripts/deletion_check.py",
         # Asks who it is, which is always allowed.
         "scripts/deployer_policy/__main__.py",
