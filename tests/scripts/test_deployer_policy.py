@@ -9,9 +9,7 @@ from policy_sentry.querying.actions import get_action_data
 
 from hyperpod_cdk import load_config
 from provisioner.framework import consent
-from rehearsal.aws.cloudformation.resource_schemas import schemas
-from rehearsal.aws.iam.action_resources import DATA_FILE, action_resources, is_possible
-from scripts import generate_action_resources
+from rehearsal.aws.iam.action_resources import action_resources
 from scripts.deployer_policy import __main__ as command
 from scripts.deployer_policy import deployer
 from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A_ROLE, size, split
@@ -20,41 +18,13 @@ from scripts.deployer_policy.needs import needs
 from scripts.deployer_policy.policies import Policies, policies_of
 from scripts.picture.templates import Address, Resource
 from tests.conftest import Assemble, Configure
+from tests.rehearsal.aws.test_action_resources import YOUNGER
 from tests.support.configs import EVERY_FIELD, REPOSITORY
 from tests.test_packages import imported
 
 ACCOUNT = "111122223333"
 PLACE = Place(partition="aws", region="us-west-2", account=ACCOUNT)
 KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-# Actions of handlers that are younger than the pinned reference: they stand on every resource.
-YOUNGER = {
-    "ec2:CreateVpcEncryptionControl",
-    "ec2:DescribeVpcEncryptionControls",
-    "eks:ActivateCertificateAuthority",
-    "lambda:AssociateRuntimeAlias",
-    "lambda:GetFunctionScalingConfig",
-    "lambda:PassCapacityProvider",
-    "lambda:PutFunctionScalingConfig",
-    "logs:PutBearerTokenAuthentication",
-    "logs:PutLogGroupDeletionProtection",
-    "s3:UpdateBucketMetadataAnnotationTableConfiguration",
-    "s3files:ListMountTargets",
-    "vpc-lattice:DescribeServiceNetworkVpcEndpointAssociation",
-}
-# Kinds of resources that no deployment has, so that the handlers' actions on them are left out.
-ELSEWHERE = {
-    "code signing config",  # of Lambda
-    "deliverystream",
-    "group",
-    "instance-profile",
-    "ipam-pool",
-    "user",
-    "vpn-gateway",
-    "TableBucket",
-    "Table",
-    # Of EFS, beside what no action requires.
-    "access-point",
-}
 LINKED = {"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}
 CONFIGS: list[Any] = [
     pytest.param({}, id="default"),
@@ -135,7 +105,6 @@ def test_names_begin_with_that_of_the_deployment(default: Policies) -> None:
         "arn:aws:s3:::ml-*",
         f"arn:aws:s3:::sagemaker-ml-{ACCOUNT}-us-west-2",
     }
-    assert allowed_on(default, "ec2:DeleteSubnet") == {f"arn:aws:ec2:us-west-2:{ACCOUNT}:subnet/*"}
 
 
 def test_roles_are_passed_to_the_services_that_assume_them(default: Policies) -> None:
@@ -226,32 +195,6 @@ def test_a_large_statement_is_split() -> None:
     assert len(documents) > 2
     assert all(size(document) <= DOCUMENT_CHARACTERS for document in documents)
     assert [a for d in documents for s in d["Statement"] for a in s["Action"]] == actions
-
-
-def test_the_data_file_is_what_the_reference_says() -> None:
-    assert DATA_FILE.read_text("utf-8") == generate_action_resources.render()
-
-
-def test_what_the_reference_does_not_know_is_younger() -> None:
-    actions = {
-        action
-        for schema in schemas().values()
-        for handler in schema.permissions.values()
-        for action in handler
-    }
-
-    assert actions - action_resources().keys() == YOUNGER
-
-
-def test_what_is_left_out_is_done_to_other_kinds_of_resources() -> None:
-    left_out = {
-        kind
-        for action, known in action_resources().items()
-        if not is_possible(action)
-        for kind in known.required.keys() - {*known.kinds}
-    }
-
-    assert left_out <= ELSEWHERE | {"file-system"}
 
 
 def run(
