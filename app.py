@@ -68,7 +68,7 @@ def main(
     )
     try:
         add_stacks(app, config=loaded, chart=packaged, scripts=scripts)
-    except (ConfigError, TooLargeError) as error:
+    except (ConfigError, HyperPodChartError, TooLargeError) as error:
         return _refused(error)
     app.synth()
     return 0

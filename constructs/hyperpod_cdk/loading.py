@@ -54,10 +54,13 @@ def check_chart(config: Config, *, path: Path, chart: Path) -> None:
         ConfigError: The chart lacks something; every finding has its own line.
         HyperPodChartError: It is no chart.
     """
-    found = chart_findings(
-        read_hyperpod_chart(chart),
-        helm=config.helm,
-        region=config.region,
-        instance_types=config.cluster.instance_types,
+    found = list(
+        chart_findings(
+            read_hyperpod_chart(chart),
+            helm=config.helm,
+            region=config.region,
+            instance_types=config.cluster.instance_types,
+        )
     )
-    read_yaml(path).refuse(found)
+    if found:
+        read_yaml(path).refuse(found)

@@ -1,4 +1,4 @@
-"""Prints the project's figures: synthesis ratios, package size, import time.
+"""Prints the project's figures: synthesis ratios, first error, package size, import time.
 
 Ratios of whole processes, run in turn; quote the medians. Run with `make benchmark`.
 """
@@ -27,6 +27,7 @@ _RUNS = 7
 _EMPTY_APP = "import aws_cdk\napp = aws_cdk.App()\naws_cdk.Stack(app, 'Empty')\napp.synth()\n"
 _MOST_SYNTH_RATIO = 1.6
 _MOST_LARGE_RATIO = 2
+_MOST_FIRST_ERROR_SECONDS = 2.0
 _MOST_PACKAGE_MB = 12.0
 _MB = 1_000_000
 
@@ -36,6 +37,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(scratch)
         _synthesis(directory)
+        _first_error(directory)
         package = _package(directory)
         _handler_import(package)
 
@@ -92,6 +94,23 @@ def _print(name: str, other: str, pairs: Sequence[tuple[float, float]], *, most:
     )
 
 
+def _first_error(directory: Path) -> None:
+    config = directory / "typo.yaml"
+    text = (_REPOSITORY / "config" / "default.yaml").read_text("utf-8")
+    config.write_text(text.replace("instance_type:", "instance_typ:"), encoding="utf-8")
+
+    def refuse() -> None:
+        _run(
+            [sys.executable, "app.py"],
+            code=2,
+            CDK_OUTDIR=str(directory / "typo"),
+            CDK_CONTEXT_JSON=json.dumps({"config": str(config)}),
+        )
+
+    seconds = statistics.median(_seconds(refuse) for _ in range(_RUNS))
+    print(f"first error: {seconds:.2f} s (at most {_MOST_FIRST_ERROR_SECONDS:.0f})")
+
+
 def _package(directory: Path) -> Path:
     template = directory / "default" / "cdk.out"
     package = next(path.parent for path in template.glob("asset.*/provisioner"))
@@ -128,7 +147,7 @@ def _seconds(action: Callable[[], None]) -> float:
     return time.perf_counter() - begun
 
 
-def _run(command: Sequence[str], **environment: str) -> None:
+def _run(command: Sequence[str], *, code: int = 0, **environment: str) -> None:
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     done = subprocess.run(
         command,
@@ -138,7 +157,7 @@ def _run(command: Sequence[str], **environment: str) -> None:
         text=True,
         check=False,
     )
-    if done.returncode != 0:
+    if done.returncode != code:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
 
 

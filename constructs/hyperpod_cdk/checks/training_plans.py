@@ -42,6 +42,6 @@ def _zone_findings(
         yield warning(
             (*where, "availability_zone_id"),
             None,
-            "puts the group into the region's first zone by name, another one in each account; "
+            "puts the group into the region's first zone by name, which differs between accounts; "
             "name the training plan's zone by ID here and in network.availability_zone_ids",
         )

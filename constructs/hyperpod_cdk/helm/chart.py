@@ -14,6 +14,7 @@ import yaml
 _PACKAGING = "packaging.json"
 _REGIONAL, _YAML = "regional-values/values-", ".yaml"
 _CHART, _VALUES, _TEMPLATES = "Chart.yaml", "values.yaml", "templates/"
+_SUBCHART = re.compile(r"charts/[^/]+/Chart\.yaml")
 # `make charts` adds it; it looks for values that the chart ignores.
 _OWN_TEMPLATES = "templates/packaging/"
 # `.Values.name`, `index .Values "name"`, or all of them at once.
@@ -104,21 +105,37 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
 
 
 def _value_names(files: Mapping[str, str]) -> frozenset[str] | None:
-    """Return the top-level values that a chart has, that its templates read, or its subcharts."""
-    chart = yaml.safe_load(files.get(_CHART, "")) or {}
-    subcharts = [entry.get("alias") or entry["name"] for entry in chart.get("dependencies") or ()]
-    templates = [text for name, text in files.items() if name.startswith(_TEMPLATES)]
-    read = [name or key for text in templates for name, key in _READ_VALUE.findall(text)]
-    if not all(read):
-        return None
-    return frozenset(
-        (*_VALUES_OF_HELM, *(yaml.safe_load(files.get(_VALUES, "")) or {}), *subcharts, *read)
-    )
+    """Return the top-level values that a chart has, that it reads, or that are its subcharts'."""
+    names: set[object] = {*_VALUES_OF_HELM, *_mapping(files, _VALUES)}
+    for entry in _mapping(files, _CHART).get("dependencies") or ():
+        if not isinstance(entry, dict):
+            raise ValueError(f"a dependency in {_CHART} is not a mapping")
+        names.add(entry.get("alias") or entry.get("name"))
+        conditions = str(entry.get("condition") or "").split(",")
+        names.update(condition.strip().partition(".")[0] for condition in conditions)
+    for file, text in files.items():
+        if _SUBCHART.fullmatch(file):
+            names.add(_mapping(files, file).get("name"))
+        elif file.startswith(_TEMPLATES):
+            read = {name or key for name, key in _READ_VALUE.findall(text)}
+            if "" in read:  # all of them at once
+                return None
+            names |= read
+    return frozenset(name for name in names if isinstance(name, str) and name)
+
+
+def _mapping(files: Mapping[str, str], name: str) -> dict[str, Any]:
+    content = yaml.safe_load(files.get(name, "")) or {}
+    if not isinstance(content, dict):
+        raise ValueError(f"{name} is not a mapping")
+    return content
 
 
 def _is_wanted(name: str) -> bool:
     if name.startswith(_TEMPLATES):
         return not name.startswith(_OWN_TEMPLATES)
+    if _SUBCHART.fullmatch(name):
+        return True
     is_regional = name.startswith(_REGIONAL) and name.endswith(_YAML)
     return is_regional or name in (_PACKAGING, _CHART, _VALUES)
 
@@ -130,11 +147,11 @@ def _archive_files(path: Path) -> dict[str, str]:
             name = member.name.partition("/")[2]
             content = archive.extractfile(member) if _is_wanted(name) else None
             if content is not None:
-                files[name] = content.read().decode()
+                files[name] = content.read().decode(errors="replace")
     return files
 
 
 def _directory_files(path: Path) -> dict[str, str]:
     names = (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")))
     wanted = (name for name in names if _is_wanted(name) and (path / name).is_file())
-    return {name: (path / name).read_text("utf-8") for name in wanted}
+    return {name: (path / name).read_text("utf-8", errors="replace") for name in wanted}

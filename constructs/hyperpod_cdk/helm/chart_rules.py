@@ -139,7 +139,7 @@ def _agent(chart: HyperPodChart, *, region: str, helm: HelmConfig) -> Iterator[F
     keys = (AGENT, "region")
     in_values = value_at(helm.values, keys=keys) is not None
     message = (
-        "has no image of HyperPod's health monitoring agent, as regions without HyperPod do "
+        "has no image of HyperPod's health monitoring agent, so HyperPod may not be there "
         f"(regions: {', '.join(chart.agent_regions)}): deploy to one of these, or name an image of "
         f"your own in helm.values.{AGENT}.hmaimage"
     )

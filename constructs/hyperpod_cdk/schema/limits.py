@@ -208,10 +208,10 @@ def limit_findings(value: str | int, *, limits: Shape, noun: str) -> list[Findin
     size, unit = (len(value), " characters") if isinstance(value, str) else (value, "")
     if not _least(limits) <= size <= _most(limits):
         open_ended = limits.maximum is None
-        range_ = (
+        bounds = (
             f"{_least(limits)} or more" if open_ended else f"{_least(limits)} to {_most(limits)}"
         )
-        message = f"must be {range_}{unit}, the API's limits for {noun}"
+        message = f"must be {bounds}{unit}, the API's limits for {noun}"
         return [Finding(value=value, message=message)]
     if isinstance(value, str) and not limits.matches(value):
         message = f"must match {limits.pattern}, the API's pattern for {noun}"

@@ -206,8 +206,8 @@ def test_the_configuration_of_these_cases_is_right(tmp_path: Path) -> None:
         pytest.param(
             "region: us-west-2\nnetwork:\n  availability_zone_ids: [usw2-az1, usw2-az2]",
             "region: af-south-1",
-            "2: region: 'af-south-1' has no image of HyperPod's health monitoring agent, as "
-            "regions without HyperPod do (regions: us-west-2): deploy to one of these, or name an "
+            "2: region: 'af-south-1' has no image of HyperPod's health monitoring agent, so "
+            "HyperPod may not be there (regions: us-west-2): deploy to one of these, or name an "
             "image of your own in helm.values.health-monitoring-agent.hmaimage",
             id="region",
         ),

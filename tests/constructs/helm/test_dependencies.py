@@ -149,8 +149,8 @@ def test_values_that_the_chart_can_serve(
             "eu-west-1",
             DEFAULT,
             {},
-            r"region: 'eu-west-1' has no image of HyperPod's health monitoring agent, as regions "
-            r"without HyperPod do \(regions: us-east-1, us-west-2\): deploy to",
+            r"region: 'eu-west-1' has no image of HyperPod's health monitoring agent, so HyperPod "
+            r"may not be there \(regions: us-east-1, us-west-2\): deploy to",
             id="region",
         ),
         pytest.param(
@@ -247,3 +247,40 @@ def test_a_broken_archive_is_one_line(content: bytes, tmp_path: Path) -> None:
         values_of({}, chart=chart)
 
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("values.yaml", "- a list\n"),
+        ("values.yaml", "a: [\n"),
+        ("Chart.yaml", "text\n"),
+        ("Chart.yaml", "dependencies: [text]\n"),
+    ],
+)
+def test_a_chart_that_is_none_is_one_line(file: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(content)
+
+    with pytest.raises(HyperPodChartError, match=r"not a chart that can be read") as caught:
+        values_of({}, chart=tmp_path)
+
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["{{ toYaml .Values }}", "{{ range $.Values }}{{ end }}"])
+def test_a_chart_that_passes_all_values_on_is_not_judged(text: str, tmp_path: Path) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("name: chart\n")
+    (tmp_path / "templates" / "all.yaml").write_text(text)
+
+    assert values_of({"values": {"anything": 1}}, chart=tmp_path)["anything"] == 1
+
+
+def test_a_subchart_that_is_not_listed_has_values(tmp_path: Path) -> None:
+    (tmp_path / "charts" / "folder").mkdir(parents=True)
+    (tmp_path / "Chart.yaml").write_text("name: chart\n")
+    (tmp_path / "charts" / "folder" / "Chart.yaml").write_text("name: subchart\n")
+
+    values = values_of({"values": {"subchart": {"a": 1}}}, chart=tmp_path)
+
+    assert values["subchart"] == {"a": 1}

@@ -86,7 +86,7 @@ def test_a_region_that_the_newest_commit_has_no_image_for_is_a_failure(
     outcome = run("check")
     assert outcome.code == 1
     assert "error: the configuration does not fit the chart" in outcome.error
-    assert "region: 'us-west-2' " in outcome.error
+    assert "region: 'us-west-2' has no image of HyperPod's health monitoring agent" in outcome.error
 
 
 @pytest.mark.usefixtures("recorded")
