@@ -73,9 +73,11 @@ def _further_zone(stage: Stage) -> Iterator[Check]:
         groups = document["cluster"]["instance_groups"]
         # A group on a training plan must say so, once there are several.
         for group in groups:
-            group.setdefault("availability_zone_id", network.hyperpod_zone_ids[0])
-        place = {"name": _GROUP, "instance_count": 1, "availability_zone_id": zone}
-        groups.append({**groups[-1], **place})
+            if "override_vpc" not in group:
+                group.setdefault("availability_zone_id", network.hyperpod_zone_ids[0])
+        added = {**groups[-1], "name": _GROUP, "instance_count": 1, "availability_zone_id": zone}
+        added.pop("override_vpc", None)
+        groups.append(added)
 
     def without_group(document: dict[str, Any]) -> None:
         with_group(document)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rehearsal.aws.clients import AwsClients
 
-_OPERATIONS = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS")
+_OPERATIONS = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
 """Status of a stack in the first event of an operation."""
 
 

@@ -20,6 +20,8 @@ KNOWN = (
     r"cloudformation\.\w+: Value '' at '[\w.]*description' .* length greater than or equal to 1",
     # A stack's own events have the stack's statuses, of which the model has some.
     r"cloudformation\.DescribeStackEvents: Value '(REVIEW|\w+_CLEANUP)_IN_PROGRESS' at .* enum",
+    # EKS shows tags that there are not as an empty mapping.
+    r"eks\.\w+: Value '\{\}' at '[\w.]*tags' .* length greater than or equal to 1",
     # EC2 answers in lower case, whatever its model says.
     r"ec2\.DescribeVpcEndpoints: Value 'available' at '[\w.]*state' .* enum",
 )

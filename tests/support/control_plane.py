@@ -7,6 +7,7 @@ from typing import Any
 
 import boto3
 
+from rehearsal.environment import EksDependencies
 from rehearsal.kubernetes import Fault
 
 
@@ -55,7 +56,7 @@ class RecordingControlPlane:
         self, api_version: str, kind: str, namespace: str | None = None
     ) -> list[dict[str, Any]]:
         assert (api_version, namespace) == ("v1", None)
-        names = self.nodes if kind == "Node" else ()
+        names = {"Node": self.nodes, "Namespace": (EksDependencies.NAMESPACE,)}.get(kind, ())
         return [{"metadata": {"name": name}} for name in names]
 
     def inject(self, fault: Fault) -> None:

@@ -46,7 +46,7 @@ class FakeHyperPod:
         if cluster is None:
             return 400, {"__type": "ResourceNotFound", "message": f"Cluster {name} not found"}
         if operation == "ListClusterNodes":
-            count = sum(group["InstanceCount"] for group in cluster["InstanceGroups"])
+            count = sum(group["CurrentCount"] for group in cluster["InstanceGroups"])
             return 200, {
                 "ClusterNodeSummaries": [{"InstanceStatus": {"Status": "Running"}}] * count
             }
