@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,8 @@ class Stage:
         express = self.express if express is None else express
         self._synth()
         self._deployed = None
+        # CloudFormation may refuse before it begins; what failed before is no reason then.
+        begun = datetime.now(UTC).replace(microsecond=0)
 
         def on_line(line: str) -> None:
             # The CLI marks a stack that is done, and one that failed.
@@ -179,7 +182,7 @@ class Stage:
             with self.progress.step(f"cdk deploy --all --concurrency 3{mode}"):
                 self._cli.deploy(express=express, on_line=on_line)
         except CdkError as error:
-            reasons = failure_reasons(self.environment.clients, self.stacks)
+            reasons = failure_reasons(self.environment.clients, self.stacks, since=begun)
             return "\n".join(reasons) if reasons else str(error)
         self._deployed = self._assembly
         return None

@@ -1,6 +1,6 @@
 """A scenario in which nodes in a further Availability Zone join a running deployment."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from typing import Any
 
@@ -22,14 +22,20 @@ _PREFIX_LENGTH = 24
 _REGION_OF_TWO_ZONES = "us-west-1"
 
 
-def _free_blocks(network: NetworkConfig) -> list[str]:
-    """Return blocks of the VPC for a public subnet and a subnet for nodes; fewer if it is full."""
+def _free_blocks(network: NetworkConfig, others: Iterable[str] = ()) -> list[str]:
+    """Return blocks of the VPC for a public subnet and a subnet for nodes; fewer if it is full.
+
+    Args:
+        network: What the deployment has.
+        others: Blocks that others have put into its VPC.
+    """
     taken = [
         IPv4Network(cidr)
         for cidr in (
             *network.public_subnet_cidrs,
             *network.eks_subnet_cidrs,
             *(subnet.cidr for subnet in network.hyperpod_subnets),
+            *others,
         )
     ]
     vpc = IPv4Network(network.vpc_cidr)
@@ -53,9 +59,11 @@ def _further_zone(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
     network, before = stage.config.network, _networks(stage)
     zones = network.availability_zone_ids or ()
-    found = stage.environment.clients("ec2").describe_availability_zones()["AvailabilityZones"]
+    ec2 = stage.environment.clients("ec2")
+    found = ec2.describe_availability_zones()["AvailabilityZones"]
     zone = next(each["ZoneId"] for each in found if each["ZoneId"] not in zones)
-    public, nodes = _free_blocks(network)
+    there = [subnet["CidrBlock"] for subnet in ec2.describe_subnets()["Subnets"]]
+    public, nodes = _free_blocks(network, there)
 
     def with_subnet(document: dict[str, Any]) -> None:
         document["network"] |= {

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from rehearsal.aws.clients import AwsClients
@@ -10,10 +11,17 @@ _OPERATIONS = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
 """Status of a stack in the first event of an operation."""
 
 
-def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
+def failure_reasons(
+    clients: AwsClients, names: Sequence[str], *, since: datetime | None = None
+) -> list[str]:
     """Return CloudFormation's own words for each resource that failed first in its stack.
 
     Failures of operations before the last one of a stack do not count.
+
+    Args:
+        clients: SDK clients of the local AWS.
+        names: Names of the stacks.
+        since: When the last operations began, at the earliest. Default: any time.
     """
     client = clients("cloudformation")
     existing = {stack["StackName"] for stack in client.describe_stacks()["Stacks"]}
@@ -27,6 +35,7 @@ def failure_reasons(clients: AwsClients, names: Sequence[str]) -> list[str]:
             for event in _last_operation(latest_first, stack=name)
             if event["ResourceStatus"].endswith("_FAILED")
             and event["LogicalResourceId"] != name
+            and (since is None or event["Timestamp"] >= since)
             and "cancelled" not in event.get("ResourceStatusReason", "")
         ]
         reasons.extend(
