@@ -12,6 +12,8 @@ import yaml
 
 # `make charts` puts it into the package, for these checks and for the chart's own at deploy time.
 _PACKAGING = "packaging.json"
+# libyaml's is eight times as fast, where PyYAML has it.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _REGIONAL, _YAML = "regional-values/values-", ".yaml"
 _CHART, _VALUES, _TEMPLATES = "Chart.yaml", "values.yaml", "templates/"
 _SUBCHART = re.compile(r"charts/[^/]+/Chart\.yaml")
@@ -65,7 +67,7 @@ class HyperPodChart:
 
     def regional_values(self, region: str) -> dict[str, Any]:
         """Return the chart's values for a region; none for one that it does not know."""
-        values: dict[str, Any] = yaml.safe_load(self.regional.get(region, "{}"))
+        values: dict[str, Any] = yaml.load(self.regional.get(region, "{}"), _LOADER)  # noqa: S506
         return values
 
 
@@ -125,7 +127,7 @@ def _value_names(files: Mapping[str, str]) -> frozenset[str] | None:
 
 
 def _mapping(files: Mapping[str, str], name: str) -> dict[str, Any]:
-    content = yaml.safe_load(files.get(name, "")) or {}
+    content = yaml.load(files.get(name, ""), _LOADER) or {}  # noqa: S506 - a safe one
     if not isinstance(content, dict):
         raise ValueError(f"{name} is not a mapping")
     return content
