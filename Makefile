@@ -14,7 +14,11 @@ export CDK_DISABLE_CLI_TELEMETRY := true
 export CDK_DISABLE_VERSION_CHECK := true
 CDK := cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
 # The CLI asks before it deletes; without a terminal nobody answers.
-FORCED := $(if $(FORCE),--force)
+FORCED := $(if $(filter 1,$(FORCE)),--force)
+# A configuration that is not given by CONFIG= would be passed over, and the default one be deployed.
+ifneq ($(filter %.yaml %.yml,$(MAKECMDGOALS))$(config),)
+  $(error write CONFIG=$(or $(filter %.yaml %.yml,$(MAKECMDGOALS)),$(config)))
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
@@ -28,7 +32,7 @@ help: ## Show this help
 ##@ Try it without AWS
 
 rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default EXPRESS=1 KEEP=1
-	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(EXPRESS),--express) $(if $(KEEP),--keep)
+	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
@@ -40,10 +44,10 @@ setup: .venv/.installed node_modules/.installed ## Install what deploying needs 
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
 	@python -m scripts.validate --config '$(CONFIG)'
 
-bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG=
-	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place"
+bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES=
+	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place" $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)')
 
-deployer-policy: ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=name prints one
+deployer-policy: ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=
 	@$(MAKE) --no-print-directory synth >&2
 	@python -m scripts.deployer_policy '$(TEMPLATES)' build/deployer-policy --config '$(CONFIG)' $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
 
@@ -60,12 +64,12 @@ diff: account chart ## Show what a deployment would change, including IAM permis
 # The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
 # EXPRESS=1 waits for less (docs/express.md). With --rollback, a failure ends as it does without it.
 deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= ONLY=stack EXPRESS=1
-	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never $(if $(EXPRESS),--express --rollback)
+	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never $(if $(filter 1,$(EXPRESS)),--express --rollback)
 
 ##@ Operate
 
 destroy: asks account chart deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
-	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod' $(if $(EXPRESS),--express)
+	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod' $(if $(filter 1,$(EXPRESS)),--express)
 	@echo "Kept: the platform, add-ons and storage stacks. README, section Destroy, says how to remove them."
 
 destroy-all: CHECK_ALL := --all
@@ -171,7 +175,7 @@ account: setup layout
 
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
 deletion-check: setup layout
-	@PYTHONPATH=lambda python -m scripts.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(UNCHECKED),--unchecked)
+	@PYTHONPATH=lambda python -m scripts.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(filter 1,$(UNCHECKED)),--unchecked)
 
 asks:
-	@[ -n "$(FORCE)" ] || [ -t 0 ] || { echo "There is no terminal to ask on; to delete without a question: FORCE=1"; exit 1; }
+	@[ "$(FORCE)" = 1 ] || [ -t 0 ] || { echo "There is no terminal to ask on; to delete without a question: FORCE=1"; exit 1; }

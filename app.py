@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 try:
     from hyperpod_cdk import ConfigError, load_config
@@ -18,9 +18,6 @@ except ModuleNotFoundError as missing:
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.loading import check_chart
 from stacks.helm_chart import HelmChartMissingError, helm_chart
-
-if TYPE_CHECKING:
-    pass
 
 _CDK_JSON = Path(__file__).with_name("cdk.json")
 

@@ -5,6 +5,7 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 """
 
 import argparse
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,8 @@ import boto3
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    HTTPClientError,
     NoCredentialsError,
-    NoRegionError,
     ProfileNotFound,
 )
 
@@ -45,18 +46,28 @@ class Environment:
     caller: str
 
 
+def region_of(config: Config, *, session: boto3.Session) -> str:
+    """Return the region of a deployment, as the CDK CLI finds it; boto3 ignores AWS_REGION.
+
+    Raises:
+        AccountError: There is none.
+    """
+    region = config.region or os.environ.get("AWS_REGION") or session.region_name
+    if region is None:
+        raise AccountError(
+            "region: is neither in the configuration nor in the environment; write it into the "
+            "configuration, or set AWS_REGION"
+        )
+    return region
+
+
 def environment(config: Config, *, session: boto3.Session) -> Environment:
     """Return where a configuration would be deployed, and by whom.
 
     Raises:
         AccountError: There are no credentials that AWS accepts, or no region.
     """
-    region = config.region or session.region_name
-    if region is None:
-        raise AccountError(
-            "region: is neither in the configuration nor in the environment; write it into the "
-            "configuration, or set AWS_REGION"
-        )
+    region = region_of(config, session=session)
     try:
         caller = session.client("sts", region_name=region).get_caller_identity()
     except NoCredentialsError:
@@ -64,6 +75,8 @@ def environment(config: Config, *, session: boto3.Session) -> Environment:
             "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
             "`aws configure`"
         ) from None
+    except HTTPClientError as error:
+        raise AccountError(f"AWS: {_one_line(error)}; check the network and the proxy") from None
     except (BotoCoreError, ClientError) as error:
         raise AccountError(f"AWS credentials: {_one_line(error)}; sign in again") from None
     return Environment(account=caller["Account"], region=region, caller=caller["Arn"])
@@ -112,7 +125,10 @@ def main() -> int:
             print(f"aws://{place.account}/{place.region}")
             return 0
         refuse_unless_bootstrapped(place, session=session, config_path=arguments.config)
-    except (AccountError, ConfigError, NoRegionError, ProfileNotFound) as error:
+    except ProfileNotFound as error:
+        print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
+        return _REFUSED
+    except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
         return _REFUSED
     print(f"Account {place.account}, region {place.region}, as {place.caller}")

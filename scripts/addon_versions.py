@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from scripts.account import AccountError, region_of
 
 _ADDONS = sorted({name for versions in ADDON_VERSIONS.values() for name in versions})
 _NONE = "-"
@@ -57,9 +58,10 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
-        eks = boto3.client("eks", region_name=config.region)
+        session = boto3.Session()
+        eks = session.client("eks", region_name=region_of(config, session=session))
         found = list(addon_versions(eks, kubernetes_version=config.eks.version))
-    except ConfigError as error:
+    except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
         return _REFUSED
     except (BotoCoreError, ClientError) as error:

@@ -7,6 +7,7 @@ update any more. So this one also refuses where it cannot look, unless it is tol
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,7 +65,7 @@ def check(config: Config) -> None:
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    clients = Clients(region=config.region)
+    clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
     stack = _stack(clients, f"{config.name}-hyperpod")
     if stack is None:
         return
@@ -93,7 +94,9 @@ def refuse_protected_storage(config: Config) -> None:
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    stack = _stack(Clients(region=config.region), f"{config.name}-storage")
+    stack = _stack(
+        Clients(region=config.region or os.environ.get("AWS_REGION")), f"{config.name}-storage"
+    )
     if stack is not None and stack.get("EnableTerminationProtection", False):
         raise ProvisioningError(
             f"{config.name}-storage: is protected, because it holds your files",

@@ -39,6 +39,8 @@ def description(config: Config) -> Iterator[str]:
         f"{_counted(len(config.network.public_subnet_cidrs), 'NAT gateway')}, EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
+    storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
+    yield f"{f'{config.name}-addons':{width}}CoreDNS{storage}"
     if config.storage is not None:
         kept = "deleted with its stack" if config.storage.delete_with_stack else "kept for ever"
         yield (

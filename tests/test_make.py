@@ -52,6 +52,27 @@ def test_each_configuration_has_a_folder(config: str, folder: str) -> None:
     assert f"--output '{folder}' -c 'config={config}' synth" in said
 
 
+@pytest.mark.parametrize("given", ["config=config/mine.yaml", "config/mine.yaml"])
+def test_a_configuration_that_would_be_passed_over_is_told(given: str) -> None:
+    done = make("-n", "destroy-all", given)
+    assert done.returncode == 2
+    assert "write CONFIG=config/mine.yaml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        ("EXPRESS=1", "--express --rollback"),
+        ("EXPRESS=0", "--require-approval never "),
+    ],
+)
+def test_a_switch_is_on_with_1_alone(given: str, options: str) -> None:
+    (command,) = [
+        line for line in make("-n", "deploy", given).stdout.splitlines() if "deploy" in line
+    ]
+    assert command.endswith(options)
+
+
 @pytest.mark.parametrize("target", ["destroy", "destroy-all"])
 def test_nothing_is_destroyed_where_nobody_can_be_asked(target: str) -> None:
     done = make(target)

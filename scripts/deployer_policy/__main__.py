@@ -10,6 +10,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
+from scripts.account import AccountError, region_of
 from scripts.deployer_policy.documents import POLICIES_OF_A_ROLE, Document, size
 from scripts.deployer_policy.names import Place
 from scripts.deployer_policy.needs import UnknownTypeError
@@ -42,7 +43,7 @@ def main() -> int:
     documents = dict(_documents(policies))
     if arguments.document is None:
         _write(documents, arguments.directory)
-        print("\n".join(_told(config.name, policies, place, arguments.directory)))
+        print("\n".join(_told(arguments.config, config.name, policies, place, arguments.directory)))
     elif arguments.document in documents:
         print(json.dumps(documents[arguments.document], indent=2))
     else:
@@ -53,13 +54,14 @@ def main() -> int:
 
 
 def _place(config: Config, *, account: str | None) -> Place:
-    session = boto3.Session(region_name=config.region)
-    region = session.region_name
-    if region is None:
-        raise UnknownPlaceError("The region is not known: set `region` in the file, or AWS_REGION.")
+    session = boto3.Session()
+    try:
+        region = region_of(config, session=session)
+    except AccountError as error:
+        raise UnknownPlaceError(str(error)) from None
     if account is None:
         try:
-            account = session.client("sts").get_caller_identity()["Account"]
+            account = session.client("sts", region_name=region).get_caller_identity()["Account"]
         except (BotoCoreError, ClientError) as error:
             raise UnknownPlaceError(
                 f"The account is not known ({error}): name it with ACCOUNT=111122223333."
@@ -83,7 +85,9 @@ def _write(documents: dict[str, Document], directory: Path) -> None:
         (directory / f"{name}.json").write_text(text, encoding="utf-8")
 
 
-def _told(deployment: str, policies: Policies, place: Place, directory: Path) -> Iterator[str]:
+def _told(
+    config_path: Path, deployment: str, policies: Policies, place: Place, directory: Path
+) -> Iterator[str]:
     yield "For the person or pipeline that runs make:"
     yield f"  {directory}/deployer.json ({size(policies.deployer)} characters)"
     roles = ", ".join(policies.execution_roles)
@@ -103,7 +107,7 @@ def _told(deployment: str, policies: Policies, place: Place, directory: Path) ->
         for name, _ in _documents(policies)
         if name != "deployer"
     )
-    yield f"  cdk bootstrap --cloudformation-execution-policies {arns}"
+    yield f"  make bootstrap CONFIG={config_path} POLICIES={arns}"
 
 
 if __name__ == "__main__":

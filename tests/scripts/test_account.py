@@ -49,12 +49,22 @@ def session(answer: object, *, region: str | None = None) -> boto3.Session:
 
 
 @pytest.mark.parametrize(
-    ("written", "of_session", "used"),
-    [("us-west-2", "eu-west-1", "us-west-2"), (None, "eu-west-1", "eu-west-1")],
+    ("written", "variable", "of_session", "used"),
+    [
+        ("us-west-2", "eu-west-3", "eu-west-1", "us-west-2"),
+        (None, "eu-west-3", "eu-west-1", "eu-west-3"),
+        (None, "", "eu-west-1", "eu-west-1"),
+    ],
 )
-def test_the_region_of_the_configuration_wins(
-    configure: Configure, written: str | None, of_session: str, used: str
+def test_the_region_of_the_configuration_wins_then_that_of_the_environment(
+    configure: Configure,
+    monkeypatch: pytest.MonkeyPatch,
+    written: str | None,
+    variable: str,
+    of_session: str,
+    used: str,
 ) -> None:
+    monkeypatch.setenv("AWS_REGION", variable)
     config = _in_region(configure, written)
     asked = session(CALLER, region=of_session)
     found = environment(config, session=asked)
@@ -76,12 +86,22 @@ def test_the_region_of_the_configuration_wins(
             "us-west-2",
             "AWS credentials: An error occurred (ExpiredToken) when calling the GetCallerIdentity",
         ),
+        (
+            EndpointConnectionError(endpoint_url="https://sts.us-west-2.amazonaws.com"),
+            "us-west-2",
+            "AWS: Could not connect to the endpoint URL: ",
+        ),
         (CALLER, None, "region: is neither in the configuration nor in the environment; "),
     ],
 )
 def test_no_account_is_told_in_one_line(
-    configure: Configure, answer: object, region: str | None, said: str
+    configure: Configure,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: object,
+    region: str | None,
+    said: str,
 ) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
     with pytest.raises(AccountError) as refused:
         environment(_in_region(configure, region), session=session(answer))
     assert str(refused.value).startswith(said)

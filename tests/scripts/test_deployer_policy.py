@@ -224,7 +224,7 @@ def test_the_command_writes_and_prints_them(
     assert names[-1] == "deployer"
     assert all(f"file://{tmp_path}/{name}.json" in told for name in names)
     assert (
-        f"cdk bootstrap --cloudformation-execution-policies arn:aws:iam::{ACCOUNT}:policy/ml-"
+        f"make bootstrap CONFIG=config/default.yaml POLICIES=arn:aws:iam::{ACCOUNT}:policy/ml-"
         in told
     )
 

@@ -26,8 +26,19 @@ def test_it_lists_stacks_groups_and_warnings(
     assert (code, error) == (0, "")
     assert lines[0] == f"{path} is valid. It deploys:"
     assert lines[1].split()[:3] == ["ml-platform", "in", "us-west-2:"]
-    assert "kept for ever" in lines[2]
-    assert lines[4].strip() == "- worker-group-1: 1 x ml.g5.12xlarge"
+    assert lines[2].split() == [
+        "ml-addons",
+        "CoreDNS",
+        "and",
+        "the",
+        "FSx",
+        "for",
+        "Lustre",
+        "CSI",
+        "driver",
+    ]
+    assert "kept for ever" in lines[3]
+    assert lines[5].strip() == "- worker-group-1: 1 x ml.g5.12xlarge"
     assert lines[-1].startswith("WARNING eks.admins: [] lets nobody into the Kubernetes cluster")
 
 
