@@ -20,6 +20,7 @@ from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import choose_chart
 from rehearsal.stand_ins import DEFAULT_REGION
+from scripts.deployer_policy.needs import UnknownTypeError
 from stacks.helm_chart import HelmChartMissingError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
@@ -65,6 +66,7 @@ def main() -> int:
         LocalAwsError,
         OccupiedError,
         ScenarioDoesNotApplyError,
+        UnknownTypeError,
     ) as error:
         print(error, file=sys.stderr)
         return _BAD_INPUT

@@ -14,6 +14,7 @@ import boto3
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectionError,
     HTTPClientError,
     NoCredentialsError,
     ProfileNotFound,
@@ -75,7 +76,7 @@ def environment(config: Config, *, session: boto3.Session) -> Environment:
             "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
             "`aws configure`"
         ) from None
-    except HTTPClientError as error:
+    except (ConnectionError, HTTPClientError) as error:
         raise AccountError(f"AWS: {_one_line(error)}; check the network and the proxy") from None
     except (BotoCoreError, ClientError) as error:
         raise AccountError(f"AWS credentials: {_one_line(error)}; sign in again") from None
@@ -107,6 +108,27 @@ def refuse_unless_bootstrapped(
         raise AccountError(f"{place.account}/{place.region}: {_one_line(error)}") from None
 
 
+def refuse_orphaned_storage(config: Config, *, place: Environment, session: boto3.Session) -> None:
+    """Refuse `storage: null` while there is a storage stack, which would lose its CSI driver.
+
+    Whoever may not see the stack passes.
+
+    Raises:
+        AccountError: There is one.
+    """
+    if config.storage is not None:
+        return
+    name = f"{config.name}-storage"
+    try:
+        session.client("cloudformation", region_name=place.region).describe_stacks(StackName=name)
+    except ClientError:  # there is none, or it is not for the caller's eyes
+        return
+    raise AccountError(
+        f"storage: null takes the FSx CSI driver from the stack {name}, which stays: pods could no "
+        f"longer mount its file system; delete the stack first, or write its storage section again"
+    )
+
+
 def main() -> int:
     """Run the command line; return 2 when nothing can be deployed."""
     parser = argparse.ArgumentParser(prog="python -m scripts.account", description=__doc__)
@@ -125,6 +147,7 @@ def main() -> int:
             print(f"aws://{place.account}/{place.region}")
             return 0
         refuse_unless_bootstrapped(place, session=session, config_path=arguments.config)
+        refuse_orphaned_storage(config, place=place, session=session)
     except ProfileNotFound as error:
         print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
         return _REFUSED

@@ -62,7 +62,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
                 description="HyperPod on EKS: FSx for Lustre and its claim",
             )
         )
-    dependents += [
+    dependents.append(
         AddonsStack(
             app,
             f"{config.name}-addons",
@@ -70,20 +70,21 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
             platform=platform,
             env=environment,
             description="HyperPod on EKS: EKS add-ons that need nodes",
-        ),
-        HyperPodStack(
-            app,
-            f"{config.name}-hyperpod",
-            config=config,
-            chart=chart,
-            platform=platform,
-            env=environment,
-            description="HyperPod on EKS: Helm dependencies and HyperPod cluster",
-        ),
-    ]
+        )
+    )
+    hyperpod = HyperPodStack(
+        app,
+        f"{config.name}-hyperpod",
+        config=config,
+        chart=chart,
+        platform=platform,
+        env=environment,
+        description="HyperPod on EKS: Helm dependencies and HyperPod cluster",
+    )
+    dependents.append(hyperpod)
     for stack in dependents:
         stack.add_stack_dependency(platform)
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
-    report(dependents[-1], cross_section_findings(config))
+    report(hyperpod, cross_section_findings(config))
     for key, value in config.tags.items():
         cdk.Tags.of(app).add(key, value)

@@ -4,10 +4,11 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import boto3
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from scripts.account import AccountError, region_of
@@ -54,10 +55,10 @@ def main() -> int:
 
 
 def _place(config: Config, *, account: str | None) -> Place:
-    session = boto3.Session()
     try:
+        session = boto3.Session()
         region = region_of(config, session=session)
-    except AccountError as error:
+    except (AccountError, ProfileNotFound) as error:
         raise UnknownPlaceError(str(error)) from None
     if account is None:
         try:
@@ -97,13 +98,18 @@ def _told(
     count = len(policies.cloudformation)
     yield f"  {count} of the {POLICIES_OF_A_ROLE} managed policies that a role can have by default"
     yield "Create them, and bootstrap with them:"
+    # A name for each content and region, so that an update's policies fit beside the former ones.
+    names = {
+        name: f"{name}-{place.region}-{sha256(json.dumps(document).encode()).hexdigest()[:8]}"
+        for name, document in _documents(policies)
+    }
     for name, _ in _documents(policies):
         yield (
-            f"  aws iam create-policy --policy-name {deployment}-{name} "
+            f"  aws iam create-policy --policy-name {deployment}-{names[name]} "
             f"--policy-document file://{directory}/{name}.json"
         )
     arns = ",".join(
-        f"arn:{place.partition}:iam::{place.account}:policy/{deployment}-{name}"
+        f"arn:{place.partition}:iam::{place.account}:policy/{deployment}-{names[name]}"
         for name, _ in _documents(policies)
         if name != "deployer"
     )

@@ -13,6 +13,7 @@ from scripts.account import (
     Environment,
     environment,
     main,
+    refuse_orphaned_storage,
     refuse_unless_bootstrapped,
 )
 from tests.conftest import Configure
@@ -39,6 +40,10 @@ class Session:
             raise self._answer
         return self._answer
 
+    def describe_stacks(self, *, StackName: str) -> object:
+        assert StackName == "ml-storage"
+        return self.get_caller_identity()
+
     def get_parameter(self, *, Name: str) -> object:
         assert Name == "/cdk-bootstrap/hnb659fds/version"
         return self.get_caller_identity()
@@ -61,6 +66,7 @@ def test_the_region_of_the_configuration_wins_then_that_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
     written: str | None,
     variable: str,
+    *,
     of_session: str,
     used: str,
 ) -> None:
@@ -133,6 +139,24 @@ def test_an_account_that_is_not_bootstrapped_is_refused(answer: object, said: st
     with pytest.raises(AccountError) as refused:
         refuse_unless_bootstrapped(PLACE, session=session(answer), config_path=path)
     assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("storage", "answer", "refused"),
+    [
+        ({"storage": None}, {"Stacks": [{}]}, True),
+        ({"storage": None}, client_error("ValidationError", "DescribeStacks", "no stack"), False),
+        ({}, {"Stacks": [{}]}, False),
+    ],
+)
+def test_a_deployed_file_system_keeps_its_driver(
+    configure: Configure, storage: dict[str, None], answer: object, *, refused: bool
+) -> None:
+    if not refused:
+        refuse_orphaned_storage(configure(storage), place=PLACE, session=session(answer))
+        return
+    with pytest.raises(AccountError, match=r"^storage: null takes the FSx CSI driver from"):
+        refuse_orphaned_storage(configure(storage), place=PLACE, session=session(answer))
 
 
 def test_the_command_line(

@@ -52,7 +52,7 @@ def add_addons(
         kubernetes_version: Its Kubernetes version.
     """
     for construct_id, name in addons.items():
-        aws_eks_v2.Addon(
+        addon = aws_eks_v2.Addon(
             scope,
             construct_id,
             cluster=cluster,
@@ -60,3 +60,8 @@ def add_addons(
             # EKS chooses where no version is pinned.
             addon_version=ADDON_VERSIONS[kubernetes_version].get(name),
         )
+        resource = addon.node.default_child
+        assert isinstance(resource, aws_eks_v2.CfnAddon)  # noqa: S101 - what the L2 makes
+        # The L2 has no key for it. Without it, an update fails where somebody has set a field:
+        # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateAddon.html
+        resource.resolve_conflicts = "PRESERVE"

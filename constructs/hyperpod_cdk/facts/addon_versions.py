@@ -13,7 +13,8 @@ Sources, of which a pin is the newest version that all have:
 
 The Pod Identity Agent of 1.35 is that of all the others. No source names a version of the FSx CSI
 driver for 1.35, and EKS has been late with it for a new Kubernetes version before
-(https://github.com/aws/containers-roadmap/issues/2625): it is not pinned there, so EKS chooses.
+(https://github.com/aws/containers-roadmap/issues/2625): it is not pinned there, so EKS
+chooses when it is created, and an upgrade to 1.35 keeps the version that is there.
 """
 
 from collections.abc import Mapping

@@ -83,7 +83,8 @@ class Lustre(Construct):
                     # And CloudFormation makes the other link before it removes this one.
                     # https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html
                     reason="FSx links a directory to one S3 location, and a location to one",
-                    instead="leave data_repository_s3_uri out, deploy, and then set the other link",
+                    instead="leave data_repository_s3_uri out, deploy, delete the link, which "
+                    "stays, with aws fsx delete-data-repository-association, and set the other one",
                 )
             # No L2.
             association = fsx.CfnDataRepositoryAssociation(
