@@ -4,6 +4,8 @@ CONFIG ?= config/default.yaml
 SCENARIO ?= default
 ONLY ?=
 COUNT ?= 10000
+# Of a pipeline; the default configuration describes a deployment.
+PIPELINE := $(if $(filter config/default.yaml,$(CONFIG)),config/pipeline/pipeline.yaml,$(CONFIG))
 SHIPPED := $(foreach name,default p5-training spot-dev trainium,config/$(name).yaml)
 # A folder for each configuration, so that the templates of one never stand beside those of another.
 TEMPLATES := cdk.out/$(shell basename '$(CONFIG)' .yaml | tr -c 'A-Za-z0-9._\n-' '-')
@@ -23,7 +25,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
         account addon-versions chart charts charts-check deployer-policy diff deploy deletion-check asks destroy destroy-all \
-        rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
+        pipeline rehearse rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         security-page clean
 
 help: ## Show this help
@@ -37,6 +39,9 @@ rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
 
+rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the local AWS, with all that a push runs: CONFIG=config/pipeline/pipeline.yaml CHECKS=0
+	@python -m rehearsal pipeline --config '$(PIPELINE)' $(if $(filter 0,$(CHECKS)),--without-checks)
+
 ##@ Deploy
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
@@ -44,8 +49,8 @@ setup: .venv/.installed node_modules/.installed ## Install what deploying needs 
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
 	@python -m scripts.validate --config '$(CONFIG)'
 
-bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES=
-	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place" $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)')
+bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES= TRUST=account of a pipeline
+	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place" $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
 
 deployer-policy: ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=
 	@$(MAKE) --no-print-directory synth >&2
@@ -65,6 +70,11 @@ diff: account chart ## Show what a deployment would change, including IAM permis
 # EXPRESS=1 waits for less (docs/express.md). With --rollback, a failure ends as it does without it.
 deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= ONLY=stack EXPRESS=1
 	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never $(if $(filter 1,$(EXPRESS)),--express --rollback)
+
+pipeline: setup layout ## Create the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml
+	@python -m scripts.pipeline check --config '$(PIPELINE)'
+	@$(MAKE) --no-print-directory chart CONFIG='$(PIPELINE)'
+	@cdk --no-notices --output cdk.out/pipeline -c 'config=$(PIPELINE)' deploy '*-pipeline' --require-approval never
 
 ##@ Operate
 

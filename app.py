@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 try:
-    from hyperpod_cdk import ConfigError, load_config
+    from hyperpod_cdk import ConfigError, load
 except ModuleNotFoundError as missing:
     print(  # noqa: T201 - the user's only channel
         f"{missing.name}: is not installed for {sys.executable}; run `make setup`", file=sys.stderr
@@ -45,9 +45,10 @@ def main(
     context = _context()
     file = config or Path(context["config"])
     try:
-        loaded = load_config(file)
-        packaged = chart or helm_chart(loaded)
-        check_chart(loaded, path=file, chart=packaged)
+        loaded = load(file)
+        charts = [chart or helm_chart(each.config) for each in loaded.deployments]
+        for each, packaged in zip(loaded.deployments, charts, strict=True):
+            check_chart(each.config, path=each.path, chart=packaged)
     except (ConfigError, HelmChartMissingError, HyperPodChartError) as error:
         return _refused(error)
 
@@ -55,7 +56,7 @@ def main(
     import aws_cdk as cdk  # noqa: PLC0415
 
     from hyperpod_cdk import TooLargeError  # noqa: PLC0415
-    from stacks.deployment import add_stacks  # noqa: PLC0415
+    from stacks.deployment import add_pipeline, add_stacks  # noqa: PLC0415
 
     app = cdk.App(
         context=context,
@@ -64,7 +65,11 @@ def main(
         builtin_cloud_formation_validation=validate,
     )
     try:
-        add_stacks(app, config=loaded, chart=packaged, scripts=scripts)
+        if loaded.pipeline is None:
+            (deployment,) = loaded.deployments
+            add_stacks(app, config=deployment.config, chart=charts[0], scripts=scripts)
+        else:
+            add_pipeline(app, loaded=loaded, path=file, charts=charts, scripts=scripts)
     except (ConfigError, HyperPodChartError, TooLargeError) as error:
         return _refused(error)
     app.synth()

@@ -20,7 +20,7 @@ from botocore.exceptions import (
     ProfileNotFound,
 )
 
-from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk import Config, ConfigError, load, load_config
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 """The parameter of a bootstrap stack with CDK's default qualifier:
@@ -68,7 +68,15 @@ def environment(config: Config, *, session: boto3.Session) -> Environment:
     Raises:
         AccountError: There are no credentials that AWS accepts, or no region.
     """
-    region = region_of(config, session=session)
+    return caller_in(region_of(config, session=session), session=session)
+
+
+def caller_in(region: str, *, session: boto3.Session) -> Environment:
+    """Return a region of the account that the credentials are for, and who they are for.
+
+    Raises:
+        AccountError: There are no credentials that AWS accepts.
+    """
     try:
         caller = session.client("sts", region_name=region).get_caller_identity()
     except NoCredentialsError:
@@ -140,6 +148,9 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     try:
+        if arguments.for_bootstrap and (pipeline := load(arguments.config).pipeline) is not None:
+            print(f"aws://{pipeline.account}/{pipeline.region}")
+            return 0
         config = load_config(arguments.config)
         session = boto3.Session()
         place = environment(config, session=session)

@@ -1,27 +1,33 @@
 """The stacks of one deployment, and how they depend on each other."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import aws_cdk as cdk
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, ConfigError, Loaded
 from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
 from stacks.addons_stack import AddonsStack
 from stacks.hyperpod_stack import HyperPodStack
+from stacks.pipeline_stack import PipelineStack
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
 
+_REPOSITORY = Path(__file__).resolve().parents[1]
 
-def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | None = None) -> None:
-    """Add the platform, storage, add-ons and HyperPod stacks to `app`.
+
+def add_stacks(
+    scope: cdk.Stage, *, config: Config, chart: Path, scripts: Path | None = None
+) -> None:
+    """Add the platform, storage, add-ons and HyperPod stacks to an app, or to a stage of one.
 
     All others depend on the platform alone, so they deploy side by side.
 
     Args:
-        app: The app.
+        scope: The app, or the stage of an environment of a pipeline.
         config: What to deploy.
         chart: Packaged chart of the HyperPod dependencies.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
@@ -42,7 +48,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     )
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(
-        app,
+        scope,
         f"{config.name}-platform",
         config=config,
         scripts=scripts,
@@ -54,7 +60,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     if config.storage is not None:
         dependents.append(
             StorageStack(
-                app,
+                scope,
                 f"{config.name}-storage",
                 storage=config.storage,
                 platform=platform,
@@ -64,7 +70,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
         )
     dependents.append(
         AddonsStack(
-            app,
+            scope,
             f"{config.name}-addons",
             config=config,
             platform=platform,
@@ -73,7 +79,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
         )
     )
     hyperpod = HyperPodStack(
-        app,
+        scope,
         f"{config.name}-hyperpod",
         config=config,
         chart=chart,
@@ -87,4 +93,59 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
     report(hyperpod, cross_section_findings(config))
     for key, value in config.tags.items():
-        cdk.Tags.of(app).add(key, value)
+        cdk.Tags.of(scope).add(key, value)
+
+
+def add_pipeline(
+    app: cdk.App,
+    *,
+    loaded: Loaded,
+    path: Path,
+    charts: Sequence[Path],
+    scripts: Path | None = None,
+) -> None:
+    """Add a pipeline's stack, and a stage with the stacks of each of its environments.
+
+    Args:
+        app: The app.
+        loaded: The pipeline, and what it deploys.
+        path: Its configuration file.
+        charts: Packaged chart of the HyperPod dependencies for each deployment.
+        scripts: Folder of the lifecycle scripts. Default: the project's own.
+
+    Raises:
+        ConfigError: As for `add_stacks`, or a file is not in the repository.
+        HyperPodChartError: As for `add_stacks`.
+    """
+    pipeline = loaded.pipeline
+    if pipeline is None:
+        raise ConfigError([f"{path}: has no pipeline"])
+    stages = []
+    for environment, deployment, chart in zip(
+        pipeline.environments, loaded.deployments, charts, strict=True
+    ):
+        _in_repository(deployment.path)
+        place = cdk.Environment(account=environment.account, region=deployment.config.region)
+        stage = cdk.Stage(app, environment.name, env=place)
+        add_stacks(stage, config=deployment.config, chart=chart, scripts=scripts)
+        stages.append(stage)
+    stack = PipelineStack(
+        app,
+        f"{pipeline.name}-pipeline",
+        pipeline=pipeline,
+        config_path=_in_repository(path),
+        stages=stages,
+        env=cdk.Environment(account=pipeline.account, region=pipeline.region),
+        description="HyperPod on EKS: the pipeline that deploys the other stacks",
+    )
+    for key, value in pipeline.tags.items():
+        cdk.Tags.of(stack).add(key, value)
+
+
+def _in_repository(path: Path) -> str:
+    """Return the path of a configuration file as builds of a clone find it."""
+    found = path.resolve()
+    if not found.is_relative_to(_REPOSITORY):
+        message = f"must be in {_REPOSITORY}: the pipeline's builds read it from a clone of that"
+        raise ConfigError([f"{path}: {message}"])
+    return found.relative_to(_REPOSITORY).as_posix()

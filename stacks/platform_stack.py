@@ -34,7 +34,7 @@ class PlatformStack(cdk.Stack):
         scripts: Path | None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(scope, construct_id, **kwargs)
+        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         self.network = Network(self, "Network", network=config.network)
         self.security_group = ClusterSecurityGroup(
             self, "ClusterSecurityGroup", vpc=self.network.vpc

@@ -7,10 +7,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk import ConfigError, load, load_config
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
+from scripts.charts.fetch import fetch
 from scripts.charts.helm import Helm, helm_binary
 from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
@@ -44,8 +45,13 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         if arguments.if_needed_by is not None:
-            config = load_config(arguments.if_needed_by)
-            if config.helm.chart is not None or _is_up_to_date(arguments.pins, arguments.output):
+            loaded = load(arguments.if_needed_by)
+            if all(each.config.helm.chart is not None for each in loaded.deployments):
+                return 0
+            if loaded.pipeline is not None and loaded.pipeline.chart is not None:
+                fetch(loaded.pipeline.chart, output=arguments.output, report=_report)
+                return 0
+            if _is_up_to_date(arguments.pins, arguments.output):
                 return 0
         settings = load_settings(pin_file=arguments.pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:

@@ -1,0 +1,117 @@
+"""What the builds of a pipeline run."""
+
+import shlex
+from collections.abc import Sequence
+
+from aws_cdk import Aws, Duration, Fn, pipelines
+from aws_cdk import aws_codebuild as codebuild
+from aws_cdk import aws_iam as iam
+
+from hyperpod_cdk.pipeline.section import ChartArchiveConfig, SourceConfig
+
+_PYTHON = codebuild.BuildSpec.from_object(
+    {"phases": {"install": {"runtime-versions": {"python": "3.13"}}}}
+)
+_SYNTHESIZED = "cdk.out/assembly"
+# Beside the repository, whose own folder of templates is empty in a review.
+_TO_REVIEW = "build/assembly"
+_REVIEW = "build/review"
+
+
+def synth_step(
+    *,
+    source: pipelines.CodePipelineSource,
+    kind: SourceConfig,
+    config_path: str,
+    chart: ChartArchiveConfig | None,
+) -> pipelines.CodeBuildStep:
+    """Return the step that checks the repository as every change is, and synthesizes.
+
+    It has no rights on the accounts of the environments: it runs what was pushed.
+
+    Args:
+        source: The repository.
+        kind: Where it is.
+        config_path: The pipeline's configuration file, from the root of the repository.
+        chart: Chart that is read from S3, if it is not packaged in the build.
+    """
+    # CodePipeline unpacks an archive from S3 without its history, and the checks list files by git.
+    history = ["git init --quiet", "git add --all"] if kind.s3 is not None else []
+    variables = f"CONFIG={shlex.quote(config_path)} TEMPLATES={_SYNTHESIZED}"
+    return pipelines.CodeBuildStep(
+        "Synth",
+        input=source,
+        commands=[*history, ".ci/run", f"make synth {variables}"],
+        primary_output_directory=_SYNTHESIZED,
+        partial_build_spec=_PYTHON,
+        # The tests keep four cores busy, and take six gigabytes with the local AWS.
+        build_environment=codebuild.BuildEnvironment(compute_type=codebuild.ComputeType.MEDIUM),
+        timeout=Duration.minutes(60),
+        role_policy_statements=[] if chart is None else [_read(chart)],
+    )
+
+
+def review_step(
+    *,
+    source: pipelines.CodePipelineSource,
+    assembly: pipelines.CodeBuildStep,
+    config_path: str,
+    environment: str,
+    lookup_roles: Sequence[str],
+) -> pipelines.CodeBuildStep:
+    """Return the step that compares an environment with what is deployed, and changes nothing.
+
+    It fails when a value changes that cannot change (docs/adr/0048).
+
+    Args:
+        source: The repository, which has the program.
+        assembly: What wrote the templates.
+        config_path: The pipeline's configuration file, from the root of the repository.
+        environment: Name of the environment.
+        lookup_roles: ARNs of the roles of `cdk bootstrap` that read the environment, as CDK writes
+            them, with placeholders.
+    """
+    arguments = f"--config {shlex.quote(config_path)} --environment {environment}"
+    return pipelines.CodeBuildStep(
+        f"Review-{environment}",
+        input=source,
+        additional_inputs={_TO_REVIEW: assembly},
+        commands=[
+            "make setup",
+            f".venv/bin/python -m scripts.pipeline review {arguments} {_TO_REVIEW} {_REVIEW}",
+            f". {_REVIEW}/variables",
+        ],
+        primary_output_directory=_REVIEW,
+        partial_build_spec=_PYTHON,
+        timeout=Duration.minutes(30),
+        role_policy_statements=[
+            iam.PolicyStatement(
+                sid="ReadEnvironment",
+                actions=["sts:AssumeRole"],
+                resources=[Fn.sub(arn) for arn in lookup_roles],
+            )
+        ],
+    )
+
+
+def approval_step(
+    environment: str, *, review: pipelines.CodeBuildStep
+) -> pipelines.ManualApprovalStep:
+    """Return the step in which somebody reads a review, and approves or rejects.
+
+    Args:
+        environment: Name of the environment.
+        review: The step that compares it with what is deployed.
+    """
+    # CDK looks for variables in the comment alone, so the address is there too.
+    address = review.exported_variable("REVIEW_URL")
+    return pipelines.ManualApprovalStep(
+        f"Approve-{environment}",
+        comment=f"{review.exported_variable('REVIEW')} {address}",
+        review_url=address,
+    )
+
+
+def _read(chart: ChartArchiveConfig) -> iam.PolicyStatement:
+    archive = f"arn:{Aws.PARTITION}:s3:::{chart.bucket}/{chart.key}"
+    return iam.PolicyStatement(sid="ReadChart", actions=["s3:GetObject"], resources=[archive])

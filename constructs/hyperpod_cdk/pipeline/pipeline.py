@@ -1,0 +1,118 @@
+"""The pipeline that deploys environments one after the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_codebuild as codebuild
+from aws_cdk import aws_codepipeline as codepipeline
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from aws_cdk import pipelines
+from constructs import Construct
+
+from hyperpod_cdk.pipeline.artifacts import ArtifactBucket, harden_artifacts
+from hyperpod_cdk.pipeline.build import approval_step, review_step, synth_step
+from hyperpod_cdk.pipeline.notifications import PipelineNotifications
+from hyperpod_cdk.pipeline.section import PipelineConfig
+from hyperpod_cdk.pipeline.source import source_of, start_on_upload
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PipelineTools:
+    """Versions of what a pipeline installs from npm.
+
+    Attributes:
+        cdk_cli: Of `aws-cdk`, which updates the pipeline itself.
+        cdk_assets: Of `cdk-assets`, which uploads files.
+    """
+
+    cdk_cli: str
+    cdk_assets: str
+
+
+class DeploymentPipeline(Construct):
+    """A CodePipeline that checks a repository, updates itself, and deploys environments in order.
+
+    Before each environment, a review compares it with what is deployed.
+
+    Args:
+        pipeline: Where the repository is, and who is told what.
+        config_path: The pipeline's configuration file, from the root of the repository.
+        stages: The stacks of each environment, in the order of the section.
+        tools: Versions of the tools that it installs.
+
+    Attributes:
+        pipeline: The pipeline.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        pipeline: PipelineConfig,
+        config_path: str,
+        stages: Sequence[cdk.Stage],
+        tools: PipelineTools,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        artifacts = ArtifactBucket(self, "Artifacts")
+        log_group = logs.LogGroup(self, "BuildLogs", retention=logs.RetentionDays.THREE_MONTHS)
+        source = source_of(self, pipeline.source)
+        synth = synth_step(
+            source=source, kind=pipeline.source, config_path=config_path, chart=pipeline.chart
+        )
+        delivery = pipelines.CodePipeline(
+            self,
+            "Delivery",
+            synth=synth,
+            pipeline_name=pipeline.name,
+            pipeline_type=codepipeline.PipelineType.V2,
+            # One execution at a time in a stage; none is passed over, as a fix may follow a change.
+            execution_mode=codepipeline.ExecutionMode.QUEUED,
+            artifact_bucket=artifacts.bucket,
+            cross_account_keys=True,
+            enable_key_rotation=True,
+            publish_assets_in_parallel=False,
+            cli_version=tools.cdk_cli,
+            cdk_assets_cli_version=tools.cdk_assets,
+            code_build_defaults=pipelines.CodeBuildOptions(
+                build_environment=codebuild.BuildEnvironment(
+                    build_image=codebuild.LinuxBuildImage.STANDARD_7_0
+                ),
+                logging=codebuild.LoggingOptions(
+                    cloud_watch=codebuild.CloudWatchLoggingOptions(log_group=log_group)
+                ),
+            ),
+        )
+        for environment, stage in zip(pipeline.environments, stages, strict=True):
+            review = review_step(
+                source=source,
+                assembly=synth,
+                config_path=config_path,
+                environment=environment.name,
+                lookup_roles=_lookup_roles(stage),
+            )
+            approvals = [approval_step(environment.name, review=review)]
+            delivery.add_stage(stage, pre=[review, *(approvals if environment.approval else [])])
+        delivery.build_pipeline()
+        self.pipeline = delivery.pipeline
+        for support in self.pipeline.cross_region_support.values():
+            if isinstance(support.replication_bucket, s3.Bucket):
+                harden_artifacts(support.replication_bucket)
+        if pipeline.source.s3 is not None:
+            start_on_upload(self, source=pipeline.source.s3, pipeline=self.pipeline)
+        PipelineNotifications(
+            self,
+            "Notifications",
+            pipeline=self.pipeline,
+            key=artifacts.key,
+            emails=pipeline.notification_emails,
+        )
+
+
+def _lookup_roles(stage: cdk.Stage) -> list[str]:
+    """Return the roles with which the stacks of a stage are read."""
+    stacks = (child for child in stage.node.children if isinstance(child, cdk.Stack))
+    return sorted({stack.synthesizer.lookup_role or "" for stack in stacks})
