@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk import ConfigError, load, load_config
 from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
 from rehearsal.matrix import DifferentPlacesError, play_all
+from rehearsal.pipeline import PipelineRehearsal, UnplayableError
 from rehearsal.process import raise_on_interrupts
 from rehearsal.progress import Progress
 from rehearsal.report import summarize
@@ -25,6 +26,7 @@ from stacks.helm_chart import HelmChartMissingError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
+_PIPELINE_DIRECTORY = Path("build/rehearsal-pipeline")
 _FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
 
 
@@ -52,12 +54,21 @@ def main() -> int:
     matrix = commands.add_parser("matrix", help="play every scenario with every configuration")
     matrix.add_argument("configs", type=Path, nargs="+", metavar="CONFIG")
     matrix.add_argument("--work-directory", type=Path, default=_MATRIX_DIRECTORY)
+    pipeline = commands.add_parser("pipeline", help="play a pipeline for all its environments")
+    pipeline.add_argument("--config", type=Path, default=Path("config/pipeline/pipeline.yaml"))
+    pipeline.add_argument("--work-directory", type=Path, default=_PIPELINE_DIRECTORY)
+    pipeline.add_argument(
+        "--without-checks",
+        action="store_true",
+        help="leave out the checks of what is pushed, and the set-up of tools for them",
+    )
     arguments = parser.parse_args()
+    play = {"run": _run, "matrix": _matrix, "pipeline": _pipeline}[arguments.command]
 
     raise_on_interrupts()
     try:
         with _alone_in(arguments.work_directory):
-            return _matrix(arguments) if arguments.command == "matrix" else _run(arguments)
+            return play(arguments)
     except (
         CdkError,
         ConfigError,
@@ -67,6 +78,7 @@ def main() -> int:
         OccupiedError,
         ScenarioDoesNotApplyError,
         UnknownTypeError,
+        UnplayableError,
     ) as error:
         print(error, file=sys.stderr)
         return _BAD_INPUT
@@ -135,6 +147,22 @@ def _matrix(arguments: argparse.Namespace) -> int:
     progress.show("\n".join(["", *map(str, played)]))
     failed = sum(not each.ok for each in played)
     progress.show(f"\n{len(played) - failed} of {len(played)} as expected.")
+    return _FAILED if failed else 0
+
+
+def _pipeline(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    loaded = load(arguments.config)
+    checks = PipelineRehearsal(
+        loaded=loaded,
+        config_path=arguments.config,
+        chart=choose_chart(loaded.deployments[0].config),
+        work_directory=arguments.work_directory.absolute() / "work",
+        checks=not arguments.without_checks,
+        progress=progress,
+    ).run()
+    failed = sum(not check.ok for check in checks)
+    progress.show(f"\n{len(checks) - failed} of {len(checks)} as expected.")
     return _FAILED if failed else 0
 
 

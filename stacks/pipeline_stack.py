@@ -8,7 +8,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk import DeploymentPipeline, PipelineConfig, PipelineTools
+from hyperpod_cdk import DeploymentPipeline, PipelineConfig
 
 _PACKAGES = Path(__file__).resolve().parents[1] / "package.json"
 
@@ -34,5 +34,5 @@ class PipelineStack(cdk.Stack):
             pipeline=pipeline,
             config_path=config_path,
             stages=stages,
-            tools=PipelineTools(cdk_cli=packages["aws-cdk"], cdk_assets=packages["cdk-assets"]),
+            cli_version=packages["aws-cdk"],
         )

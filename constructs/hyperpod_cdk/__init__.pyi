@@ -45,7 +45,6 @@ from .network.section import HyperPodSubnetConfig as HyperPodSubnetConfig
 from .network.section import NetworkConfig as NetworkConfig
 from .network.security_group import ClusterSecurityGroup as ClusterSecurityGroup
 from .pipeline.pipeline import DeploymentPipeline as DeploymentPipeline
-from .pipeline.pipeline import PipelineTools as PipelineTools
 from .pipeline.section import PipelineConfig as PipelineConfig
 from .pipeline.section import PipelineFile as PipelineFile
 from .provisioner.access import ProvisionerAccess as ProvisionerAccess

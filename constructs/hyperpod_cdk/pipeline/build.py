@@ -7,7 +7,7 @@ from aws_cdk import Aws, Duration, Fn, pipelines
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.pipeline.section import ChartArchiveConfig, SourceConfig
+from hyperpod_cdk.pipeline.section import ChartArchiveConfig, EnvironmentConfig, SourceConfig
 
 _PYTHON = codebuild.BuildSpec.from_object(
     {"phases": {"install": {"runtime-versions": {"python": "3.13"}}}}
@@ -110,6 +110,34 @@ def approval_step(
         comment=f"{review.exported_variable('REVIEW')} {address}",
         review_url=address,
     )
+
+
+def publish_with_cli(
+    delivery: pipelines.CodePipeline, *, environments: Sequence[EnvironmentConfig], cli_version: str
+) -> None:
+    """Upload the files of all environments by the CDK CLI, in place of `cdk-assets`.
+
+    The newest `cdk-assets` on npm refuses what this version of CDK writes (docs/adr/0048).
+
+    Args:
+        delivery: The pipeline, which is built.
+        environments: Its environments.
+        cli_version: Version of the CDK CLI.
+    """
+    stacks = " ".join(f"'{environment.name}/*'" for environment in environments)
+    publish = f"cdk --app . publish-assets {stacks} --unstable publish-assets --no-notices"
+    spec = codebuild.BuildSpec.from_object(
+        {
+            "version": "0.2",
+            "phases": {
+                "install": {"commands": [f"npm install -g aws-cdk@{cli_version}"]},
+                "build": {"commands": [publish]},
+            },
+        }
+    )
+    for construct in delivery.node.find_child("Assets").node.find_all():
+        if isinstance(construct, codebuild.CfnProject):
+            construct.add_property_override("Source.BuildSpec", spec.to_build_spec())
 
 
 def _read(chart: ChartArchiveConfig) -> iam.PolicyStatement:

@@ -1,7 +1,6 @@
 """The pipeline that deploys environments one after the other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import aws_cdk as cdk
 from aws_cdk import aws_codebuild as codebuild
@@ -12,23 +11,15 @@ from aws_cdk import pipelines
 from constructs import Construct
 
 from hyperpod_cdk.pipeline.artifacts import ArtifactBucket, harden_artifacts
-from hyperpod_cdk.pipeline.build import approval_step, review_step, synth_step
+from hyperpod_cdk.pipeline.build import (
+    approval_step,
+    publish_with_cli,
+    review_step,
+    synth_step,
+)
 from hyperpod_cdk.pipeline.notifications import PipelineNotifications
 from hyperpod_cdk.pipeline.section import PipelineConfig
 from hyperpod_cdk.pipeline.source import source_of, start_on_upload
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PipelineTools:
-    """Versions of what a pipeline installs from npm.
-
-    Attributes:
-        cdk_cli: Of `aws-cdk`, which updates the pipeline itself.
-        cdk_assets: Of `cdk-assets`, which uploads files.
-    """
-
-    cdk_cli: str
-    cdk_assets: str
 
 
 class DeploymentPipeline(Construct):
@@ -40,7 +31,7 @@ class DeploymentPipeline(Construct):
         pipeline: Where the repository is, and who is told what.
         config_path: The pipeline's configuration file, from the root of the repository.
         stages: The stacks of each environment, in the order of the section.
-        tools: Versions of the tools that it installs.
+        cli_version: Version of the CDK CLI that it installs from npm.
 
     Attributes:
         pipeline: The pipeline.
@@ -54,7 +45,7 @@ class DeploymentPipeline(Construct):
         pipeline: PipelineConfig,
         config_path: str,
         stages: Sequence[cdk.Stage],
-        tools: PipelineTools,
+        cli_version: str,
     ) -> None:
         super().__init__(scope, construct_id)
         artifacts = ArtifactBucket(self, "Artifacts")
@@ -75,8 +66,7 @@ class DeploymentPipeline(Construct):
             cross_account_keys=True,
             enable_key_rotation=True,
             publish_assets_in_parallel=False,
-            cli_version=tools.cdk_cli,
-            cdk_assets_cli_version=tools.cdk_assets,
+            cli_version=cli_version,
             code_build_defaults=pipelines.CodeBuildOptions(
                 build_environment=codebuild.BuildEnvironment(
                     build_image=codebuild.LinuxBuildImage.STANDARD_7_0
@@ -97,6 +87,7 @@ class DeploymentPipeline(Construct):
             approvals = [approval_step(environment.name, review=review)]
             delivery.add_stage(stage, pre=[review, *(approvals if environment.approval else [])])
         delivery.build_pipeline()
+        publish_with_cli(delivery, environments=pipeline.environments, cli_version=cli_version)
         self.pipeline = delivery.pipeline
         for support in self.pipeline.cross_region_support.values():
             if isinstance(support.replication_bucket, s3.Bucket):
