@@ -47,6 +47,7 @@ class Repository:
                 shutil.copy2(source, target)
         _git(self.path, "init", "--quiet", "--initial-branch", "main")
         self._commit("As it is")
+        self._pack_chart()
 
     def push(self, config: Path, edit: Callable[[dict[str, Any]], None], *, message: str) -> None:
         """Change a configuration file.
@@ -69,19 +70,24 @@ class Repository:
     def clone(self, target: Path) -> None:
         """Clone it, as a build gets it; only what a build downloads for long is there already."""
         _git(self.path.parent, "clone", "--quiet", str(self.path), str(target))
-        self._put_chart(target / OFFICIAL_CHART)
+        (target / OFFICIAL_CHART).parent.mkdir(parents=True)
+        shutil.copyfile(self._archive, target / OFFICIAL_CHART)
         if self.shares_tools:
             for name in _SET_UP:
                 _link_contents(_PROJECT / name, target / name)
             if (_PROJECT / _LAYER).is_dir():
                 (target / _LAYER).symlink_to(_PROJECT / _LAYER)
 
-    def _put_chart(self, archive: Path) -> None:
-        archive.parent.mkdir(parents=True)
+    @property
+    def _archive(self) -> Path:
+        return self.path.with_name(OFFICIAL_CHART.name)
+
+    def _pack_chart(self) -> None:
+        """Pack it once: a package with other times in it would be another chart."""
         if self.chart.is_file():
-            shutil.copyfile(self.chart, archive)
+            shutil.copyfile(self.chart, self._archive)
             return
-        with tarfile.open(archive, "w:gz") as package:
+        with tarfile.open(self._archive, "w:gz") as package:
             package.add(self.chart, arcname=self.chart.name)
 
     def _commit(self, message: str) -> None:

@@ -1,13 +1,16 @@
 """What `cdk diff` says of an environment; it reads templates, and makes no change sets."""
 
+import os
 import subprocess
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _CDK = _REPOSITORY / "node_modules" / ".bin" / "cdk"
 # With a change set it would take the role that deploys.
-_OPTIONS = ("--method", "template", "--no-color", "--no-notices")
+_OPTIONS = ("--exclusively", "--method", "template", "--no-color", "--no-notices")
 
 
 class DiffError(Exception):
@@ -29,24 +32,21 @@ class Diff:
     destroys: bool
 
 
-def cdk_diff(assembly: Path, *, environment: str) -> Diff:
-    """Compare an environment with what is deployed.
+def cdk_diff(assembly: Path, *, environment: str, stacks: Iterable[str]) -> Diff:
+    """Compare stacks of an environment with what is deployed.
 
     Args:
         assembly: What the pipeline's synthesis wrote.
         environment: Name of the environment.
+        stacks: Names of its stacks that differ.
 
     Raises:
         DiffError: The CDK CLI failed.
     """
-    command: list[str | Path] = [
-        _CDK,
-        "diff",
-        "--app",
-        str(assembly),
-        f"{environment}/*",
-        *_OPTIONS,
-    ]
+    paths = [f"{environment}/{stack}" for stack in stacks]
+    if not paths:
+        return Diff(text="", broadens_permissions=False, destroys=False)
+    command: list[str | Path] = [_CDK, "diff", "--app", assembly, *paths, *_OPTIONS]
     code, text = _run(command)
     if code != 0:
         raise DiffError(text)
@@ -55,10 +55,16 @@ def cdk_diff(assembly: Path, *, environment: str) -> Diff:
     return Diff(text=text, broadens_permissions=broadens != 0, destroys=destroys != 0)
 
 
+def _path() -> str:
+    return os.environ.get("PATH", os.defpath)
+
+
 def _run(command: list[str | Path]) -> tuple[int, str]:
     done = subprocess.run(  # noqa: S603 - the project's own CLI
         command,
         cwd=_REPOSITORY,
+        # The project's own Node.
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{_path()}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -51,24 +51,23 @@ def review(
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
     if refused:
         raise RefusedError("\n".join(refused))
-    diff = cdk_diff(assembly, environment=environment)
-    return (
-        Review(
-            environment=environment,
-            created=tuple(stack.name for stack in stacks if found[stack.name] is None),
-            changed=tuple(
-                stack.name
-                for stack in stacks
-                if (before := found[stack.name]) is not None and before.template != stack.template
-            ),
-            unprotected=tuple(
-                stack.name for stack in stacks if is_unprotected(stack, found[stack.name])
-            ),
-            broadens_permissions=diff.broadens_permissions,
-            destroys=diff.destroys,
-        ),
-        diff.text,
+    created = [stack.name for stack in stacks if found[stack.name] is None]
+    changed = [
+        stack.name
+        for stack in stacks
+        if (before := found[stack.name]) is not None and before.template != stack.template
+    ]
+    unprotected = [stack.name for stack in stacks if is_unprotected(stack, found[stack.name])]
+    diff = cdk_diff(assembly, environment=environment, stacks=[*created, *changed])
+    judged = Review(
+        environment=environment,
+        created=tuple(created),
+        changed=tuple(changed),
+        unprotected=tuple(unprotected),
+        broadens_permissions=diff.broadens_permissions,
+        destroys=diff.destroys,
     )
+    return judged, diff.text
 
 
 def write_review(judged: Review, *, differences: str, folder: Path) -> None:

@@ -1,13 +1,16 @@
 """What the builds of a pipeline run."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import cast
 
-from aws_cdk import Aws, Duration, Fn, pipelines
+import aws_cdk as cdk
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
+from aws_cdk import pipelines
 
-from hyperpod_cdk.pipeline.section import ChartArchiveConfig, EnvironmentConfig, SourceConfig
+from hyperpod_cdk.pipeline.section import ChartArchiveConfig, SourceConfig
 
 _PYTHON = codebuild.BuildSpec.from_object(
     {"phases": {"install": {"runtime-versions": {"python": "3.13"}}}}
@@ -46,7 +49,7 @@ def synth_step(
         partial_build_spec=_PYTHON,
         # The tests keep four cores busy, and take six gigabytes with the local AWS.
         build_environment=codebuild.BuildEnvironment(compute_type=codebuild.ComputeType.MEDIUM),
-        timeout=Duration.minutes(60),
+        timeout=cdk.Duration.minutes(60),
         role_policy_statements=[] if chart is None else [_read(chart)],
     )
 
@@ -56,8 +59,7 @@ def review_step(
     source: pipelines.CodePipelineSource,
     assembly: pipelines.CodeBuildStep,
     config_path: str,
-    environment: str,
-    lookup_roles: Sequence[str],
+    stage: cdk.Stage,
 ) -> pipelines.CodeBuildStep:
     """Return the step that compares an environment with what is deployed, and changes nothing.
 
@@ -67,10 +69,9 @@ def review_step(
         source: The repository, which has the program.
         assembly: What wrote the templates.
         config_path: The pipeline's configuration file, from the root of the repository.
-        environment: Name of the environment.
-        lookup_roles: ARNs of the roles of `cdk bootstrap` that read the environment, as CDK writes
-            them, with placeholders.
+        stage: The stacks of the environment, whose name it has.
     """
+    environment = stage.stage_name
     arguments = f"--config {shlex.quote(config_path)} --environment {environment}"
     return pipelines.CodeBuildStep(
         f"Review-{environment}",
@@ -83,13 +84,9 @@ def review_step(
         ],
         primary_output_directory=_REVIEW,
         partial_build_spec=_PYTHON,
-        timeout=Duration.minutes(30),
+        timeout=cdk.Duration.minutes(30),
         role_policy_statements=[
-            iam.PolicyStatement(
-                sid="ReadEnvironment",
-                actions=["sts:AssumeRole"],
-                resources=[Fn.sub(arn) for arn in lookup_roles],
-            )
+            _assume("ReadEnvironment", _of_stacks(stage, lambda each: each.lookup_role))
         ],
     )
 
@@ -113,7 +110,7 @@ def approval_step(
 
 
 def publish_with_cli(
-    delivery: pipelines.CodePipeline, *, environments: Sequence[EnvironmentConfig], cli_version: str
+    delivery: pipelines.CodePipeline, *, stages: Sequence[cdk.Stage], cli_version: str
 ) -> None:
     """Upload the files of all environments by the CDK CLI, in place of `cdk-assets`.
 
@@ -121,10 +118,10 @@ def publish_with_cli(
 
     Args:
         delivery: The pipeline, which is built.
-        environments: Its environments.
+        stages: The stacks of each environment.
         cli_version: Version of the CDK CLI.
     """
-    stacks = " ".join(f"'{environment.name}/*'" for environment in environments)
+    stacks = " ".join(f"'{stage.stage_name}/*'" for stage in stages)
     publish = f"cdk --app . publish-assets {stacks} --unstable publish-assets --no-notices"
     spec = codebuild.BuildSpec.from_object(
         {
@@ -138,8 +135,27 @@ def publish_with_cli(
     for construct in delivery.node.find_child("Assets").node.find_all():
         if isinstance(construct, codebuild.CfnProject):
             construct.add_property_override("Source.BuildSpec", spec.to_build_spec())
+        elif isinstance(construct, iam.Role):
+            roles = [_of_stacks(stage, lambda each: each.deploy_role_arn) for stage in stages]
+            # The CLI asks for the version of the bootstrap stack with it.
+            construct.add_to_policy(_assume("FindBootstrap", sorted({*chain(*roles)})))
+
+
+def _of_stacks(
+    stage: cdk.Stage, role: Callable[[cdk.DefaultStackSynthesizer], str | None]
+) -> list[str]:
+    """Return a role of `cdk bootstrap` for each stack of a stage, as CDK writes its ARN."""
+    stacks = (child for child in stage.node.children if isinstance(child, cdk.Stack))
+    found = (role(cast("cdk.DefaultStackSynthesizer", stack.synthesizer)) for stack in stacks)
+    return sorted({arn for arn in found if arn is not None})
+
+
+def _assume(sid: str, roles: Sequence[str]) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid=sid, actions=["sts:AssumeRole"], resources=[cdk.Fn.sub(arn) for arn in roles]
+    )
 
 
 def _read(chart: ChartArchiveConfig) -> iam.PolicyStatement:
-    archive = f"arn:{Aws.PARTITION}:s3:::{chart.bucket}/{chart.key}"
+    archive = f"arn:{cdk.Aws.PARTITION}:s3:::{chart.bucket}/{chart.key}"
     return iam.PolicyStatement(sid="ReadChart", actions=["s3:GetObject"], resources=[archive])

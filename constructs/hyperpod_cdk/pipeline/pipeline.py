@@ -81,13 +81,12 @@ class DeploymentPipeline(Construct):
                 source=source,
                 assembly=synth,
                 config_path=config_path,
-                environment=environment.name,
-                lookup_roles=_lookup_roles(stage),
+                stage=stage,
             )
             approvals = [approval_step(environment.name, review=review)]
             delivery.add_stage(stage, pre=[review, *(approvals if environment.approval else [])])
         delivery.build_pipeline()
-        publish_with_cli(delivery, environments=pipeline.environments, cli_version=cli_version)
+        publish_with_cli(delivery, stages=stages, cli_version=cli_version)
         self.pipeline = delivery.pipeline
         for support in self.pipeline.cross_region_support.values():
             if isinstance(support.replication_bucket, s3.Bucket):
@@ -101,9 +100,3 @@ class DeploymentPipeline(Construct):
             key=artifacts.key,
             emails=pipeline.notification_emails,
         )
-
-
-def _lookup_roles(stage: cdk.Stage) -> list[str]:
-    """Return the roles with which the stacks of a stage are read."""
-    stacks = (child for child in stage.node.children if isinstance(child, cdk.Stack))
-    return sorted({stack.synthesizer.lookup_role or "" for stack in stacks})
