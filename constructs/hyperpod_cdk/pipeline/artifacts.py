@@ -1,5 +1,7 @@
 """The bucket that passes files between the actions of a pipeline."""
 
+from typing import cast
+
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -8,7 +10,7 @@ from constructs import Construct
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge, skip_checkov
 
 # A rollback of a stage takes the artifacts of a former execution.
-_KEPT = Duration.days(90)
+_KEPT_DAYS = 90
 _UNLOGGED = (
     "Only the pipeline's roles may read it, and the pipeline's history lists each execution that "
     "did; access logs would need a bucket more in each region."
@@ -40,7 +42,6 @@ class ArtifactBucket(Construct):
             encryption_key=self.key,
             bucket_key_enabled=True,
             enforce_ssl=True,
-            versioned=True,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             removal_policy=RemovalPolicy.RETAIN,
@@ -48,16 +49,30 @@ class ArtifactBucket(Construct):
         harden_artifacts(self.bucket)
 
 
-def harden_artifacts(bucket: s3.Bucket) -> None:
-    """Let artifacts expire, and record why they are neither logged nor copied.
+def harden_artifacts(bucket: s3.IBucket) -> None:
+    """Let artifacts expire, keep versions, and record why they are neither logged nor copied.
 
     Args:
         bucket: The bucket, or one that CDK made for actions in another region.
     """
-    bucket.add_lifecycle_rule(
-        expiration=_KEPT,
-        noncurrent_version_expiration=Duration.days(1),
-        abort_incomplete_multipart_upload_after=Duration.days(1),
+    # L1: what CDK makes for another region is behind an interface.
+    resource = cast("s3.CfnBucket", bucket.node.default_child)
+    resource.versioning_configuration = s3.CfnBucket.VersioningConfigurationProperty(
+        status="Enabled"
+    )
+    resource.lifecycle_configuration = s3.CfnBucket.LifecycleConfigurationProperty(
+        rules=[
+            s3.CfnBucket.RuleProperty(
+                status="Enabled",
+                expiration_in_days=_KEPT_DAYS,
+                noncurrent_version_expiration=s3.CfnBucket.NoncurrentVersionExpirationProperty(
+                    noncurrent_days=1
+                ),
+                abort_incomplete_multipart_upload=(
+                    s3.CfnBucket.AbortIncompleteMultipartUploadProperty(days_after_initiation=1)
+                ),
+            )
+        ]
     )
     acknowledge(
         bucket,

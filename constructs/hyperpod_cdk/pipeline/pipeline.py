@@ -6,10 +6,10 @@ import aws_cdk as cdk
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_codepipeline as codepipeline
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_s3 as s3
 from aws_cdk import pipelines
 from constructs import Construct
 
+from hyperpod_cdk.pipeline.acknowledgments import acknowledge_delivery
 from hyperpod_cdk.pipeline.artifacts import ArtifactBucket, harden_artifacts
 from hyperpod_cdk.pipeline.build import (
     approval_step,
@@ -20,6 +20,7 @@ from hyperpod_cdk.pipeline.build import (
 from hyperpod_cdk.pipeline.notifications import PipelineNotifications
 from hyperpod_cdk.pipeline.section import PipelineConfig
 from hyperpod_cdk.pipeline.source import source_of, start_on_upload
+from hyperpod_cdk.synthesis.acknowledge import acknowledge_log_groups
 
 
 class DeploymentPipeline(Construct):
@@ -88,9 +89,13 @@ class DeploymentPipeline(Construct):
         delivery.build_pipeline()
         publish_with_cli(delivery, stages=stages, cli_version=cli_version)
         self.pipeline = delivery.pipeline
-        for support in self.pipeline.cross_region_support.values():
-            if isinstance(support.replication_bucket, s3.Bucket):
-                harden_artifacts(support.replication_bucket)
+        others = [
+            support.replication_bucket for support in self.pipeline.cross_region_support.values()
+        ]
+        for bucket in others:
+            harden_artifacts(bucket)
+        acknowledge_delivery(delivery, buckets=[artifacts.bucket, *others])
+        acknowledge_log_groups(self)
         if pipeline.source.s3 is not None:
             start_on_upload(self, source=pipeline.source.s3, pipeline=self.pipeline)
         PipelineNotifications(
