@@ -5,10 +5,11 @@ Run it after changing the configuration's model: `python -m scripts.generate_con
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hyperpod_cdk import PipelineFile
 from scripts.generate_config_schema import schema
 
 TARGET = Path(__file__).parents[1] / "docs" / "configuration.md"
@@ -27,6 +28,13 @@ one line each: file, key, value, rule. Editors check and complete the files thro
 
 Start with these; every key is described below.
 
+"""
+
+_PIPELINE_HEADER = """
+## Pipeline
+
+A file of its own describes a pipeline and the environments that it deploys: docs/pipeline.md and
+`config/pipeline/pipeline.yaml`. Its schema is `config/pipeline-schema.json`.
 """
 
 _FIRST_KEYS = (
@@ -64,16 +72,27 @@ def render() -> str:
         for name in node["properties"]
     }
     lines = [*_TABLE, *(f"| `{key}` {rows[key]}" for key in _FIRST_KEYS)]
-    for title, node in sections:
-        lines.append(f"\n## {title}\n")
-        description = node.get("description")
-        if title != "Top level" and description:
-            lines.append(f"{description}\n")
-        lines += [
-            *_TABLE,
-            *(f"| `{name}` {_row(document, node, name)}" for name in node["properties"]),
-        ]
+    lines += _tables(document, sections, top="Top level")
+    pipeline = schema(PipelineFile)
+    _, *below = _sections(pipeline, node=pipeline, title="Top level", path="")
+    lines += [_PIPELINE_HEADER.rstrip(), *_tables(pipeline, below)]
     return _HEADER + "\n".join(lines) + "\n"
+
+
+def _tables(
+    document: Mapping[str, Any],
+    sections: Iterable[tuple[str, Mapping[str, Any]]],
+    *,
+    top: str | None = None,
+) -> Iterator[str]:
+    """Yield the lines of a table for each section; only `top` has no description."""
+    for title, node in sections:
+        yield f"\n## {title}\n"
+        description = node.get("description")
+        if title != top and description:
+            yield f"{description}\n"
+        yield from _TABLE
+        yield from (f"| `{name}` {_row(document, node, name)}" for name in node["properties"])
 
 
 def _row(document: Mapping[str, Any], node: Mapping[str, Any], name: str) -> str:

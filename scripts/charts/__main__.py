@@ -7,6 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import boto3
+
 from hyperpod_cdk import ConfigError, load, load_config
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
@@ -49,7 +51,8 @@ def main(argv: list[str] | None = None) -> int:
             if all(each.config.helm.chart is not None for each in loaded.deployments):
                 return 0
             if loaded.pipeline is not None and loaded.pipeline.chart is not None:
-                fetch(loaded.pipeline.chart, output=arguments.output, report=_report)
+                chart, session = loaded.pipeline.chart, boto3.Session()
+                fetch(chart, session=session, output=arguments.output, report=_report)
                 return 0
             if _is_up_to_date(arguments.pins, arguments.output):
                 return 0

@@ -13,7 +13,13 @@ from scripts.charts.errors import ChartError
 from scripts.charts.publish import ARCHIVE_NAME, replace
 
 
-def fetch(chart: ChartArchiveConfig, *, output: Path, report: Callable[[str], None]) -> None:
+def fetch(
+    chart: ChartArchiveConfig,
+    *,
+    session: boto3.Session,
+    output: Path,
+    report: Callable[[str], None],
+) -> None:
     """Write the archive into a folder, unless it is there.
 
     Raises:
@@ -23,7 +29,7 @@ def fetch(chart: ChartArchiveConfig, *, output: Path, report: Callable[[str], No
     if archive.is_file() and sha256_of(archive) == chart.sha256:
         return
     try:
-        found = boto3.client("s3").get_object(Bucket=chart.bucket, Key=chart.key)
+        found = session.client("s3").get_object(Bucket=chart.bucket, Key=chart.key)
         content = found["Body"].read()
     except (BotoCoreError, ClientError) as error:
         raise ChartError(f"{place}: cannot be read: {error}") from error

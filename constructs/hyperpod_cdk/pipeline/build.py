@@ -132,7 +132,8 @@ def publish_with_cli(
             },
         }
     )
-    for construct in delivery.node.find_child("Assets").node.find_all():
+    builds = delivery.node.try_find_child("Assets")
+    for construct in [] if builds is None else builds.node.find_all():
         if isinstance(construct, codebuild.CfnProject):
             construct.add_property_override("Source.BuildSpec", spec.to_build_spec())
         elif isinstance(construct, iam.Role):
