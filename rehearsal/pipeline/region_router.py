@@ -18,6 +18,8 @@ _SCOPE = re.compile(
 )
 _END_OF_HEAD = b"\r\n\r\n"
 _CONNECTION = re.compile(rb"\r\nconnection:[^\r]*", re.IGNORECASE)
+# 100 Continue, for which who sends a body may wait.
+_INTERIM = b"HTTP/1.1 100"
 _MOST_HEAD_BYTES = 1024 * 1024
 
 
@@ -63,10 +65,13 @@ class RegionRouter:
             region = found[1] if found is not None else b""
             port = self._ports.get(region, next(iter(self._ports.values())))
             to_reader, to_writer = await asyncio.open_connection(LOOPBACK, port)
-            # One request a connection: the next one may be for another region.
-            head = _CONNECTION.sub(b"", head).removesuffix(b"\r\n")
-            to_writer.write(head + b"Connection: close" + _END_OF_HEAD)
+            to_writer.write(_closing(head))
             sending = asyncio.create_task(_copy(reader, to_writer))
+            answer = await to_reader.readuntil(_END_OF_HEAD)
+            while answer.startswith(_INTERIM):
+                writer.write(answer)
+                answer = await to_reader.readuntil(_END_OF_HEAD)
+            writer.write(_closing(answer))
             await _copy(to_reader, writer)
             sending.cancel()
             to_writer.close()
@@ -74,6 +79,12 @@ class RegionRouter:
             pass  # whoever asked has gone
         finally:
             writer.close()
+
+
+def _closing(head: bytes) -> bytes:
+    """Return a head that ends its connection: the next request may be for another region."""
+    head = _CONNECTION.sub(b"", head).removesuffix(b"\r\n")
+    return head + b"Connection: close" + _END_OF_HEAD
 
 
 async def _cancel_others() -> None:
