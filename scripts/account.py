@@ -148,8 +148,10 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     try:
-        if arguments.for_bootstrap and (pipeline := load(arguments.config).pipeline) is not None:
-            print(f"aws://{pipeline.account}/{pipeline.region}")
+        loaded = load(arguments.config)
+        if arguments.for_bootstrap and loaded.pipeline is not None:
+            # It has a bucket in the region of each environment.
+            print(*(f"aws://{loaded.pipeline.account}/{region}" for region in loaded.regions))
             return 0
         config = load_config(arguments.config)
         session = boto3.Session()

@@ -48,6 +48,13 @@ class Loaded:
     deployments: Sequence[Deployment]
     pipeline: PipelineConfig | None = None
 
+    @property
+    def regions(self) -> list[str]:
+        """The regions that it names, each once; that of the pipeline first."""
+        own = None if self.pipeline is None else self.pipeline.region
+        all_of_them = [own, *(each.config.region for each in self.deployments)]
+        return list(dict.fromkeys(filter(None, all_of_them)))
+
 
 def load(path: Path) -> Loaded:
     """Read and check a configuration file of a deployment or of a pipeline.

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import boto3
@@ -42,7 +43,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    pipeline = load(arguments.config).pipeline
+    loaded = load(arguments.config)
+    pipeline = loaded.pipeline
     if pipeline is None:
         raise ConfigError([f"{arguments.config}: describes no pipeline; `make deploy` deploys it"])
     session = boto3.Session()
@@ -52,7 +54,10 @@ def _check(arguments: argparse.Namespace) -> int:
             f"{arguments.config}: pipeline.account: {pipeline.account!r} is not the account of "
             f"your credentials, {place.account}; use others, or correct it"
         )
-    refuse_unless_bootstrapped(place, session=session, config_path=arguments.config)
+    for region in loaded.regions:
+        refuse_unless_bootstrapped(
+            replace(place, region=region), session=session, config_path=arguments.config
+        )
     connection = pipeline.source.connection
     if connection is not None:
         refuse_pending_connection(connection.arn, session=session, region=pipeline.region)

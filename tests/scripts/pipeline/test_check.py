@@ -27,8 +27,9 @@ class Session:
         }
         self.region_name = None
 
-    def client(self, _service: str, *, region_name: str) -> "Session":
-        assert region_name == "us-west-2"
+    def client(self, service: str, *, region_name: str) -> "Session":
+        # CDK makes a bucket in the region of each environment.
+        assert region_name == "us-west-2" or (service, region_name) == ("ssm", "us-east-1")
         return self
 
     def __getattr__(self, operation: str) -> Any:  # noqa: ANN401 - of any operation
@@ -100,4 +101,6 @@ def test_bootstrap_takes_the_account_of_the_pipeline(
     monkeypatch.setattr("sys.argv", ["account", "--config", EXAMPLE, "--for-bootstrap"])
 
     assert account() == 0
-    assert capsys.readouterr().out == "aws://111122223333/us-west-2\n"
+    assert capsys.readouterr().out == (
+        "aws://111122223333/us-west-2 aws://111122223333/us-east-1\n"
+    )
