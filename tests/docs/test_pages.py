@@ -3,21 +3,22 @@
 import ast
 import importlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
-from scripts.generate_config_reference import render
+from scripts.generate_config_reference import keys
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
 _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 _COMMAND = re.compile(r"(?:^|`)make ([a-z][a-z-]*)", re.MULTILINE)
-_KEY = re.compile(r"`((?:network|eks|storage|helm|cluster)\.[a-z_.\[\]]+)`")
+_KEY = re.compile(
+    r"`((?:network|eks|storage|helm|cluster|lifecycle_scripts)\.(?!amazonaws)[a-z_.\[\]]*[a-z\]])`"
+)
 _TREE_ENTRY = re.compile(r"^([\w./]+)  +\S", re.MULTILINE)
 
 
@@ -40,11 +41,14 @@ def test_commands_are_targets_of_make(page: Path) -> None:
     assert {name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)} == set()
 
 
-def test_keys_are_keys_of_the_configuration(readme: str) -> None:
-    keys = set(_keys_of(render()))
-    named = set(_KEY.findall(readme))
-    assert named
-    assert named - keys == set()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_keys_are_keys_of_the_configuration(page: Path) -> None:
+    named = {_without_index(key) for key in _KEY.findall(page.read_text("utf-8"))}
+    assert named - {_without_index(key) for key in keys()} == set()
+
+
+def test_keys_are_found(readme: str) -> None:
+    assert len(_KEY.findall(readme)) > 3
 
 
 def test_the_tree_names_what_exists(readme: str) -> None:
@@ -109,10 +113,6 @@ def test_python_examples_are_found(page: str) -> None:
     assert any("hyperpod_cdk" in block for block in blocks)
 
 
-def _keys_of(page: str) -> Iterator[str]:
-    section = ""
-    for line in page.splitlines():
-        if line.startswith("## "):
-            section = line.removeprefix("## ").strip("`")
-        elif line.startswith("| `") and "." not in line.split("`")[1]:
-            yield f"{section}.{line.split('`')[1]}"
+def _without_index(key: str) -> str:
+    """Return a key as pages write it where it stands in several sections."""
+    return key.replace("[]", "")
