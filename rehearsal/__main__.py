@@ -20,6 +20,7 @@ from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import choose_chart
 from rehearsal.stand_ins import DEFAULT_REGION
+from rehearsal.terminal_picture import recording_console, write_picture
 from scripts.deployer_policy.needs import UnknownTypeError
 from stacks.helm_chart import HelmChartMissingError
 
@@ -49,6 +50,7 @@ def main() -> int:
         "--express", action="store_true", help="deploy in CloudFormation's express mode"
     )
     run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
+    run.add_argument("--picture", type=Path, metavar="SVG", help="draw what is printed, too")
     matrix = commands.add_parser("matrix", help="play every scenario with every configuration")
     matrix.add_argument("configs", type=Path, nargs="+", metavar="CONFIG")
     matrix.add_argument("--work-directory", type=Path, default=_MATRIX_DIRECTORY)
@@ -108,7 +110,8 @@ def _run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return _BAD_INPUT
-    progress = Progress()
+    recorded = recording_console() if arguments.picture is not None else None
+    progress = Progress(recorded)
     config = load_config(arguments.config)
     rehearsal = Rehearsal(
         config=config,
@@ -122,6 +125,8 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     report = rehearsal.run(progress)
     progress.show(summarize(report, report_path=arguments.work_directory / "report.json"))
+    if recorded is not None:
+        write_picture(recorded, arguments.picture, title="make rehearse")
     return 0 if report.ok else _FAILED
 
 

@@ -5,6 +5,7 @@ import re
 
 import botocore.session
 import pytest
+from botocore.model import StringShape
 
 from rehearsal.scenarios import SCENARIOS
 from tests.support.configs import REPOSITORY
@@ -19,8 +20,9 @@ _SHOWN = re.compile(r"SCENARIO=([a-z-]+)`\s(?:ends\s)?in\s`([A-Z_]+)`")
 def states() -> set[str]:
     """Return the states of a stack, but for those of imports and of cleaning up afterwards."""
     model = botocore.session.get_session().get_service_model("cloudformation")
-    known = model.shape_for("StackStatus").enum
-    return {state for state in known if "IMPORT" not in state and "CLEANUP" not in state}
+    shape = model.shape_for("StackStatus")
+    assert isinstance(shape, StringShape)
+    return {state for state in shape.enum if "IMPORT" not in state and "CLEANUP" not in state}
 
 
 def test_states_are_those_of_cloudformation(states: set[str]) -> None:

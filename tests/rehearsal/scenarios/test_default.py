@@ -20,6 +20,7 @@ from tests.support.scenario_tests import (
     test_it_deploys_and_holds_what_is_verified,
     test_what_must_come_of_a_scenario_does,
 )
+from tests.support.shown_outputs import shape, verify_commands
 from tests.support.stages import DEFAULT
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified", "test_what_must_come_of_a_scenario_does"]
@@ -141,6 +142,7 @@ def test_an_admin_gets_in_and_so_does_whom_the_deployer_lets_in(
     )
     configured = ann.run("aws eks update-kubeconfig --name ml-eks")
     assert configured.returncode == 0, configured.stderr
+    assert shape(configured.stdout) == verify_commands()["aws eks update-kubeconfig --name ml-eks"]
 
     nodes = ann.run("kubectl get nodes -o jsonpath='{.items[*].status.capacity}'")
     assert '"nvidia.com/gpu":"4"' in nodes.stdout, nodes.stderr
@@ -150,6 +152,20 @@ def test_an_admin_gets_in_and_so_does_whom_the_deployer_lets_in(
     granted = deployer.run(command.replace("PRINCIPAL_ARN", f"{_ACCOUNT}:user/Bob"))
     assert granted.returncode == 0, granted.stderr
     assert bob.run("kubectl get nodes").returncode == 0
+
+
+@pytest.mark.slow(seconds=2)
+def test_the_verify_commands_print_what_the_readme_shows(stage: Stage, tmp_path: Path) -> None:
+    _deployed(stage)
+    wait_for_nodes(stage.config, clients=stage.environment.clients)
+    owner = Person(environment=stage.environment, home=tmp_path)
+    shown = verify_commands()
+    assert len(shown) == 7
+    for command, output in shown.items():
+        if command.startswith("aws sagemaker"):
+            assert shape(owner.run(command).stdout) == output
+        elif not command.startswith("aws"):
+            assert shape(stage.tools.run(command)[1]) == output
 
 
 @pytest.mark.slow(seconds=6)
