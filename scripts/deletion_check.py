@@ -23,7 +23,7 @@ from provisioner.framework.owner import Owner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
-from rehearsal.layer_binaries import local_binary
+from scripts.layer_binaries import local_binary
 
 READ_SECONDS = 20.0
 """How long one command may take: a private endpoint does not answer from outside its network."""

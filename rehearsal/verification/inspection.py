@@ -12,9 +12,9 @@ import yaml
 from hyperpod_cdk import Config
 from rehearsal.aws.clients import AwsClients
 from rehearsal.environment import RehearsalEnvironment
-from rehearsal.layer_binaries import layer_binaries
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
 from rehearsal.verification.commands import ClusterTools
+from scripts.layer_binaries import layer_binaries
 
 _LONGEST_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from rehearsal.aws.cloudformation.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
+from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
 from scripts.picture.templates import Resource, Value
 
 _IN_SUB = re.compile(r"\$\{([^!}]+)\}")

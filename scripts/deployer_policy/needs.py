@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from rehearsal.aws.cloudformation.resource_schemas import SERVICE_LINKED_ROLES, schema_of
-from rehearsal.aws.iam.action_resources import forms, is_possible
+from aws_reference.action_resources import forms, is_possible
+from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, schema_of
 from scripts.deployer_policy.names import Names, strings
 from scripts.picture.templates import Resource, Value
 
@@ -78,7 +78,7 @@ def _actions(resource_type: str) -> list[str]:
     if schema is None:
         raise UnknownTypeError(
             f"{resource_type}: its schema is not known; add the type to "
-            "scripts/generate_resource_schemas.py, and run that and generate_action_resources."
+            "scripts/generate/resource_schemas.py, and run it and action_resources.py beside it."
         )
     named = {action for name in HANDLERS for action in schema.permissions.get(name, ())}
     return sorted(filter(is_possible, named))

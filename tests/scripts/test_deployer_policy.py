@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from policy_sentry.querying.actions import get_action_data
 
+from aws_reference.action_resources import action_resources
 from hyperpod_cdk import load_config
 from provisioner.framework import consent
-from rehearsal.aws.iam.action_resources import action_resources
 from scripts.deployer_policy import __main__ as command
 from scripts.deployer_policy import deployer
 from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A_ROLE, size, split
@@ -17,8 +17,8 @@ from scripts.deployer_policy.names import Names, Place
 from scripts.deployer_policy.needs import needs
 from scripts.deployer_policy.policies import Policies, policies_of
 from scripts.picture.templates import Address, Resource
+from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
-from tests.rehearsal.aws.test_action_resources import YOUNGER
 from tests.support.configs import EVERY_FIELD, REPOSITORY
 from tests.test_packages import imported
 

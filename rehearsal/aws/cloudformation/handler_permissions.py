@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from rehearsal.aws.cloudformation.resource_schemas import (
+from aws_reference.action_resources import action_resources
+from aws_reference.resource_schemas import (
     NAMED_BY_LOGICAL_ID,
     SERVICE_LINKED_ROLES,
     ResourceSchema,
     schema_of,
     values_at,
 )
-from rehearsal.aws.iam.action_resources import action_resources
 from rehearsal.aws.iam.permission import Permission
 
 Properties = Mapping[str, Any]
