@@ -120,12 +120,6 @@ def release_report(tools: ClusterTools, *, config: Config) -> ReleaseReport | No
     return None
 
 
-def stack_names(prefix: str, *, storage: bool) -> list[str]:
-    """Return the names of a deployment's stacks in the order in which they are shown."""
-    kinds = ["platform", "addons", *(["storage"] if storage else []), "hyperpod"]
-    return [f"{prefix}-{kind}" for kind in kinds]
-
-
 def stack_reports(clients: AwsClients, names: Sequence[str]) -> list[StackReport]:
     """Return status and duration of each stack that exists."""
     client = clients("cloudformation")

@@ -11,7 +11,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_cdk.helm.dependency_values import dependency_values
-from rehearsal.stage import STAND_IN
+from rehearsal.chart_choice import STAND_IN
 from scripts.charts.manifest import parse_objects
 from scripts.layer_binaries import layer_binaries
 from stacks.helm_chart import OFFICIAL_CHART
