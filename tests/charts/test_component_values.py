@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.helm.dependency_values import dependency_values
 from rehearsal.chart_choice import STAND_IN
 from scripts.charts.manifest import parse_objects
