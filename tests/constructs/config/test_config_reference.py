@@ -5,15 +5,15 @@ import re
 
 import pytest
 
-from scripts import generate_config_reference
-from scripts.config_tasks import TASKS
+from scripts.generate import config_reference
+from scripts.generate.config_tasks import TASKS
 
-PAGE = generate_config_reference.render()
+PAGE = config_reference.render()
 
 
 def test_the_page_is_fresh() -> None:
-    stale = "docs/configuration.md is stale: run `python -m scripts.generate_config_reference`"
-    assert generate_config_reference.TARGET.read_text(encoding="utf-8") == PAGE, stale
+    stale = "docs/configuration.md is stale: run `python -m scripts.generate.config_reference`"
+    assert config_reference.TARGET.read_text(encoding="utf-8") == PAGE, stale
 
 
 def test_the_page_has_nested_sections() -> None:
@@ -40,9 +40,9 @@ def test_links_lead_to_sections() -> None:
 
 def test_a_task_names_keys_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = {**TASKS, "fly": ("cluster.wings",)}
-    monkeypatch.setattr(generate_config_reference, "TASKS", changed)
+    monkeypatch.setattr(config_reference, "TASKS", changed)
     with pytest.raises(KeyError, match=r"cluster\.wings"):
-        generate_config_reference.render()
+        config_reference.render()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Write docs/configuration.md: which key to change for a task, and a table of each section's keys.
 
-Run it after changing the configuration's model: `python -m scripts.generate_config_reference`.
+Run it after changing the configuration's model: `python -m scripts.generate.config_reference`.
 """
 
 import json
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.config_tasks import TASKS
-from scripts.generate_config_schema import schema
+from scripts.generate.config_schema import schema
+from scripts.generate.config_tasks import TASKS
 
-TARGET = Path(__file__).parents[1] / "docs" / "configuration.md"
+TARGET = Path(__file__).parents[2] / "docs" / "configuration.md"
 
 _MOST_VALUES_SHOWN = 8
 # Sections with so few keys in common have a table each all the same.
