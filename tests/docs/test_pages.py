@@ -19,6 +19,7 @@ _COMMAND = re.compile(r"(?:^|`)make ([a-z][a-z-]*)", re.MULTILINE)
 _KEY = re.compile(
     r"`((?:network|eks|storage|helm|cluster|lifecycle_scripts)\.(?!amazonaws)[a-z_.\[\]]*[a-z\]])`"
 )
+_FILE = re.compile(r"`([\w./<>-]+/[\w.<>-]*)`")
 _TREE_ENTRY = re.compile(r"^([\w./]+)  +\S", re.MULTILINE)
 
 
@@ -56,6 +57,17 @@ def test_the_tree_names_what_exists(readme: str) -> None:
     entries = _TREE_ENTRY.findall(tree)
     assert "stacks/" in entries
     assert [entry for entry in entries if not (REPOSITORY / entry).exists()] == []
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    page = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
+    roots = [
+        REPOSITORY / root for root in ("", "constructs/hyperpod_cdk", "lambda/provisioner", "docs")
+    ]
+    rows = "\n".join(line for line in page.splitlines() if line.startswith("|"))
+    named = [name for name in _FILE.findall(rows) if "<" not in name]
+    assert len(named) > 60
+    assert [name for name in named if not any((root / name).exists() for root in roots)] == []
 
 
 def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
