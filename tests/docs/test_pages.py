@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -52,11 +53,13 @@ def test_keys_are_found(readme: str) -> None:
     assert len(_KEY.findall(readme)) > 3
 
 
-def test_the_tree_names_what_exists(readme: str) -> None:
-    tree = readme.split("## Repository")[1].split("```")[1]
-    entries = _TREE_ENTRY.findall(tree)
-    assert "stacks/" in entries
+def test_the_rooms_are_the_folders_at_the_top() -> None:
+    page = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
+    entries = _TREE_ENTRY.findall(page.split("## Rooms")[1].split("```")[1])
+    tracked = subprocess.check_output(["git", "ls-files", "*/*"], cwd=REPOSITORY, text=True)  # noqa: S607
+    folders = {line.partition("/")[0] for line in tracked.splitlines() if not line.startswith(".")}
     assert [entry for entry in entries if not (REPOSITORY / entry).exists()] == []
+    assert {entry.partition("/")[0] for entry in entries} - {"app.py"} == folders
 
 
 def test_the_architecture_names_files_that_exist() -> None:
