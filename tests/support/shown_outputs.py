@@ -6,7 +6,8 @@ from tests.support.configs import REPOSITORY
 
 _DIFFERS = re.compile(
     r"hyperpod-i-\w+"
-    r"|\b(?:\d+m)?\d+s\b"  # ages
+    r"|\b(?:\d+[hms]){1,2}\b"  # ages
+    r"|\d+(?=\s+\d{4}-\d\d-\d\d )"  # revisions of a release
     r"|v[\d.]+-\w+"
     r"|\d{4}-\d\d-\d\d [\d:.]+ \+0000"
     r"|/\S+/\.kube"
