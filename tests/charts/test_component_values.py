@@ -11,9 +11,9 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_cdk.helm.dependency_values import dependency_values
-from rehearsal.layer_binaries import layer_binaries
-from rehearsal.stage import STAND_IN
+from rehearsal.chart_choice import STAND_IN
 from scripts.charts.manifest import parse_objects
+from scripts.layer_binaries import layer_binaries
 from stacks.helm_chart import OFFICIAL_CHART
 from tests.conftest import Configure
 from tests.support.component_cases import (

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 from tests.support.configs import REPOSITORY
 
 CHART = REPOSITORY / "charts" / "fsx-storage"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 from tests.support.configs import REPOSITORY
 
 CHART = REPOSITORY / "charts" / "priority-classes"

@@ -86,6 +86,11 @@ class Config(Section):
     tags: Tags = Field(default_factory=dict)
     """Tags for every resource, at most 46. Default: none."""
 
+    @property
+    def eks_cluster_name(self) -> str:
+        """Name of the EKS cluster."""
+        return f"{self.name}-eks"
+
     @cached_property
     def components(self) -> ComponentsConfig:
         """The components of the HyperPod dependencies, with every default filled in."""

@@ -22,8 +22,7 @@ from hyperpod_cdk.helm.priority_class import (
     check_priority_classes,
 )
 from hyperpod_cdk.schema.dns_names import DNS_LABEL, DNS_SUBDOMAIN
-from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.errors import Path as KeyPath
+from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
 from hyperpod_cdk.schema.limits import Matching
 from hyperpod_cdk.schema.section import Listed, Section
 

@@ -29,7 +29,7 @@ from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig
 from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn
 from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
-from hyperpod_cdk.schema.errors import Finding, Path, refuse
+from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
 
@@ -116,7 +116,7 @@ class GroupConfig(Section, ABC):
         return any(facts.accelerator and facts.efa_interfaces for facts in self.facts)
 
     @abstractmethod
-    def types_with_paths(self) -> Iterator[tuple[Path, str]]:
+    def types_with_paths(self) -> Iterator[tuple[KeyPath, str]]:
         """Yield every type with its path in the group."""
 
 
@@ -131,7 +131,7 @@ class OneTypeConfig(GroupConfig):
         """Every type that an instance of the group may have."""
         return (self.instance_type,)
 
-    def types_with_paths(self) -> Iterator[tuple[Path, str]]:
+    def types_with_paths(self) -> Iterator[tuple[KeyPath, str]]:
         """Yield the type with its path in the group."""
         yield ("instance_type",), self.instance_type
 
@@ -157,7 +157,7 @@ class SeveralTypesConfig(GroupConfig):
         """Every type that an instance of the group may have."""
         return self.instance_types if self.instance_type is None else (self.instance_type,)
 
-    def types_with_paths(self) -> Iterator[tuple[Path, str]]:
+    def types_with_paths(self) -> Iterator[tuple[KeyPath, str]]:
         """Yield every type with its path in the group."""
         if self.instance_type is not None:
             yield ("instance_type",), self.instance_type

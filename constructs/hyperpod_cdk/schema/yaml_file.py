@@ -11,8 +11,7 @@ from yaml.error import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import Reader, ReaderError
 
-from hyperpod_cdk.schema.errors import ConfigError, Finding, Written, shown
-from hyperpod_cdk.schema.errors import Path as KeyPath
+from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, Written, shown
 from hyperpod_cdk.schema.limits import is_token
 
 # Sets have no order, and dates, binaries and pairs no place in a configuration.
