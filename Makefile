@@ -24,7 +24,7 @@ endif
 .PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
         account addon-versions chart charts charts-check deployer-policy diff deploy deletion-check asks destroy destroy-all \
         rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
-        security-page clean
+        security-page record-release clean
 
 help: ## Show this help
 	@awk -f scripts/help.awk $(firstword $(MAKEFILE_LIST))
@@ -112,6 +112,9 @@ benchmark: setup-development ## Print synth, import and package figures
 
 picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg
 	@python -m scripts.picture '$(TEMPLATES)' '$(or $(PICTURE),docs/architecture.svg)'
+
+record-release: setup-rehearsal layout ## Keep what the version in pyproject.toml deploys, to try upgrades from it (CONTRIBUTING.md)
+	@python -m rehearsal.releases
 
 security-page: synth ## Write the roles of the templates into docs/security.md: CONFIG=
 	@python -m scripts.security '$(TEMPLATES)' docs/security.md

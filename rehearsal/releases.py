@@ -14,7 +14,7 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,13 +25,9 @@ RELEASES = _REPOSITORY / "releases"
 _CONFIG = _REPOSITORY / "config" / "default.yaml"
 _CHART = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 _ASSETS = "assets.tar.xz"
-# By the construct of an asset, what of it packages provide; None: all of it.
-_FUNCTION = "Provisioner/OnEvent/Code"
-_PROVIDED = {
-    "Provisioner/KubectlLayer/Code",
-    "Provisioner/Provider/framework-onEvent/Code",
-}
-_OWN_OF_FUNCTION = "provisioner"
+# Assets by their construct: what packages provide, and the one of which they provide a part.
+_PROVIDED = {"Provisioner/KubectlLayer/Code", "Provisioner/Provider/framework-onEvent/Code"}
+_FUNCTION, _OWN_OF_FUNCTION = "Provisioner/OnEvent/Code", "provisioner"
 _TEXTS = ("cdk.out", "manifest.json", "*.template.json", "*.assets.json")
 _FAILED = 2
 
@@ -149,13 +145,10 @@ def _own(assembly: Path) -> Iterator[Path]:
 def _assets(assembly: Path) -> Iterator[tuple[str, str]]:
     """Yield construct and path of each asset that is no template."""
     for manifest in sorted(assembly.glob("*.assets.json")):
-        files: Mapping[str, Mapping[str, object]]
-        files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        for file in files.values():
-            source = file["source"]
-            assert isinstance(source, Mapping)
-            if not source["path"].endswith(".template.json"):
-                yield str(file["displayName"]), source["path"]
+        for file in json.loads(manifest.read_text(encoding="utf-8"))["files"].values():
+            path: str = file["source"]["path"]
+            if not path.endswith(".template.json"):
+                yield file["displayName"], path
 
 
 def _copy(source: Path, target: Path, *, own: bool) -> None:

@@ -69,7 +69,11 @@ def _upgrade(stage: Stage) -> Iterator[Check]:
     yield succeeds("this version updates it, with the same configuration", stage.deploy())
     yield has_status(stage, "hyperpod", "UPDATE_COMPLETE", "CREATE_COMPLETE")
     after = _lasting(stage)
-    changed = [f"{stack}: {name}" for (stack, name), was in before.items() if after.get((stack, name)) != was]
+    changed = [
+        f"{stack}: {name}"
+        for (stack, name), was in before.items()
+        if after.get((stack, name)) != was
+    ]
     yield Check(
         check="cluster, releases, file system, buckets, EKS cluster and network are the same"
         + (f", but {', '.join(changed)}" if changed else ""),
