@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from examples.library.app import MyCluster
+from examples.cluster.app import MyCluster
 from tests.support.assembly import Assembly, new_app
 from tests.support.linter import findings
 from tests.support.template_view import TemplateView
@@ -34,14 +34,14 @@ def view(assembly: Assembly) -> TemplateView:
 
 def test_the_readme_shows_it_whole(repository: Path) -> None:
     readme = (repository / "README.md").read_text("utf-8")
-    example = (repository / "examples" / "library" / "app.py").read_text("utf-8")
+    example = (repository / "examples" / "cluster" / "app.py").read_text("utf-8")
     shown = [example] if "<!-- library-example -->" in readme else []
 
     assert IN_README.findall(readme) == shown
 
 
 def test_it_uses_public_names_only(repository: Path) -> None:
-    example = (repository / "examples" / "library" / "app.py").read_text("utf-8")
+    example = (repository / "examples" / "cluster" / "app.py").read_text("utf-8")
 
     modules = re.findall(r"^(?:from|import) (hyperpod_cdk[\w.]*)", example, re.MULTILINE)
 
