@@ -1,6 +1,7 @@
 """HyperPod on an EKS cluster and a VPC of your own: a CDK app to start from."""
 
 from pathlib import Path
+from typing import cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -33,7 +34,7 @@ class Kubernetes(cdk.Stack):
             self, "Vpc", max_azs=2, nat_gateways=1, restrict_default_security_group=False
         )
         self.group = ClusterSecurityGroup(self, "Group", vpc=self.vpc).security_group
-        self.cluster = eks.Cluster(
+        cluster = eks.Cluster(
             self,
             "Eks",
             cluster_name="mine-eks",
@@ -44,6 +45,8 @@ class Kubernetes(cdk.Stack):
             default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
             default_capacity=0,
         )
+        # For mypy: jsii leaves the interface's optional members out of the class.
+        self.cluster = cast("eks.ICluster", cluster)
         for addon in ("vpc-cni", "kube-proxy", "eks-pod-identity-agent"):
             eks.Addon(self, addon, cluster=self.cluster, addon_name=addon)
 
