@@ -14,11 +14,11 @@ from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
 from rehearsal.chart_choice import choose_chart
 from rehearsal.matrix import DifferentPlacesError, play_all
-from rehearsal.process import raise_on_interrupts
 from rehearsal.progress import Progress
 from rehearsal.report import summarize
 from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
+from rehearsal.signals import raise_on_interrupts
 from rehearsal.stand_ins import DEFAULT_REGION
 from scripts.command_line import REFUSED, add_config
 from scripts.deployer_policy.needs import UnknownTypeError

@@ -10,10 +10,10 @@ from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
-from rehearsal.process import wait_for_interrupt
 from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
 from rehearsal.scenarios import Scenario
+from rehearsal.signals import wait_for_interrupt
 from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of
 from rehearsal.verification.checks import verify

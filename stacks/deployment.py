@@ -6,7 +6,7 @@ import aws_cdk as cdk
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import cross_section_findings, findings
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
 from stacks.addons_stack import AddonsStack

@@ -14,9 +14,9 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.helm.component_rules import chosen_switches, component_findings
-from hyperpod_cdk.helm.components import ComponentsConfig
-from hyperpod_cdk.helm.priority_class import (
+from hyperpod_cdk.helm.components.rules import chosen_switches, component_findings
+from hyperpod_cdk.helm.components.section import ComponentsConfig
+from hyperpod_cdk.helm.priority_classes.section import (
     DEFAULT_PRIORITY_CLASSES,
     PriorityClassConfig,
     check_priority_classes,

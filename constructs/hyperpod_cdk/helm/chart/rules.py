@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk.helm.chart import (
+from hyperpod_cdk.helm.chart.chart import (
     AbsentChart,
     HyperPodChart,
     HyperPodChartError,
     read_hyperpod_chart,
 )
-from hyperpod_cdk.helm.component_rules import value_at
-from hyperpod_cdk.helm.components import SWITCHES
+from hyperpod_cdk.helm.components.rules import value_at
+from hyperpod_cdk.helm.components.section import SWITCHES
 from hyperpod_cdk.helm.dependency_values import (
     AGENT,
     GPU_OPERATOR_REGISTRY,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hyperpod_cdk.helm.components import (
+from hyperpod_cdk.helm.components.section import (
     SWITCHES,
     TARGET_ID,
     ComponentsConfig,
