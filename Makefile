@@ -15,13 +15,16 @@ export CDK_DISABLE_VERSION_CHECK := true
 CDK := cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
 # The CLI asks before it deletes; without a terminal nobody answers.
 FORCED := $(if $(filter 1,$(FORCE)),--force)
+# NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
+lower = $(shell echo $(1) | tr A-Z a-z)
+given = $(if $(filter command,$(origin $(1))),--$(call lower,$(1)) '$($(1))')
 # A configuration that is not given by CONFIG= would be passed over, and the default one be deployed.
 ifneq ($(filter %.yaml %.yml,$(MAKECMDGOALS))$(config),)
   $(error write CONFIG=$(or $(filter %.yaml %.yml,$(MAKECMDGOALS)),$(config)))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
+.PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         account addon-versions chart charts charts-check deployer-policy diff deploy deletion-check asks destroy destroy-all \
         rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
         security-page clean
@@ -41,8 +44,14 @@ rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
 
+init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE= CONFIG=config/mine.yaml
+	@python -m scripts.init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
+
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
 	@python -m scripts.validate --config '$(CONFIG)'
+
+cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
+	@python -m scripts.cost --config '$(CONFIG)'
 
 bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES=
 	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place" $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)')

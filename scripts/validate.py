@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
+from scripts.cost import cost_here, summary
 
 _REFUSED = 2
 
@@ -24,6 +25,7 @@ def main() -> int:
     print(f"{arguments.config} is valid. It deploys:")
     for line in description(config):
         print(f"  {line}")
+    print(summary(cost_here(config)))
     for warning in findings(config):
         print(f"WARNING {warning}")
     return 0
