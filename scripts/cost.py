@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -13,6 +14,7 @@ from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
 from hyperpod_cdk.facts.prices import date_of_prices
 
 _REFUSED = 2
+_WIDTH = 100
 _CENT = Decimal("0.01")
 _UNITS = {"hour": "an hour", "GB-month": "a GB and month"}
 
@@ -47,7 +49,7 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
     """
     place = found.region or "a region that is not given"
     yield f"{name} in {place}, in USD: On-Demand list prices as of {date_of_prices()}"
-    width = max(len(charge.name) for charge in (*found.standing, *found.nodes))
+    width = max(len(_what(charge)) for charge in (*found.standing, *found.nodes))
     yield ""
     yield f"A month of {HOURS_A_MONTH} hours, with or without nodes:"
     for charge in found.standing:
@@ -59,7 +61,7 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
         yield _line(charge, width=width, monthly=False)
     yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
     yield ""
-    yield "Not included: " + "; ".join(found.left_out) + "."
+    yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
 
 
 def summary(found: Cost) -> str:
@@ -76,8 +78,8 @@ def summary(found: Cost) -> str:
 def _line(charge: Charge, *, width: int, monthly: bool) -> str:
     amount = charge.usd_a_month if monthly else charge.usd
     if amount is None:
-        return f"  {charge.name:{width}}  {charge.note}"
-    parts = [f"{charge.name:{width}}", f"{_rounded(amount):>12}"]
+        return f"  {_what(charge):{width}}  {charge.note}"
+    parts = [f"{_what(charge):{width}}", f"{_rounded(amount):>12}"]
     if charge.price is not None:
         parts.append(f"{charge.quantity:,} x {charge.price.usd} {_UNITS[charge.price.unit]}")
     return "  " + "  ".join((*parts, charge.note)).rstrip()
@@ -97,8 +99,12 @@ def _rounded(amount: Decimal) -> str:
     return f"{amount.quantize(_CENT, ROUND_HALF_UP):,}"
 
 
+def _what(charge: Charge) -> str:
+    return f"{charge.name}, {charge.detail}" if charge.detail else charge.name
+
+
 def _names(charges: Sequence[Charge]) -> str:
-    return "; ".join(charge.name for charge in charges)
+    return ", ".join(charge.name for charge in charges)
 
 
 if __name__ == "__main__":

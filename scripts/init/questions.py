@@ -69,11 +69,14 @@ def answered(question: Question, text: str, *, answers: Answers, path: Path) -> 
     Raises:
         AnswerError: It cannot be deployed.
     """
+    if not text.isprintable():
+        raise AnswerError(f"{question.key}: {shown(text)} must be text without control characters")
     found = question.read(answers, text)
     refused = list(_findings(configuration(found, path=path)))
     own = [finding for finding in refused if finding.path[: len(question.place)] == question.place]
     if own:
-        raise AnswerError("\n".join(f"{question.key}: {_said(finding)}" for finding in own))
+        lines = dict.fromkeys(f"{question.key}: {_said(finding)}" for finding in own)
+        raise AnswerError("\n".join(lines))
     return found
 
 

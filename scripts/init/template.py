@@ -91,8 +91,10 @@ def _renamed(text: str, answers: Answers) -> str:
     names = {default.region: answers.region} | dict(zip(default.zones, answers.zones, strict=False))
     words = "|".join(map(re.escape, names))
     text = re.sub(words, lambda found: scalar(names[found[0]]), text)
-    # Of stacks and the cluster. Other names have it too: ml.m5.2xlarge.
-    return re.sub(rf"\b{default.name}-(?=[a-z])", f"{scalar(answers.name)}-", text)
+    # Of stacks and the cluster. Instance types have it too: ml.m5.2xlarge.
+    prefix = f"{answers.name}-"
+    is_plain = scalar(f"{prefix}cluster") == f"{prefix}cluster"
+    return re.sub(rf"\b{default.name}-(?=[a-z])", prefix, text) if is_plain else text
 
 
 def _fit(file: YamlText, instance_type: str) -> None:

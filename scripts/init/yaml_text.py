@@ -1,10 +1,14 @@
 """Changing values in the text of a YAML file, so that its comments stay."""
 
-import json
 from collections.abc import Sequence
+from math import inf
+from typing import Any
 
 import yaml
 from yaml.nodes import MappingNode, Node, SequenceNode
+
+# libyaml's, where PyYAML has it.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Place = Sequence[str | int]
 
@@ -15,7 +19,7 @@ def scalar(text: str) -> str:
         is_plain = yaml.safe_load(f"[{text}]") == [text]
     except yaml.YAMLError:
         is_plain = False
-    return text if is_plain else json.dumps(text)
+    return text if is_plain else yaml.safe_dump(text, default_style='"', width=inf).strip()
 
 
 class YamlText:
@@ -77,7 +81,10 @@ class YamlText:
 
     def _entry(self, place: Place) -> tuple[Node, Node]:
         """Return a key and its value; of a list's entry, the entry twice."""
-        node = key = yaml.compose(self.text, Loader=yaml.SafeLoader)
+        root = yaml.compose(self.text, Loader=_LOADER)
+        if root is None:
+            raise ValueError("the file is empty")
+        node = key = root
         for step in place:
             if isinstance(node, MappingNode):
                 key, node = next(pair for pair in node.value if pair[0].value == step)

@@ -30,13 +30,15 @@ class Charge:
     """What is billed for one thing.
 
     Attributes:
-        name: The thing.
+        name: The thing, such as `NAT gateway` or the name of a group.
+        detail: What its price depends on; empty for nothing.
         quantity: How many units are billed: instances, or GB.
         price: Price of a unit; None for an unknown one.
         note: Why there is no price, or what else to know; empty for nothing.
     """
 
     name: str
+    detail: str = ""
     quantity: int
     price: Price | None
     note: str = ""
@@ -107,56 +109,64 @@ def cost(config: Config, *, region: str | None, day: date) -> Cost:
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
     yield _control_plane(config.eks.version, region=region, day=day)
     zones = len(config.network.public_subnet_cidrs)
-    for name, item in (
-        ("NAT gateways", "NAT gateway"),
-        ("their public IPv4 addresses", "public IPv4 address"),
-    ):
-        yield _charge(name, zones, service="VPC", item=item, region=region)
+    for item in ("NAT gateway", "public IPv4 address"):
+        yield _charge(item, quantity=zones, service="VPC", item=item, region=region)
     if config.storage is not None:
-        item = f"{config.storage.throughput_mbps_per_tib} MB/s/TiB"
-        name, size = f"FSx for Lustre, {item}", config.storage.capacity_gib
-        yield _charge(name, size, service="FSx for Lustre", item=item, region=region)
+        service, item = "FSx for Lustre", f"{config.storage.throughput_mbps_per_tib} MB/s/TiB"
+        size = config.storage.capacity_gib
+        yield _charge(
+            service, detail=item, quantity=size, service=service, item=item, region=region
+        )
 
 
 def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
-    name, extended = f"EKS control plane, Kubernetes {version}", "control plane, extended support"
-    end = END_OF_STANDARD_SUPPORT[version]
+    item, extended = "control plane", "control plane, extended support"
+    end, detail = END_OF_STANDARD_SUPPORT[version], f"Kubernetes {version}"
     if day >= end:
-        name = f"{name}, in extended support"
-        return _charge(name, 1, service="EKS", item=extended, region=region)
-    charge = _charge(name, 1, service="EKS", item="control plane", region=region)
+        item, detail = extended, f"{detail} in extended support"
+    charge = _charge(
+        "EKS control plane", detail=detail, quantity=1, service="EKS", item=item, region=region
+    )
     later = price_of("EKS", extended, region=region)
-    if charge.price is None or later is None:
+    if day >= end or later is None:
         return charge
-    note = f"{later.usd} an hour from {end} on, in extended support"
-    return replace(charge, note=note)
+    return replace(charge, note=f"{later.usd} an hour from {end} on, in extended support")
 
 
 def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
     """Return what a group is billed: by the dearest of the types that it may have."""
     types, count = group.possible_instance_types, group.instance_count
-    name = f"{group.name}, {count} x {' or '.join(types)}"
-    if group.training_plan_arn is not None:
-        return Charge(name=name, quantity=count, price=None, note=_PLAN)
     charges = {
-        item: _charge(name, count, service="HyperPod", item=item, region=region) for item in types
+        item: _charge(
+            group.name,
+            detail=f"{count} x {' or '.join(types)}",
+            quantity=count,
+            service="HyperPod",
+            item=item,
+            region=region,
+        )
+        for item in types
     }
     missing = [item for item, charge in charges.items() if charge.price is None]
     item = missing[0] if missing else max(types, key=lambda each: charges[each].usd or 0)
     charge = charges[item]
+    if group.training_plan_arn is not None:
+        return replace(charge, price=None, note=_PLAN)
     if isinstance(group, InstanceGroupConfig) and group.is_spot:
         most = "" if charge.price is None else f"; at most {charge.price.usd} an hour each"
-        return Charge(name=name, quantity=count, price=None, note=f"{_SPOT}{most}")
+        return replace(charge, price=None, note=f"{_SPOT}{most}")
     if len(types) == 1:
         return charge
     note = f"{item}: {charge.note}" if missing else f"as {item}, the dearest type"
     return replace(charge, note=note)
 
 
-def _charge(name: str, quantity: int, *, service: str, item: str, region: str | None) -> Charge:
+def _charge(
+    name: str, *, quantity: int, service: str, item: str, region: str | None, detail: str = ""
+) -> Charge:
     price = price_of(service, item, region=region)
     note = "" if price is not None else _missing(service, item)
-    return Charge(name=name, quantity=quantity, price=price, note=note)
+    return Charge(name=name, detail=detail, quantity=quantity, price=price, note=note)
 
 
 def _missing(service: str, item: str) -> str:
