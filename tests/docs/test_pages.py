@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hyperpod_cdk.cost.cost import cost
+from hyperpod_cdk.facts.prices import date_of_prices
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
+from scripts.cost import lines
 from scripts.generate_config_reference import render
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
@@ -66,18 +69,11 @@ def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
     assert str(refusal.value) == f"{file}:{shown[1]}"
 
 
-def test_prices_are_of_the_default_configuration(readme: str) -> None:
+def test_the_cost_is_what_make_cost_says(readme: str) -> None:
     config = load_config(CONFIG_FOLDER / "default.yaml")
-    assert config.storage is not None
-    lines = [
-        *(
-            f"`{group.name}`, {group.instance_count} {group.instance_type} "
-            for group in config.cluster.instance_groups
-        ),
-        f"FSx for Lustre, {config.storage.capacity_gib} GiB at "
-        f"{config.storage.throughput_mbps_per_tib} MB/s/TiB ",
-    ]
-    assert [line for line in lines if f"| {line}|" not in readme] == []
+    found = cost(config, region=None, day=date_of_prices())
+    shown = readme.partition("<!-- cost -->\n```\n")[2].partition("```\n<!-- /cost -->")[0]
+    assert shown.splitlines() == list(lines(found, name="config/default.yaml"))
 
 
 def test_every_shipped_configuration_is_named(readme: str) -> None:

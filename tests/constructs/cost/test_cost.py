@@ -123,8 +123,8 @@ def test_a_size_without_a_price_is_in_no_total() -> None:
     ],
 )
 def test_a_price_holds_in_its_region_or_partition(region: str | None, known: list[str]) -> None:
-    changes = {"region": None, "network": {"availability_zone_ids": None}, "storage": None}
-    changes["network"]["hyperpod_subnets"] = [{"cidr": "10.1.0.0/16"}]  # type: ignore[index]
+    network = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+    changes = {"region": None, "network": network, "storage": None}
     found = costs(changes, region=region)
     assert found.region == region
     assert [charge.name for charge in found.standing if charge.usd is not None] == known
