@@ -10,7 +10,7 @@ from pathlib import Path
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
 from scripts.cost import cost_here, summary
-from scripts.init.questions import QUESTIONS, AnswerError, Question, answered
+from scripts.init.questions import QUESTIONS, AnswerError, Question, answered, first_answers
 from scripts.init.template import Answers, configuration, default_answers
 from scripts.validate import description
 
@@ -59,7 +59,7 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None) -> Answers
         raise InitError(f"There is no terminal to ask on; add to the command line: {keys}")
     if missing:
         print("Return takes what is in brackets; Ctrl-C ends without a file.")
-    answers = default_answers()
+    answers = first_answers()
     for question in QUESTIONS:
         text = given[question.key]
         path = config or _path(answers.name)

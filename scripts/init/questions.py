@@ -16,8 +16,9 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.availability_zones import zone_id_prefix
 from hyperpod_cdk.schema.errors import Finding, Severity, shown
+from hyperpod_cdk.schema.errors import Path as KeyPath
 from hyperpod_cdk.schema.section import findings_of
-from scripts.init.template import Answers, configuration
+from scripts.init.template import Answers, configuration, default_answers
 from scripts.init.zone_names import ZoneNameError, zone_ids
 
 _ZONES = 2
@@ -37,15 +38,16 @@ class Question:
         text: The question, given the answers before it.
         read: Returns the answers with this one, read from a text.
         given: Returns the answer as it is written.
-        place: Where the answer is in the configuration, if it alone is judged: what follows from
-            it is asked next.
+        place: Where the answer is in the configuration.
+        is_alone: Whether it alone is judged, because what follows from it is asked next.
     """
 
     key: str
     text: Callable[[Answers], str]
     read: Callable[[Answers, str], Answers]
     given: Callable[[Answers], str]
-    place: tuple[str | int, ...] = ()
+    place: KeyPath
+    is_alone: bool = False
 
 
 def known_zones(region: str) -> list[str]:
@@ -63,7 +65,7 @@ def answered(question: Question, text: str, *, answers: Answers, path: Path) -> 
     Args:
         question: What was asked.
         text: The answer.
-        answers: The answers before it, and defaults for those after it.
+        answers: The answers before it, and for those after it what refuses nothing.
         path: Where the configuration is going to be.
 
     Raises:
@@ -72,17 +74,29 @@ def answered(question: Question, text: str, *, answers: Answers, path: Path) -> 
     if not text.isprintable():
         raise AnswerError(f"{question.key}: {shown(text)} must be text without control characters")
     found = question.read(answers, text)
-    refused = list(_findings(configuration(found, path=path)))
-    own = [finding for finding in refused if finding.path[: len(question.place)] == question.place]
-    if own:
-        lines = dict.fromkeys(f"{question.key}: {_said(finding)}" for finding in own)
-        raise AnswerError("\n".join(lines))
+    reasons = [
+        _reason(finding, place=question.place)
+        for finding in _findings(configuration(found, path=path))
+        if not question.is_alone or _is_at(finding, question.place)
+    ]
+    if reasons:
+        # A zone is both of the nodes and of the others.
+        raise AnswerError("\n".join(f"{question.key}: {each}" for each in dict.fromkeys(reasons)))
     return found
 
 
-def _said(finding: Finding) -> str:
-    value = "" if finding.message.startswith("is missing") else f"{shown(finding.value)} "
-    return f"{value}{finding.message}"
+def first_answers() -> Answers:
+    """Return what the first answer is judged with: the smallest deployment."""
+    return replace(default_answers(), capacity_gib=None)
+
+
+def _is_at(finding: Finding, place: KeyPath) -> bool:
+    return finding.path[: len(place)] == place
+
+
+def _reason(finding: Finding, *, place: KeyPath) -> str:
+    """Return the finding, without the key that the answer is."""
+    return str(replace(finding, path=()) if _is_at(finding, place) else finding)
 
 
 def _findings(text: str) -> Iterator[Finding]:
@@ -145,6 +159,7 @@ QUESTIONS: Sequence[Question] = (
         read=lambda answers, text: replace(answers, name=text),
         given=lambda answers: answers.name,
         place=("name",),
+        is_alone=True,
     ),
     Question(
         key="REGION",
@@ -152,29 +167,34 @@ QUESTIONS: Sequence[Question] = (
         read=_with_region,
         given=lambda answers: answers.region,
         place=("region",),
+        is_alone=True,
     ),
     Question(
         key="ZONES",
         text=_zones_text,
         read=_with_zones,
         given=lambda answers: ", ".join(answers.zones),
+        place=("network",),
     ),
     Question(
         key="TYPE",
         text=_fixed("Instance type"),
         read=lambda answers, text: replace(answers, instance_type=text),
         given=lambda answers: answers.instance_type,
+        place=("cluster", "instance_groups", 0, "instance_type"),
     ),
     Question(
         key="COUNT",
         text=_fixed("Number of instances"),
         read=lambda answers, text: replace(answers, instance_count=_number(text)),
         given=lambda answers: str(answers.instance_count),
+        place=("cluster", "instance_groups", 0, "instance_count"),
     ),
     Question(
         key="STORAGE",
         text=_fixed(f"GiB of FSx for Lustre, or {_NONE}"),
         read=_with_storage,
-        given=lambda answers: str(answers.capacity_gib or _NONE),
+        given=lambda _: str(default_answers().capacity_gib),
+        place=("storage",),
     ),
 )

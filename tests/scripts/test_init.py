@@ -20,7 +20,7 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
 from hyperpod_cdk.facts.service_limits import regions
 from scripts.init import __main__ as command
-from scripts.init.questions import QUESTIONS, AnswerError, answered, known_zones
+from scripts.init.questions import QUESTIONS, AnswerError, answered, first_answers, known_zones
 from scripts.init.template import Answers, configuration, default_answers
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
@@ -207,6 +207,29 @@ def test_a_bad_answer_is_refused_in_the_schemas_words(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"TYPE": "ml.p5.48xlarge", "COUNT": "6000"},
+            "COUNT: network.hyperpod_subnets[0].cidr: '10.1.0.0/16' has 65531 usable addresses",
+        ),
+        # Without a file system it has room for its DaemonSets.
+        (
+            {"TYPE": "ml.m6g.medium"},
+            "STORAGE: cluster.instance_groups[0] (worker-group-1).instance_type: 'ml.m6g.medium' "
+            "has room for 3 pods, and 4 DaemonSets need one each",
+        ),
+    ],
+)
+def test_an_answer_is_refused_with_those_before_it(
+    run: Run, changes: Mapping[str, str], said: str
+) -> None:
+    code, _, error = run({**DEFAULTS, **changes})
+    assert (code, error[: len(said)]) == (2, said)
+    assert run({**DEFAULTS, **changes, "COUNT": "1", "STORAGE": "none"})[0] == 0
+
+
 def test_a_file_that_is_there_stays(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("mine")
     code, out, error = run({})
@@ -346,7 +369,7 @@ TEXTS = {
 @settings(max_examples=25, deadline=None)
 @given(st.fixed_dictionaries(TEXTS))
 def test_each_file_that_is_written_loads(given: Mapping[str, str]) -> None:
-    answers = default_answers()
+    answers = first_answers()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mine.yaml"
         try:
