@@ -25,7 +25,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        account addon-versions chart charts charts-check deployer-policy diff deploy deletion-check asks destroy destroy-all \
+        account addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
         rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
         security-page clean
 
@@ -88,6 +88,9 @@ destroy-all: asks account chart deletion-check ## Delete all stacks, the nodes f
 
 addon-versions: account ## Show newer versions of the EKS add-ons: CONFIG=
 	@python -m scripts.addon_versions --config '$(CONFIG)'
+
+prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
+	@python -m scripts.read_prices --config '$(CONFIG)'
 
 charts: .venv/.installed layout ## Package the official HyperPod Helm chart into build/charts; needs git and the network
 	@python -m scripts.charts package

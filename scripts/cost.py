@@ -61,6 +61,8 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
         yield _line(charge, width=width, monthly=False)
     yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
     yield ""
+    if unpriced(found.nodes):
+        yield "make prices reads HyperPod's prices in the region from AWS's price list into the table."
     yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
 
 

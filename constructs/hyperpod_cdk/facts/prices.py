@@ -1,8 +1,9 @@
 """List prices of what a deployment makes: On-Demand, in USD, without taxes.
 
-`prices.json` is written by hand, a line for each price with the day it was read and where. Nothing
-in it is derived from another price: HyperPod's instances cost more than EC2's, by a factor that
-differs between types. What could not be read is not in it (docs/adr/0048).
+`prices.json` has a line for each price, with the day it was read and where; `make prices` writes
+those of HyperPod in one region. Nothing in it is derived from another price: HyperPod's instances
+cost more than EC2's, by a factor that differs between types. What could not be read is not in it
+(docs/adr/0048).
 """
 
 import json
