@@ -53,6 +53,9 @@ validate: .venv/.installed layout ## Check a configuration and say what it deplo
 cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
 	@python -m scripts.cost --config '$(CONFIG)'
 
+prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
+	@python -m scripts.read_prices --config '$(CONFIG)'
+
 bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES=
 	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place" $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)')
 
@@ -88,9 +91,6 @@ destroy-all: asks account chart deletion-check ## Delete all stacks, the nodes f
 
 addon-versions: account ## Show newer versions of the EKS add-ons: CONFIG=
 	@python -m scripts.addon_versions --config '$(CONFIG)'
-
-prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
-	@python -m scripts.read_prices --config '$(CONFIG)'
 
 charts: .venv/.installed layout ## Package the official HyperPod Helm chart into build/charts; needs git and the network
 	@python -m scripts.charts package

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
-from hyperpod_cdk.facts.prices import date_of_prices
+from hyperpod_cdk.facts.prices import date_of_prices, pricing_pages
 
 _REFUSED = 2
 _WIDTH = 100
@@ -61,8 +61,8 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
         yield _line(charge, width=width, monthly=False)
     yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
     yield ""
-    if unpriced(found.nodes):
-        yield "make prices reads HyperPod's prices in the region from AWS's price list into the table."
+    if any(pricing_pages()["HyperPod"] in charge.note for charge in found.nodes):
+        yield "make prices reads HyperPod's prices in the region from AWS's price list."
     yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
 
 
