@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.cost.cost import cost
-from hyperpod_cdk.facts.prices import date_of_prices
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
-from scripts.cost import lines
 from scripts.generate_config_reference import render
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
@@ -67,13 +64,6 @@ def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refusal:
         load_config(file)
     assert str(refusal.value) == f"{file}:{shown[1]}"
-
-
-def test_the_cost_is_what_make_cost_says(readme: str) -> None:
-    config = load_config(CONFIG_FOLDER / "default.yaml")
-    found = cost(config, region=None, day=date_of_prices())
-    shown = readme.partition("<!-- cost -->\n```\n")[2].partition("```\n<!-- /cost -->")[0]
-    assert shown.splitlines() == list(lines(found, name="config/default.yaml"))
 
 
 def test_every_shipped_configuration_is_named(readme: str) -> None:

@@ -8,7 +8,7 @@ from hyperpod_cdk import load_config
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import date_of_prices
 from scripts import cost as command
-from tests.support.configs import CONFIG_FOLDER, configured
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY, configured
 
 
 def run(
@@ -80,3 +80,10 @@ def test_nothing_known_is_unknown_and_not_0() -> None:
     found = cost(config, region=None, day=date_of_prices())
     assert "unknown an hour for nodes. Not counted: spot, system" in command.summary(found)
     assert any(line.split()[:2] == ["total", "unknown"] for line in command.lines(found, name="x"))
+
+
+def test_readme_shows_what_it_prints() -> None:
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    found = cost(load_config(CONFIG_FOLDER / "default.yaml"), region=None, day=date_of_prices())
+    shown = readme.partition("<!-- cost -->\n```\n")[2].partition("```\n<!-- /cost -->")[0]
+    assert shown.splitlines() == list(command.lines(found, name="config/default.yaml"))
