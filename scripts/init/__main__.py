@@ -92,22 +92,17 @@ def _refuse_existing(path: Path) -> None:
 
 
 def _write(text: str, *, path: Path) -> Config:
-    """Write a file at once, if it can be deployed.
+    """Write a file, all of it or nothing, and return what it holds.
 
     Raises:
-        ConfigError: It cannot.
+        ConfigError: It cannot be deployed.
         InitError: The file cannot be written.
     """
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".init-") as folder:
             draft = Path(folder) / path.name
             draft.write_text(text, encoding="utf-8")
-            try:
-                config = load_config(draft)
-            except ConfigError as error:
-                raise ConfigError(
-                    line.replace(str(draft), str(path)) for line in error.lines
-                ) from None
+            config = load_config(draft)
             _refuse_existing(path)
             draft.rename(path)
     except OSError as error:
