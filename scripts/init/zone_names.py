@@ -39,7 +39,8 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
         found = ec2.describe_availability_zones(ZoneNames=names)
     except (BotoCoreError, ClientError) as error:
         raise ZoneNameError(
-            f"{', '.join(names)}: is another place in each account; give the zone's ID, or AWS "
-            f"credentials that look it up ({' '.join(str(error).split())})"
+            f"{', '.join(names)}: is another place in each account; give the zone's ID, or "
+            "credentials that allow ec2:DescribeAvailabilityZones "
+            f"({' '.join(str(error).split())})"
         ) from None
     return {zone["ZoneName"]: zone["ZoneId"] for zone in found["AvailabilityZones"]}

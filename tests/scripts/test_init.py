@@ -249,8 +249,8 @@ def test_a_name_of_a_zone_needs_credentials(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(AnswerError) as refusal:
         answered(question, "b", answers=default_answers(), path=Path("mine.yaml"))
     assert str(refusal.value) == (
-        "ZONES: us-west-2b: is another place in each account; give the zone's ID, or AWS "
-        "credentials that look it up (Unable to locate credentials)"
+        "ZONES: us-west-2b: is another place in each account; give the zone's ID, or "
+        "credentials that allow ec2:DescribeAvailabilityZones (Unable to locate credentials)"
     )
 
 
