@@ -17,6 +17,7 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from rehearsal.cdk_cli import CdkCli, CdkError
+from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
@@ -29,42 +30,13 @@ from rehearsal.verification.inspection import (
     allow_termination,
     cluster_tools,
     delete_file_systems,
-    stack_names,
     stack_outputs,
     stack_reports,
 )
-from stacks.helm_chart import OFFICIAL_CHART, helm_chart
+from stacks.names import StackKind, stack_name, stack_names
 
-STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 _REPOSITORY = Path(__file__).resolve().parent.parent
 _SCRIPTS = _REPOSITORY / "lifecycle"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChartChoice:
-    """A chart and why it was chosen.
-
-    Attributes:
-        path: Packaged chart or chart directory.
-        description: What the rehearsal's output says of it.
-    """
-
-    path: Path
-    description: str
-
-
-def choose_chart(config: Config) -> ChartChoice:
-    """Return the chart that a deployment would install, else the stand-in.
-
-    The stand-in renders the official chart's objects by name, so that a rehearsal needs no
-    network; it is never deployed anywhere else.
-    """
-    if config.helm.chart is None and not OFFICIAL_CHART.is_file():
-        return ChartChoice(
-            path=STAND_IN, description="the stand-in chart (`make charts` has not been run)"
-        )
-    path = helm_chart(config)
-    return ChartChoice(path=path, description=str(path))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -114,7 +86,11 @@ class Stage:
     @property
     def stacks(self) -> list[str]:
         """Names of the stacks, in the order in which they are shown."""
-        return stack_names(self.config.name, storage=self.config.storage is not None)
+        return [*stack_names(self.config).values()]
+
+    def stack(self, kind: StackKind) -> str:
+        """Return the name of a stack."""
+        return stack_name(self.config, kind)
 
     def bootstrap(self) -> None:
         """Do what an account needs once for CDK, and make what the configuration names of it."""
@@ -192,7 +168,7 @@ class Stage:
         """The last lines that the CLI printed when it deployed."""
         return self._cli.last_lines("deploy")
 
-    def destroy(self, *kinds: str) -> str | None:
+    def destroy(self, *kinds: StackKind) -> str | None:
         """Destroy stacks by kind (`hyperpod`), all when none is named; return what went wrong.
 
         A file system that its stack retains is deleted in between: its subnet could not go before.
@@ -204,7 +180,7 @@ class Stage:
                 self.progress.say(
                     f"Lifting the termination protection of {name}, as its owner would"
                 )
-            cluster = f"{self.config.name}-eks"
+            cluster = self.config.eks_cluster_name
             if allow_deletion(self.environment.clients, cluster):
                 self.progress.say(
                     f"Lifting the deletion protection of {cluster}, as its owner would"
@@ -218,7 +194,7 @@ class Stage:
                         f"  kept, as on AWS: FSx for Lustre file system {identifier}. Deleted now, "
                         "as its owner would: it holds the platform's subnet"
                     )
-        names = [f"{self.config.name}-{kind}" for kind in kinds]
+        names = [self.stack(kind) for kind in kinds]
         try:
             with self.progress.step(f"cdk destroy {' '.join(names) or '--all'}"):
                 self._cli.destroy(*names)
@@ -251,9 +227,9 @@ class Stage:
         """Return status and duration of each stack that exists."""
         return stack_reports(self.environment.clients, self.stacks)
 
-    def status(self, kind: str) -> str | None:
+    def status(self, kind: StackKind) -> str | None:
         """Return the status of a stack by its kind (`hyperpod`); None when it does not exist."""
-        name = f"{self.config.name}-{kind}"
+        name = self.stack(kind)
         return next((stack.status for stack in self.reports() if stack.name == name), None)
 
     def outputs(self) -> dict[str, dict[str, str]]:

@@ -1,19 +1,17 @@
 """Says what a configuration costs at AWS's list prices."""
 
-import argparse
 import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
 from hyperpod_cdk.facts.prices import date_of_prices, pricing_pages
+from scripts.command_line import REFUSED, config_parser
 
-_REFUSED = 2
 _WIDTH = 100
 _CENT = Decimal("0.01")
 _UNITS = {"hour": "an hour", "GB-month": "a GB and month"}
@@ -21,14 +19,12 @@ _UNITS = {"hour": "an hour", "GB-month": "a GB and month"}
 
 def main() -> int:
     """Run the command line; return 2 for a configuration that cannot be deployed."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.cost", description=__doc__)
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
-    arguments = parser.parse_args()
+    arguments = config_parser("scripts.cost", description=__doc__).parse_args()
     try:
         config = load_config(arguments.config)
     except ConfigError as error:
         print(error, file=sys.stderr)
-        return _REFUSED
+        return REFUSED
     for line in lines(cost_here(config), name=str(arguments.config)):
         print(line)
     return 0

@@ -19,13 +19,13 @@ from typing import Any
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
+from scripts.command_line import REFUSED
 
 TABLE = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "prices.json"
 LIST = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker"
 SERVICE = "HyperPod"
 _SOURCE = "price-list"
 _SECONDS = 60
-_REFUSED = 2
 # `USE1-Cluster:ml.g5.8xlarge`; capacity that is reserved, or for training jobs, has other names.
 _USAGE = re.compile(r"(?:[A-Z0-9]+-)?Cluster:(ml\.\S+)")
 
@@ -50,7 +50,7 @@ def main() -> int:
         found = prices(_fetched(f"{LIST}/current/{region}/index.json"))
     except (ConfigError, PriceListError) as error:
         print(error, file=sys.stderr)
-        return _REFUSED
+        return REFUSED
     table = json.loads(TABLE.read_text(encoding="utf-8"), parse_float=Decimal)
     TABLE.write_text(rendered(merged(table, found, region=region, day=date.today())), "utf-8")
     print(f"Wrote {len(found)} prices of {region} into {TABLE.name}")

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
+from scripts.command_line import REFUSED
 from scripts.cost import cost_here, summary
 from scripts.init.questions import QUESTIONS, AnswerError, Question, answered, first_answers
 from scripts.init.template import Answers, configuration, default_answers
 from scripts.validate import description
 
-_REFUSED, _INTERRUPTED = 2, 130
+_INTERRUPTED = 130
 
 
 class InitError(Exception):
@@ -40,7 +41,7 @@ def main() -> int:
         return _INTERRUPTED
     except (AnswerError, ConfigError, InitError) as error:
         print(error, file=sys.stderr)
-        return _REFUSED
+        return REFUSED
     for line in _report(config, path=path):
         print(line)
     return 0

@@ -15,8 +15,7 @@ from hyperpod_cdk.facts.availability_zones import highest_zone_number
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.availability_zones import zone_id_prefix
-from hyperpod_cdk.schema.errors import Finding, Severity, shown
-from hyperpod_cdk.schema.errors import Path as KeyPath
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, shown
 from hyperpod_cdk.schema.section import findings_of
 from scripts.init.template import Answers, configuration, default_answers
 from scripts.init.zone_names import ZoneNameError, zone_ids

@@ -10,7 +10,7 @@ import pytest
 
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
-from scripts.generate_config_reference import render
+from scripts.generate.config_reference import render
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])

@@ -1,8 +1,8 @@
 """What the local AWS and the deployer's policy know of the Service Authorization Reference."""
 
-from rehearsal.aws.cloudformation.resource_schemas import schemas
-from rehearsal.aws.iam.action_resources import DATA_FILE, action_resources, is_possible
-from scripts import generate_action_resources
+from aws_reference.action_resources import DATA_FILE, action_resources, is_possible
+from aws_reference.resource_schemas import schemas
+from scripts.generate import action_resources as generated
 
 # Actions of handlers that are younger than the pinned reference: they stand on every resource.
 YOUNGER = {
@@ -34,7 +34,7 @@ ELSEWHERE = {
 
 
 def test_the_data_file_is_what_the_reference_says() -> None:
-    assert DATA_FILE.read_text("utf-8") == generate_action_resources.render()
+    assert DATA_FILE.read_text("utf-8") == generated.render()
 
 
 def test_what_the_reference_does_not_know_is_younger() -> None:

@@ -6,7 +6,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 
 
 def test_the_binaries_run() -> None:

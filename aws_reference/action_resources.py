@@ -1,17 +1,20 @@
 """What the Service Authorization Reference says of actions: their resources, and dependent actions.
 
-The data file is written by `scripts/generate_action_resources.py`. The terms are those of
+The data file is written by `scripts/generate/action_resources.py`. The terms are those of
 https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html.
 """
 
 import functools
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 DATA_FILE = Path(__file__).with_name("action_resources.json")
-
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+"""A variable in the form of an ARN, such as `${SubnetId}`."""
 
 # The kinds of resources that a deployment makes or names. An action that requires another kind,
 # such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to.
@@ -103,3 +106,17 @@ def forms(action: str) -> tuple[str, ...]:
     """Return the forms of the ARNs of an action; none for `*`, and for one that is not known."""
     known = action_resources().get(action)
     return () if known is None else known.forms
+
+
+def filled(form: str, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a form with each combination of values for its variables.
+
+    Args:
+        form: The form of an ARN.
+        values: What may stand for each variable.
+    """
+    for combination in product(*values.values()):
+        arn = form
+        for variable, value in zip(values, combination, strict=True):
+            arn = arn.replace(f"${{{variable}}}", value)
+        yield arn

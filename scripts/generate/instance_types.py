@@ -1,6 +1,6 @@
 """Write constructs/hyperpod_cdk/facts/instance_types.json from public data packages.
 
-Run it after raising the boto3, cfn-lint or moto pin: `python -m scripts.generate_instance_types`.
+Run it after raising the boto3, cfn-lint or moto pin: `python -m scripts.generate.instance_types`.
 botocore says which types there are and which training plans take, moto carries what EC2's
 DescribeInstanceTypes answers, cfn-lint the regions of SageMaker's price list. The package reads the
 file, none of these.
@@ -17,7 +17,7 @@ from typing import Any
 
 import botocore.session
 
-TARGET = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "instance_types.json"
+TARGET = Path(__file__).parents[2] / "constructs" / "hyperpod_cdk" / "facts" / "instance_types.json"
 
 # Memory of one accelerator in MiB where EC2's answer is wrong: it gives Trainium2 512 GiB.
 # https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/arch/neuron-hardware/trainium2.html

@@ -1,17 +1,17 @@
 """What a configuration asks of the HyperPod dependencies' chart, and the chart does not have."""
 
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path as File
+from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk.helm.chart import (
+from hyperpod_cdk.helm.chart.chart import (
     AbsentChart,
     HyperPodChart,
     HyperPodChartError,
     read_hyperpod_chart,
 )
-from hyperpod_cdk.helm.component_rules import value_at
-from hyperpod_cdk.helm.components import SWITCHES
+from hyperpod_cdk.helm.components.rules import value_at
+from hyperpod_cdk.helm.components.section import SWITCHES
 from hyperpod_cdk.helm.dependency_values import (
     AGENT,
     GPU_OPERATOR_REGISTRY,
@@ -19,7 +19,7 @@ from hyperpod_cdk.helm.dependency_values import (
     needs_registry,
 )
 from hyperpod_cdk.helm.section import HelmConfig
-from hyperpod_cdk.schema.errors import Finding, Path
+from hyperpod_cdk.schema.errors import Finding, KeyPath
 from hyperpod_cdk.schema.limits import is_token, nearest
 
 _UNKNOWN = ""
@@ -27,7 +27,7 @@ _UNKNOWN = ""
 
 
 def values_for_chart(
-    chart: File, *, helm: HelmConfig, region: str, instance_types: Collection[str]
+    chart: Path, *, helm: HelmConfig, region: str, instance_types: Collection[str]
 ) -> dict[str, Any]:
     """Return the values with which a chart is installed.
 
@@ -98,7 +98,7 @@ def _absent(
             yield Finding(path=("helm", *path), value=True, message=message)
 
 
-def _switch(condition: str, *, helm: HelmConfig) -> Path:
+def _switch(condition: str, *, helm: HelmConfig) -> KeyPath:
     """Return where the configuration switches a component on, or would."""
     paths = [tuple(path.strip().split(".")) for path in condition.split(",")]
     for keys in paths:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
-from hyperpod_cdk.helm.priority_class import DEFAULT_PRIORITY_CLASSES, PriorityClassConfig
+from hyperpod_cdk.helm.priority_classes.section import DEFAULT_PRIORITY_CLASSES, PriorityClassConfig
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory

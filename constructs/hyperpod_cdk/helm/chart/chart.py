@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from hyperpod_cdk.schema.errors import one_line
+
 # `make charts` puts it into the package, for these checks and for the chart's own at deploy time.
 _PACKAGING = "packaging.json"
 # libyaml's is eight times as fast, where PyYAML has it.
@@ -85,7 +87,7 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
         packaging = json.loads(files.get(_PACKAGING, "{}"))
         value_names = _value_names(files)
     except (OSError, EOFError, tarfile.TarError, ValueError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise HyperPodChartError(
             f"{path}: not a chart that can be read ({reason}); package it again with `make charts`"
         ) from error

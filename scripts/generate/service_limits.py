@@ -1,7 +1,7 @@
 """Write constructs/hyperpod_cdk/facts/service_limits.json from the pinned botocore service models.
 
 Run it after raising the boto3 pin, or naming a new shape in the package:
-`python -m scripts.generate_service_limits`. The package reads the file, not botocore, because
+`python -m scripts.generate.service_limits`. The package reads the file, not botocore, because
 importing botocore would double the time of a synth.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import botocore
 import botocore.session
 
-TARGET = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "service_limits.json"
+TARGET = Path(__file__).parents[2] / "constructs" / "hyperpod_cdk" / "facts" / "service_limits.json"
 
 SOURCE = TARGET.parents[1]
 """The package, whose code names each shape that it reads: `sagemaker.ClusterName`."""

@@ -1,9 +1,4 @@
-"""Child processes that never outlive the rehearsal, and the signals that end it.
-
-A shell without job control starts background commands with SIGINT ignored, and whoever starts a
-command may have blocked signals; both are inherited. Neither matters here: the rehearsal sets its
-handlers when it starts, and its children start with the default ones.
-"""
+"""Child processes that never outlive the rehearsal."""
 
 import ctypes
 import json
@@ -11,76 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn, Self
+from typing import Self
+
+from rehearsal.signals import default_signals, interrupts_held
 
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 5
-_PAUSE_SECONDS = 0.2
-_INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 # What the line begins with that follows the output of a command.
 _END = "\0"
-
-
-@dataclass(slots=True)
-class _Interrupts:
-    """Raises KeyboardInterrupt on a signal, but not while a child is being started."""
-
-    held: bool = False
-    arrived: bool = False
-
-    def handle(self, _signal: int, _frame: FrameType | None) -> None:
-        self.arrived = True
-        self.deliver()
-
-    def deliver(self) -> None:
-        if self.arrived and not self.held:
-            self.arrived = False
-            raise KeyboardInterrupt
-
-
-_interrupts = _Interrupts()
-
-
-def raise_on_interrupts() -> None:
-    """Raise KeyboardInterrupt on SIGINT and SIGTERM, whatever the caller's signals are."""
-    for number in _INTERRUPTS:
-        signal.signal(number, _interrupts.handle)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
-
-
-@contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Let an interrupt wait until the end of the block, which starts a child and keeps it.
-
-    Python passes over an exception that a signal raises in what it runs around a fork, and a
-    child whose start is interrupted would be known to nobody.
-    """
-    _interrupts.held = True
-    try:
-        yield
-    finally:
-        _interrupts.held = False
-    _interrupts.deliver()
-
-
-def wait_for_interrupt() -> NoReturn:
-    """Wait until SIGINT or SIGTERM raises KeyboardInterrupt (`raise_on_interrupts`)."""
-    while True:
-        # signal.pause() would miss a signal that arrives just before it.
-        time.sleep(_PAUSE_SECONDS)
-
-
-def default_signals() -> None:
-    """Give this process the default handlers and an empty mask; for `preexec_fn`."""
-    for number in (*_INTERRUPTS, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _prepare_child() -> None:

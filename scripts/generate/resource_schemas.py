@@ -1,6 +1,6 @@
-"""Write rehearsal/aws/cloudformation/resource_schemas.json from CloudFormation's resource schemas.
+"""Write aws_reference/resource_schemas.json from CloudFormation's resource schemas.
 
-Run it after raising the cfn-lint pin: `python -m scripts.generate_resource_schemas`. The local AWS
+Run it after raising the cfn-lint pin: `python -m scripts.generate.resource_schemas`. The local AWS
 reads the file, not cfn-lint, which is not in its environment.
 """
 
@@ -12,9 +12,8 @@ from typing import Any
 
 import cfnlint
 
-TARGET = (
-    Path(__file__).parents[1] / "rehearsal" / "aws" / "cloudformation" / "resource_schemas.json"
-)
+from aws_reference.resource_schemas import DATA_FILE
+
 REGION = "us-east-1"
 
 # Every type that a configuration can bring into a template; a test compares.
@@ -88,5 +87,5 @@ def _compact(file: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"wrote {TARGET}\n")
+    DATA_FILE.write_text(render(), encoding="utf-8")
+    sys.stdout.write(f"wrote {DATA_FILE}\n")

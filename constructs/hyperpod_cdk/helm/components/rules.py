@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hyperpod_cdk.helm.components import (
+from hyperpod_cdk.helm.components.section import (
     SWITCHES,
     TARGET_ID,
     ComponentsConfig,
     Keys,
     with_defaults,
 )
-from hyperpod_cdk.schema.errors import Finding, Path, shown
+from hyperpod_cdk.schema.errors import Finding, KeyPath, shown
 
 CONSENT: Final = "i_know_this_breaks_resiliency"
 _COMPUTE_QUOTA_TARGET_ID = "compute_quota_target_id"
@@ -139,7 +139,7 @@ def _in_file(
     if name == CONSENT:
         return finding
     if name in _switches_in(values) and name not in components.switches():
-        path: Path = ("values", *SWITCHES[name])
+        path: KeyPath = ("values", *SWITCHES[name])
     else:
         path = ("components", name)
     return Finding(path=path, value=finding.value, message=finding.message)

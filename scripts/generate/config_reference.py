@@ -1,6 +1,6 @@
 """Write docs/configuration.md, the table of every configuration key.
 
-Run it after changing the configuration's model: `python -m scripts.generate_config_reference`.
+Run it after changing the configuration's model: `python -m scripts.generate.config_reference`.
 """
 
 import json
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scripts.generate_config_schema import schema
+from scripts.generate.config_schema import schema
 
-TARGET = Path(__file__).parents[1] / "docs" / "configuration.md"
+TARGET = Path(__file__).parents[2] / "docs" / "configuration.md"
 
 _MOST_VALUES_SHOWN = 8
 _HEADER = """# Configuration

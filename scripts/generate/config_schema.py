@@ -1,6 +1,6 @@
 """Write config/schema.json, with which editors check and complete the configuration files.
 
-Run it after changing the configuration's model: `python -m scripts.generate_config_schema`.
+Run it after changing the configuration's model: `python -m scripts.generate.config_schema`.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 from hyperpod_cdk import Config
 
-TARGET = Path(__file__).parents[1] / "config" / "schema.json"
+TARGET = Path(__file__).parents[2] / "config" / "schema.json"
 
 
 def schema() -> dict[str, Any]:

