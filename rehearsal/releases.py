@@ -3,7 +3,7 @@
 `make record-release` keeps the default deployment of the version in `pyproject.toml` in
 `releases/<version>`: its configuration, its templates, and this project's own part of the assets.
 What packages provide of the assets (SDK, kubectl, CDK's provider framework) comes from the version
-that is tried (docs/adr/0048-releases-that-are-kept.md).
+that is tried (docs/adr/0049-releases-that-are-kept.md).
 """
 
 from __future__ import annotations
