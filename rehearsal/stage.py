@@ -21,6 +21,7 @@ from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
+from rehearsal.releases import Release
 from rehearsal.report import StackReport
 from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.commands import ClusterTools
@@ -64,6 +65,7 @@ class Stage:
     _current: Path = field(init=False)
     _scripts: Path = field(init=False, default=_SCRIPTS)
     _script_changes: int = field(init=False, default=0)
+    _release: Path | None = field(init=False, default=None)
     _synthesized: set[Path] = field(init=False, default_factory=set)
     _deployed: Path | None = field(init=False, default=None)
     deployer: Deployer = field(init=False)
@@ -112,6 +114,7 @@ class Stage:
         """
         document = yaml.safe_load(self.config_path.read_text(encoding="utf-8"))
         edit(document)
+        self._release = None
         text = yaml.safe_dump(document, sort_keys=False)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         self._current = self.work_directory / f"changed-{digest}.yaml"
@@ -126,8 +129,19 @@ class Stage:
         shutil.copytree(_SCRIPTS, self._scripts)
         edit(self._scripts)
 
+    def change_version(self, release: Release) -> None:
+        """Put what a former release deploys in force, until the configuration changes."""
+        self._synth()
+        directory = self.work_directory / f"cdk.out-{release.version}"
+        release.restore(directory, like=self._assembly)
+        self.deployer.allow(directory, bootstrapped=True)
+        self._synthesized.add(directory)
+        self._release = directory
+        self.config = load_config(release.config)
+
     def restore(self) -> None:
         """Put the original configuration and lifecycle scripts in force again."""
+        self._release = None
         self._scripts = _SCRIPTS
         self._current = self.config_path
         self.config = load_config(self.config_path)
@@ -254,6 +268,8 @@ class Stage:
     @property
     def _assembly(self) -> Path:
         """Cloud assembly of what is in force; each change has its own."""
+        if self._release is not None:
+            return self._release
         changed = f"cdk.out-{self._current.stem}-{self._scripts.name}"
         return self.work_directory / ("cdk.out" if self._is_original else changed)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
 from scripts.command_line import REFUSED, config_parser
+from scripts.cost import cost_here, summary
 from stacks.names import stack_names
 
 
@@ -21,6 +22,7 @@ def main() -> int:
     print(f"{arguments.config} is valid. It deploys:")
     for line in description(config):
         print(f"  {line}")
+    print(summary(cost_here(config)))
     for warning in findings(config):
         print(f"WARNING {warning}")
     return 0

@@ -49,3 +49,5 @@ from .storage.availability import FileSystemAvailability as FileSystemAvailabili
 from .storage.lustre import Lustre as Lustre
 from .storage.section import StorageConfig as StorageConfig
 from .synthesis.sizes import TooLargeError as TooLargeError
+
+__version__: str

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import hyperpod_cdk
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
+from scripts.generate import api_reference
 from scripts.generate.config_reference import keys
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
@@ -88,20 +90,6 @@ def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
     assert str(refusal.value) == f"{file}:{shown[1]}"
 
 
-def test_prices_are_of_the_default_configuration(readme: str) -> None:
-    config = load_config(CONFIG_FOLDER / "default.yaml")
-    assert config.storage is not None
-    lines = [
-        *(
-            f"`{group.name}`, {group.instance_count} {group.instance_type} "
-            for group in config.cluster.instance_groups
-        ),
-        f"FSx for Lustre, {config.storage.capacity_gib} GiB at "
-        f"{config.storage.throughput_mbps_per_tib} MB/s/TiB ",
-    ]
-    assert [line for line in lines if f"| {line}|" not in readme] == []
-
-
 def test_every_shipped_configuration_is_named(readme: str) -> None:
     files = CONFIG_FOLDER.glob("*.yaml")
     assert [file.name for file in files if f"config/{file.name}" not in readme] == []
@@ -133,3 +121,11 @@ def test_python_examples_are_found() -> None:
 def _without_index(key: str) -> str:
     """Return a key as pages write it where it stands in several sections."""
     return key.replace("[]", "")
+
+
+def test_the_api_reference_has_every_public_name() -> None:
+    stale = "docs/api.md is stale: run `python -m scripts.generate.api_reference`"
+    assert api_reference.TARGET.read_text("utf-8") == api_reference.render(), stale
+    assert set(dir(hyperpod_cdk)) == set(
+        re.findall(r"^::: \S+\.(\w+)$", api_reference.render(), re.MULTILINE)
+    )
