@@ -51,11 +51,11 @@ deployer-policy: ## Write the least IAM policies that deploy a configuration: CO
 	@$(MAKE) --no-print-directory synth >&2
 	@python -m scripts.deployer_policy '$(TEMPLATES)' build/deployer-policy --config '$(CONFIG)' $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
 
-synth: setup layout chart ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
+synth: setup layout ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
 	@$(CDK) synth --quiet
 	@echo 'Templates: $(TEMPLATES)/*.template.json'
 
-templates: synth ## The same, and list the templates: CONFIG=
+templates: chart synth ## The same with the packaged chart, to be deployed, and list the templates: CONFIG=
 	@ls -1 '$(TEMPLATES)'/*.template.json
 
 diff: account chart ## Show what a deployment would change, including IAM permissions: CONFIG=
@@ -68,12 +68,12 @@ deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= 
 
 ##@ Operate
 
-destroy: asks account chart deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
+destroy: asks account deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
 	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod' $(if $(filter 1,$(EXPRESS)),--express)
 	@echo "Kept: the platform, add-ons and storage stacks. README, section Destroy, says how to remove them."
 
 destroy-all: CHECK_ALL := --all
-destroy-all: asks account chart deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
+destroy-all: asks account deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
 	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
 	@$(CDK) destroy $(FORCED) --all
 
@@ -166,7 +166,8 @@ layout:
 this-machine:
 	@[ "$$(uname -s)-$$(uname -m)" = Linux-x86_64 ] || { echo "A rehearsal needs Linux on x86-64, and this is $$(uname -s) on $$(uname -m); deploying works here too"; exit 1; }
 
-# Packages it if the configuration names no chart of its own, and the package is missing or outdated.
+# What is deployed needs the chart: packages it unless the configuration names one of its own, or the
+# package is up to date. Without it app.py synthesizes with a placeholder.
 chart: setup layout
 	@python -m scripts.charts package --if-needed-by '$(CONFIG)'
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
@@ -21,7 +22,6 @@ from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import choose_chart
 from rehearsal.stand_ins import DEFAULT_REGION
 from scripts.deployer_policy.needs import UnknownTypeError
-from stacks.helm_chart import HelmChartMissingError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
@@ -62,7 +62,7 @@ def main() -> int:
         CdkError,
         ConfigError,
         DifferentPlacesError,
-        HelmChartMissingError,
+        HyperPodChartError,
         LocalAwsError,
         OccupiedError,
         ScenarioDoesNotApplyError,

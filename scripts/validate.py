@@ -7,6 +7,10 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
+from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.helm.placeholder import placeholder_warning
+from hyperpod_cdk.loading import check_chart
+from stacks.helm_chart import helm_chart
 
 _REFUSED = 2
 
@@ -18,7 +22,9 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
-    except ConfigError as error:
+        chart = helm_chart(config)
+        check_chart(config, path=arguments.config, chart=chart)
+    except (ConfigError, HyperPodChartError) as error:
         print(error, file=sys.stderr)
         return _REFUSED
     print(f"{arguments.config} is valid. It deploys:")
@@ -26,6 +32,8 @@ def main() -> int:
         print(f"  {line}")
     for warning in findings(config):
         print(f"WARNING {warning}")
+    if chart.is_placeholder:
+        print(f"WARNING {placeholder_warning()}")
     return 0
 
 

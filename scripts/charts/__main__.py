@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
@@ -16,6 +17,7 @@ from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
+from stacks.helm_chart import own_chart
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -45,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if arguments.if_needed_by is not None:
             config = load_config(arguments.if_needed_by)
-            if config.helm.chart is not None or _is_up_to_date(arguments.pins, arguments.output):
+            if own_chart(config) is not None or _is_up_to_date(arguments.pins, arguments.output):
                 return 0
         settings = load_settings(pin_file=arguments.pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:
@@ -64,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
                     output=arguments.output,
                     report=_report,
                 )
-    except ConfigError as error:
+    except (ConfigError, HyperPodChartError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
     except (ChartError, CommandError, OSError) as error:
