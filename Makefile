@@ -23,7 +23,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
         account addon-versions chart charts charts-check deployer-policy diff deploy deletion-check asks destroy destroy-all \
-        rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
+        rehearse rehearse-fault rehearse-matrix this-machine test random-configs check format benchmark picture \
         security-page clean
 
 help: ## Show this help
@@ -33,6 +33,9 @@ help: ## Show this help
 
 rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default EXPRESS=1 KEEP=1
 	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
+
+rehearse-fault: .venv/.installed ## Let something fail in a rehearsal that is kept: FAULT=capacity-shortage GROUP=worker-group-1
+	@python -m rehearsal fault '$(FAULT)' --group '$(GROUP)'
 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
