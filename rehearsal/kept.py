@@ -57,7 +57,7 @@ def shell_of(stage: Stage) -> Iterator[Path]:
     try:
         yield file
     finally:
-        file.unlink()
+        file.unlink(missing_ok=True)
 
 
 def _variables(stage: Stage) -> Mapping[str, str]:
