@@ -120,6 +120,7 @@ security-page: synth ## Write the roles of the templates into docs/security.md: 
 	@python -m scripts.security '$(TEMPLATES)' docs/security.md
 
 clean: ## Remove build output; keep .venv, node_modules and the packaged charts
+	@[ ! -e build/rehearsal/shell.sh ] || { echo "A rehearsal is kept in build/rehearsal: end it with Ctrl-C first, or, if it was killed, delete build/rehearsal/shell.sh"; exit 1; }
 	@rm -rf cdk.out dist .pytest_cache .mypy_cache .ruff_cache
 	@find build -mindepth 1 -maxdepth 1 ! -name charts -exec rm -rf {} + 2>/dev/null || true
 
