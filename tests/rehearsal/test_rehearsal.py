@@ -123,7 +123,7 @@ def rehearsed(kept: Kept, directory: Path) -> tuple[int, str, dict[str, Any]]:
     return kept.process.returncode, kept.printed + output, report
 
 
-@pytest.mark.slow(seconds=35)
+@pytest.mark.slow(seconds=10)
 def test_the_default_configuration_deploys_verifies_and_goes(
     rehearsed: tuple[int, str, dict[str, Any]],
 ) -> None:
