@@ -18,7 +18,8 @@ _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPo
 # They would have the AWS CLI and the SDKs look elsewhere.
 _UNSET = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN")
 _PRIVATE = 0o600
-_PYTHON_FOLDER = Path(__file__).resolve().parent.parent / ".venv" / "bin"
+_REPOSITORY = Path(__file__).resolve().parent.parent
+_COMMANDS = (_REPOSITORY / ".venv" / "bin", _REPOSITORY / "node_modules" / ".bin")
 
 
 def keep(stage: Stage) -> None:
@@ -28,7 +29,7 @@ def keep(stage: Stage) -> None:
         with shell_of(stage) as file:
             show(
                 "\nEverything is up. In another terminal, in this folder:\n"
-                f"  source {_shown(file)}\n"
+                f"  source {shlex.quote(_shown(file))}\n"
                 "Then every make target, the AWS CLI, kubectl and helm work on it, as the IAM user "
                 f"{_OPERATOR}:\n"
                 "  make diff\n"
@@ -47,11 +48,11 @@ def shell_of(stage: Stage) -> Iterator[Path]:
     """Write what a shell needs to work on the deployment; yield the file, which goes at the end."""
     file = stage.work_directory / "shell.sh"
     file.touch(mode=_PRIVATE)
-    folders = [str(stage.tools.binaries.kubectl.parent), str(_PYTHON_FOLDER)]
+    folders = ":".join(map(str, (stage.tools.binaries.kubectl.parent, *_COMMANDS)))
     lines = [
         f"unset {' '.join(_UNSET)}",
         *(f"export {name}={shlex.quote(value)}" for name, value in _variables(stage).items()),
-        f"export PATH={shlex.quote(':'.join(folders))}:$PATH",
+        f"export PATH={shlex.quote(folders)}:$PATH",
     ]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     try:
@@ -64,6 +65,7 @@ def _variables(stage: Stage) -> Mapping[str, str]:
     return {
         **stage.environment.aws.environment(),
         **_operator(stage),
+        "CONFIG": str(stage.config_path),
         "KUBECONFIG": str(stage.tools.kubeconfig),
         FAULTS_VARIABLE: stage.environment.hyperpod_url,
         **({STAND_IN_VARIABLE: str(STAND_IN)} if stage.chart.path == STAND_IN else {}),
@@ -96,6 +98,6 @@ def _operator(stage: Stage) -> Mapping[str, str]:
     }
 
 
-def _shown(file: Path) -> Path:
+def _shown(file: Path) -> str:
     """Return a path as somebody in this folder writes it."""
-    return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)

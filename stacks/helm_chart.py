@@ -11,13 +11,14 @@ from hyperpod_cdk.helm.placeholder import placeholder_chart
 OFFICIAL_CHART = Path("build/charts/hyperpod-helm-chart.tgz")
 STAND_IN_VARIABLE = "REHEARSAL_CHART"
 """Names the chart that stands in for the official one, in the shell of a rehearsal that is kept."""
+_LOCAL_AWS = "http://127.0.0.1:"
 
 
 def own_chart(config: Config) -> Path | None:
     """Return the chart that is installed in the place of the official one; None for that one.
 
     Raises:
-        HyperPodChartError: The environment names a stand-in that is not there.
+        HyperPodChartError: The environment names a stand-in that is not there, or not for this AWS.
     """
     if config.helm.chart is not None:
         return Path(config.helm.chart)
@@ -29,6 +30,11 @@ def own_chart(config: Config) -> Path | None:
             f"{STAND_IN_VARIABLE}: {stand_in} does not exist; unset the variable, which belongs to "
             "a rehearsal"
         )
+    if not os.environ.get("AWS_ENDPOINT_URL", "").startswith(_LOCAL_AWS):
+        raise HyperPodChartError(
+            f"{STAND_IN_VARIABLE}: {stand_in} is for a rehearsal's AWS, which AWS_ENDPOINT_URL "
+            "does not name; unset the variable"
+        )
     return Path(stand_in)
 
 
@@ -36,7 +42,7 @@ def packaged_chart(config: Config) -> Path | None:
     """Return the chart to deploy; None while the official one, which it is, is not packaged.
 
     Raises:
-        HyperPodChartError: The environment names a stand-in that is not there.
+        HyperPodChartError: The environment names a stand-in that is not there, or not for this AWS.
     """
     own = own_chart(config)
     if own is None and not OFFICIAL_CHART.is_file():

@@ -88,7 +88,7 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
         files = _directory_files(path) if path.is_dir() else _archive_files(path)
         packaging = json.loads(files.get(_PACKAGING, "{}"))
         value_names = _value_names(files)
-        annotations = _mapping(files, _CHART).get("annotations") or {}
+        annotations = _mapping(files, _CHART).get("annotations")
     except (OSError, EOFError, tarfile.TarError, ValueError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise HyperPodChartError(
@@ -108,7 +108,7 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
             if name.startswith(_REGIONAL)
         },
         value_names=value_names,
-        is_placeholder=_PLACEHOLDER in annotations,
+        is_placeholder=isinstance(annotations, dict) and _PLACEHOLDER in annotations,
     )
 
 

@@ -22,7 +22,7 @@ https://pkg.go.dev/helm.sh/helm/v4/pkg/chart/loader/archive
 FILES_LIMIT = 10_000
 _PACKAGED = (".tgz", ".tar.gz")
 # An annotation, as `charts/not-packaged/Chart.yaml` has it.
-_PLACEHOLDER = "hyperpod-cdk/placeholder:"
+_PLACEHOLDER = b"hyperpod-cdk/placeholder:"
 _UNREADABLE = (tarfile.TarError, OSError, EOFError, zlib.error)
 
 
@@ -95,7 +95,7 @@ def mentions(chart: Path, names: Collection[str]) -> bool:
 
 
 def _refuse_placeholder(chart: Path) -> None:
-    if _PLACEHOLDER in (chart / "Chart.yaml").read_text("utf-8"):
+    if _PLACEHOLDER in (chart / "Chart.yaml").read_bytes():
         raise ProvisioningError(
             "The templates have a placeholder: the official Helm chart was not packaged",
             next_step="Run `make charts`, synthesize and deploy again.",

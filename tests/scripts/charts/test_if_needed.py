@@ -30,7 +30,22 @@ def test_not_in_the_shell_of_a_rehearsal(
     tmp_path: Path, chart: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REHEARSAL_CHART", str(chart))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
     assert _run(tmp_path, CONFIG) == 0
+
+
+@pytest.mark.parametrize("endpoint", ["", "https://cloudformation.us-west-2.amazonaws.com"])
+def test_a_stand_in_is_for_the_local_aws_alone(
+    tmp_path: Path,
+    chart: Path,
+    endpoint: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("REHEARSAL_CHART", str(chart))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    assert _run(tmp_path, CONFIG) == 2
+    assert "is for a rehearsal's AWS" in capsys.readouterr().err
 
 
 def test_a_stand_in_that_is_gone_is_told_in_a_line(
