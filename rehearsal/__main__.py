@@ -1,13 +1,8 @@
-"""`python -m rehearsal run`: rehearse a deployment on this machine.
-
-`matrix` plays every scenario with every configuration, `fault` lets something fail in a rehearsal
-that is kept.
-"""
+"""`python -m rehearsal run`: rehearse a deployment on this machine."""
 
 import argparse
 import errno
 import fcntl
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +13,6 @@ from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
-from rehearsal.faults import FAULTS, FAULTS_VARIABLE, NONE, FaultError, cause
 from rehearsal.matrix import DifferentPlacesError, play_all
 from rehearsal.process import raise_on_interrupts
 from rehearsal.progress import Progress
@@ -58,13 +52,8 @@ def main() -> int:
     matrix = commands.add_parser("matrix", help="play every scenario with every configuration")
     matrix.add_argument("configs", type=Path, nargs="+", metavar="CONFIG")
     matrix.add_argument("--work-directory", type=Path, default=_MATRIX_DIRECTORY)
-    fault = commands.add_parser("fault", help="let something fail in a rehearsal that is kept")
-    fault.add_argument("name", metavar="NAME", help=", ".join((*FAULTS, NONE)))
-    fault.add_argument("--group", default="", help="instance group whose nodes fail")
     arguments = parser.parse_args()
 
-    if arguments.command == "fault":
-        return _fault(arguments)
     raise_on_interrupts()
     try:
         with _alone_in(arguments.work_directory):
@@ -134,19 +123,6 @@ def _run(arguments: argparse.Namespace) -> int:
     report = rehearsal.run(progress)
     progress.show(summarize(report, report_path=arguments.work_directory / "report.json"))
     return 0 if report.ok else _FAILED
-
-
-def _fault(arguments: argparse.Namespace) -> int:
-    try:
-        cause(arguments.name, group=arguments.group, api=os.environ.get(FAULTS_VARIABLE))
-    except FaultError as error:
-        print(error, file=sys.stderr)
-        return _BAD_INPUT
-    if arguments.name == NONE:
-        print("Nothing fails any more.")
-    else:
-        print(f"{arguments.name}: group {arguments.group}, until FAULT={NONE}")
-    return 0
 
 
 def _matrix(arguments: argparse.Namespace) -> int:

@@ -1,8 +1,11 @@
-"""What can be made to fail while a rehearsal is kept: `python -m rehearsal fault NAME`."""
+"""What can be made to fail while a rehearsal is kept: `python -m rehearsal.faults NAME`."""
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
+import sys
 import urllib.request
 from collections.abc import Mapping
 from urllib.error import URLError
@@ -19,6 +22,7 @@ FAULTS: Mapping[str, str] = {
 }
 """The faults, and the attribute of `rehearsal.hyperpod.Faults` with the groups of each."""
 _SECONDS = 10
+_BAD_INPUT = 2
 
 
 class FaultError(Exception):
@@ -57,3 +61,25 @@ def cause(name: str, *, group: str, api: str | None) -> None:
         raise FaultError(
             f"{FAULTS_VARIABLE}: nothing listens at {api} ({error.reason}); the rehearsal has ended"
         ) from error
+
+
+def main() -> int:
+    """Run the command line; return 2 for a fault that cannot be caused."""
+    parser = argparse.ArgumentParser(prog="python -m rehearsal.faults")
+    parser.add_argument("name", metavar="NAME", help=", ".join((*FAULTS, NONE)))
+    parser.add_argument("--group", default="", help="instance group whose nodes fail")
+    arguments = parser.parse_args()
+    try:
+        cause(arguments.name, group=arguments.group, api=os.environ.get(FAULTS_VARIABLE))
+    except FaultError as error:
+        print(error, file=sys.stderr)
+        return _BAD_INPUT
+    if arguments.name == NONE:
+        print("Nothing fails any more.")
+    else:
+        print(f"{arguments.name}: group {arguments.group}, until FAULT={NONE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

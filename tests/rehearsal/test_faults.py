@@ -54,7 +54,7 @@ def test_what_cannot_be_caused_is_told(
 
 def test_the_command_ends_with_one_line() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rehearsal", "fault", "capacity-shortag", "--group", "gpu"],
+        [sys.executable, "-m", "rehearsal.faults", "capacity-shortag", "--group", "gpu"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
