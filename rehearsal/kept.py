@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from rehearsal.chart_choice import STAND_IN
 from rehearsal.faults import FAULTS_VARIABLE
-from rehearsal.process import wait_for_interrupt
-from rehearsal.stage import STAND_IN, Stage
+from rehearsal.signals import wait_for_interrupt
+from rehearsal.stage import Stage
 from stacks.helm_chart import STAND_IN_VARIABLE
 
 _OPERATOR = "operator"

@@ -6,13 +6,14 @@ import aws_cdk as cdk
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import cross_section_findings, findings
-from hyperpod_cdk.helm.chart import HyperPodChart
-from hyperpod_cdk.helm.chart_rules import refuse_unfit
-from hyperpod_cdk.helm.placeholder_rule import PlaceholderRule
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.chart.placeholder_rule import PlaceholderRule
+from hyperpod_cdk.helm.chart.rules import refuse_unfit
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
 from stacks.addons_stack import AddonsStack
 from stacks.hyperpod_stack import HyperPodStack
+from stacks.names import stack_name
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
 
@@ -47,7 +48,7 @@ def add_stacks(
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(
         app,
-        f"{config.name}-platform",
+        stack_name(config, "platform"),
         config=config,
         scripts=scripts,
         env=environment,
@@ -59,7 +60,7 @@ def add_stacks(
         dependents.append(
             StorageStack(
                 app,
-                f"{config.name}-storage",
+                stack_name(config, "storage"),
                 storage=config.storage,
                 platform=platform,
                 env=environment,
@@ -69,7 +70,7 @@ def add_stacks(
     dependents.append(
         AddonsStack(
             app,
-            f"{config.name}-addons",
+            stack_name(config, "addons"),
             config=config,
             platform=platform,
             env=environment,
@@ -78,7 +79,7 @@ def add_stacks(
     )
     hyperpod = HyperPodStack(
         app,
-        f"{config.name}-hyperpod",
+        stack_name(config, "hyperpod"),
         config=config,
         chart=chart,
         platform=platform,

@@ -16,7 +16,7 @@ from hyperpod_cdk import (
     HyperPodDependencies,
     PriorityClasses,
 )
-from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
 

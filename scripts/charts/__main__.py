@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
-from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.schema.errors import one_line
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
@@ -17,6 +18,7 @@ from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
+from scripts.command_line import REFUSED
 from stacks.helm_chart import own_chart
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -68,9 +70,9 @@ def main(argv: list[str] | None = None) -> int:
                 )
     except (ConfigError, HyperPodChartError) as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return REFUSED
     except (ChartError, CommandError, OSError) as error:
-        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        sys.stderr.write(f"error: {one_line(error)}\n")
         return 1
     return 0
 

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from hyperpod_cdk.helm.placeholder import placeholder_chart
+from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
+from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
-from rehearsal.stage import ChartChoice, Stage
+from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
+from stacks.names import StackKind, stack_names
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
 from tests.support.node import Node
@@ -218,7 +220,8 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
     edit, reason = CHANGES[change]
     _deployed(stage)
     before = _network_and_files(stage)
-    statuses = {kind: stage.status(kind) for kind in ("platform", "storage", "hyperpod")}
+    kinds: list[StackKind] = ["platform", "storage", "hyperpod"]
+    statuses = {kind: stage.status(kind) for kind in kinds}
 
     stage.change(edit)
     told = stage.deploy()
@@ -234,8 +237,7 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
 @pytest.mark.slow(seconds=3)
 def test_a_placeholder_for_the_chart_leaves_everything_as_it_was(stage: Stage) -> None:
     _deployed(stage)
-    kinds = ("platform", "addons", "storage", "hyperpod")
-    statuses = {kind: stage.status(kind) for kind in kinds}
+    statuses = {kind: stage.status(kind) for kind in stack_names(stage.config)}
     chart = stage.chart
 
     stage.chart = ChartChoice(path=placeholder_chart().path, description="a placeholder")
@@ -247,7 +249,7 @@ def test_a_placeholder_for_the_chart_leaves_everything_as_it_was(stage: Stage) -
     assert "helm.chart: the official chart is not packaged, so nothing is deployed: run" in str(
         told
     )
-    assert {kind: stage.status(kind) for kind in kinds} == statuses
+    assert {kind: stage.status(kind) for kind in statuses} == statuses
 
 
 @pytest.mark.slow(seconds=6)
