@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
@@ -23,7 +24,6 @@ from rehearsal.stand_ins import DEFAULT_REGION
 from rehearsal.terminal_picture import recording_console, write_picture
 from scripts.command_line import REFUSED, add_config
 from scripts.deployer_policy.needs import UnknownTypeError
-from stacks.helm_chart import HelmChartMissingError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
@@ -65,7 +65,7 @@ def main() -> int:
         CdkError,
         ConfigError,
         DifferentPlacesError,
-        HelmChartMissingError,
+        HyperPodChartError,
         LocalAwsError,
         OccupiedError,
         ScenarioDoesNotApplyError,

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
+from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
+from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
-from stacks.names import StackKind
+from stacks.names import StackKind, stack_names
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
 from tests.support.node import Node
@@ -96,6 +98,10 @@ def _further_subnet(document: dict[str, Any]) -> None:
     document["network"]["hyperpod_subnets"].append(
         {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az1"}
     )
+
+
+def _tagged(document: dict[str, Any]) -> None:
+    document["tags"] = {"team": "research"}
 
 
 def _other_name(document: dict[str, Any]) -> None:
@@ -242,6 +248,24 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
         statuses["platform"] = "UPDATE_COMPLETE"
     assert {kind: stage.status(kind) for kind in statuses} == statuses
     assert _network_and_files(stage) == before
+
+
+@pytest.mark.slow(seconds=3)
+def test_a_placeholder_for_the_chart_leaves_everything_as_it_was(stage: Stage) -> None:
+    _deployed(stage)
+    statuses = {kind: stage.status(kind) for kind in stack_names(stage.config)}
+    chart = stage.chart
+
+    stage.chart = ChartChoice(path=placeholder_chart().path, description="a placeholder")
+    stage.change(_tagged)
+    told = stage.deploy()
+    stage.chart = chart
+    stage.restore()
+
+    assert "helm.chart: the official chart is not packaged, so nothing is deployed: run" in str(
+        told
+    )
+    assert {kind: stage.status(kind) for kind in statuses} == statuses
 
 
 @pytest.mark.slow(seconds=6)
