@@ -7,11 +7,14 @@ import aws_cdk as cdk
 
 from hyperpod_cdk import Config, ConfigError, Loaded
 from hyperpod_cdk.checks import cross_section_findings, findings
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.chart.placeholder_rule import PlaceholderRule
+from hyperpod_cdk.helm.chart.rules import refuse_unfit
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
 from stacks.addons_stack import AddonsStack
 from stacks.hyperpod_stack import HyperPodStack
+from stacks.names import stack_name
 from stacks.pipeline_stack import PipelineStack
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
@@ -20,7 +23,7 @@ _REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def add_stacks(
-    scope: cdk.Stage, *, config: Config, chart: Path, scripts: Path | None = None
+    scope: cdk.Stage, *, config: Config, chart: HyperPodChart, scripts: Path | None = None
 ) -> None:
     """Add the platform, storage, add-ons and HyperPod stacks to an app, or to a stage of one.
 
@@ -29,7 +32,7 @@ def add_stacks(
     Args:
         scope: The app, or the stage of an environment of a pipeline.
         config: What to deploy.
-        chart: Packaged chart of the HyperPod dependencies.
+        chart: Chart of the HyperPod dependencies; with a placeholder no stack can be deployed.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
 
     Raises:
@@ -40,7 +43,7 @@ def add_stacks(
     """
     # Before the first stack, whose provisioner takes seconds to bundle.
     refuse_errors(findings(config), place=config.name)
-    values_for_chart(
+    refuse_unfit(
         chart,
         helm=config.helm,
         region=config.region or cdk.Aws.REGION,
@@ -49,7 +52,7 @@ def add_stacks(
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(
         scope,
-        f"{config.name}-platform",
+        stack_name(config, "platform"),
         config=config,
         scripts=scripts,
         env=environment,
@@ -61,7 +64,7 @@ def add_stacks(
         dependents.append(
             StorageStack(
                 scope,
-                f"{config.name}-storage",
+                stack_name(config, "storage"),
                 storage=config.storage,
                 platform=platform,
                 env=environment,
@@ -71,7 +74,7 @@ def add_stacks(
     dependents.append(
         AddonsStack(
             scope,
-            f"{config.name}-addons",
+            stack_name(config, "addons"),
             config=config,
             platform=platform,
             env=environment,
@@ -80,7 +83,7 @@ def add_stacks(
     )
     hyperpod = HyperPodStack(
         scope,
-        f"{config.name}-hyperpod",
+        stack_name(config, "hyperpod"),
         config=config,
         chart=chart,
         platform=platform,
@@ -90,6 +93,9 @@ def add_stacks(
     dependents.append(hyperpod)
     for stack in dependents:
         stack.add_stack_dependency(platform)
+    if chart.is_placeholder:
+        for stack in (platform, *dependents):
+            PlaceholderRule(stack, "Chart")
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
     report(hyperpod, cross_section_findings(config))
     for key, value in config.tags.items():
@@ -101,7 +107,7 @@ def add_pipeline(
     *,
     loaded: Loaded,
     path: Path,
-    charts: Sequence[Path],
+    charts: Sequence[HyperPodChart],
     scripts: Path | None = None,
 ) -> None:
     """Add a pipeline's stack, and a stage with the stacks of each of its environments.
@@ -110,7 +116,7 @@ def add_pipeline(
         app: The app.
         loaded: The pipeline, and what it deploys.
         path: Its configuration file.
-        charts: Packaged chart of the HyperPod dependencies for each deployment.
+        charts: Chart of the HyperPod dependencies for each deployment.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
 
     Raises:

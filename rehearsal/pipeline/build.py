@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal.aws.local_aws import NODE_DIRECTORY
+from rehearsal.command_runner import start, stop
 from rehearsal.pipeline.definition import BuildSpec
-from rehearsal.process import start, stop
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _COMPILED = _REPOSITORY / "build" / "node-compile-cache"

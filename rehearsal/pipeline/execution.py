@@ -62,6 +62,8 @@ class Execution:
                     return
 
     def _side_by_side(self, actions: list[Action], *, stage: str) -> str | None:
+        if len(actions) == 1:  # a build ends at once when this thread is interrupted
+            return self._try(actions[0], stage=stage)
         with ThreadPoolExecutor() as pool:
             errors = list(pool.map(lambda action: self._try(action, stage=stage), actions))
         return "\n".join(filter(None, errors)) or None

@@ -22,10 +22,10 @@ from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import (
     cluster_tools,
     running_nodes,
-    stack_names,
     stack_outputs,
     wait_for_nodes,
 )
+from stacks.names import stack_names
 
 _BUCKET = "rehearsal-artifacts"
 _LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle"
@@ -117,7 +117,7 @@ class Place:
     def verify(self) -> Iterator[Check]:
         """Yield what must hold of a deployment."""
         clients = self.environment.clients
-        names = stack_names(self.config.name, storage=self.config.storage is not None)
+        names = list(stack_names(self.config).values())
         wait_for_nodes(self.config, clients=clients)
         yield from verify(
             self.config,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Loaded, PipelineConfig
+from rehearsal.chart_choice import ChartChoice
 from rehearsal.pipeline.build import BuildPlace
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.definition import PipelineDefinition
@@ -19,7 +20,6 @@ from rehearsal.pipeline.region_router import RegionRouter
 from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress
 from rehearsal.report import Check
-from rehearsal.stage import ChartChoice
 
 CHECKS = ".ci/run"
 """The command of the pipeline's build that takes minutes."""

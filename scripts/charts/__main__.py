@@ -10,6 +10,8 @@ from pathlib import Path
 import boto3
 
 from hyperpod_cdk import ConfigError, load, load_config
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.schema.errors import one_line
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
@@ -19,6 +21,8 @@ from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
+from scripts.command_line import REFUSED
+from stacks.helm_chart import own_chart
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -48,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if arguments.if_needed_by is not None:
             loaded = load(arguments.if_needed_by)
-            if all(each.config.helm.chart is not None for each in loaded.deployments):
+            if all(own_chart(each.config) is not None for each in loaded.deployments):
                 return 0
             if loaded.pipeline is not None and loaded.pipeline.chart is not None:
                 chart, session = loaded.pipeline.chart, boto3.Session()
@@ -73,11 +77,11 @@ def main(argv: list[str] | None = None) -> int:
                     output=arguments.output,
                     report=_report,
                 )
-    except ConfigError as error:
+    except (ConfigError, HyperPodChartError) as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return REFUSED
     except (ChartError, CommandError, OSError) as error:
-        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        sys.stderr.write(f"error: {one_line(error)}\n")
         return 1
     return 0
 

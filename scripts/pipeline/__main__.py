@@ -10,12 +10,13 @@ from botocore.exceptions import ProfileNotFound
 
 from hyperpod_cdk import ConfigError, load
 from scripts.account import AccountError, caller_in, refuse_unless_bootstrapped
+from scripts.command_line import REFUSED
 from scripts.pipeline.cdk_diff import DiffError
 from scripts.pipeline.connection import refuse_pending_connection
 from scripts.pipeline.deployed import UnreadableError
 from scripts.pipeline.review import RefusedError, review, write_review
 
-_FAILED, _REFUSED = 1, 2
+_FAILED = 1
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
         return _FAILED
     except (AccountError, ConfigError, RefusedError, UnreadableError) as error:
         print(error, file=sys.stderr)
-    return _REFUSED
+    return REFUSED
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -48,7 +49,8 @@ def _check(arguments: argparse.Namespace) -> int:
     if pipeline is None:
         raise ConfigError([f"{arguments.config}: describes no pipeline; `make deploy` deploys it"])
     session = boto3.Session()
-    place = caller_in(pipeline.region, session=session)
+    caller = caller_in(pipeline.region, session=session)
+    place = caller.environment
     if place.account != pipeline.account:
         raise AccountError(
             f"{arguments.config}: pipeline.account: {pipeline.account!r} is not the account of "
@@ -61,7 +63,7 @@ def _check(arguments: argparse.Namespace) -> int:
     connection = pipeline.source.connection
     if connection is not None:
         refuse_pending_connection(connection.arn, session=session, region=pipeline.region)
-    print(f"Account {place.account}, region {place.region}, as {place.caller}")
+    print(f"Account {place.account}, region {place.region}, as {caller.arn}")
     return 0
 
 

@@ -3,6 +3,7 @@
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_cdk.schema.errors import one_line
 from scripts.account import AccountError
 
 _WORKS = "AVAILABLE"
@@ -35,9 +36,9 @@ def refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) 
             ) from None
         if "AccessDenied" in code:
             return
-        raise AccountError(f"{arn}: {' '.join(str(error).split())}") from None
+        raise AccountError(f"{arn}: {one_line(error)}") from None
     except BotoCoreError as error:
-        raise AccountError(f"{arn}: {' '.join(str(error).split())}") from None
+        raise AccountError(f"{arn}: {one_line(error)}") from None
     if status != _WORKS:
         raise AccountError(
             f"pipeline.source.connection.arn: {arn} is {status}; complete it in the console: "

@@ -7,6 +7,7 @@ from typing import Any, cast
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_cdk.schema.errors import one_line
 from scripts.pipeline.stage import StageStack
 
 # There is such a stack once a change set would create it, and nothing in it.
@@ -51,14 +52,14 @@ def reader(stack: StageStack, *, session: boto3.Session) -> boto3.Session:
         made = sts.assume_role(RoleArn=stack.lookup_role, RoleSessionName="pipeline-review")
     except ClientError as error:
         if error.response["Error"]["Code"] != "AccessDenied":
-            raise UnreadableError(f"{place}: {_one_line(error)}") from None
+            raise UnreadableError(f"{place}: {one_line(error)}") from None
         raise UnreadableError(
             f"{place}: role {stack.lookup_role} cannot be assumed: bootstrap the account and "
             f"region for the pipeline's account, with CONFIG of this environment: make bootstrap "
             f"TRUST={caller} POLICIES=..."
         ) from None
     except BotoCoreError as error:
-        raise UnreadableError(f"{place}: {_one_line(error)}") from None
+        raise UnreadableError(f"{place}: {one_line(error)}") from None
     key = made["Credentials"]
     return boto3.Session(
         aws_access_key_id=key["AccessKeyId"],
@@ -87,9 +88,9 @@ def deployed(stack: StageStack, *, session: boto3.Session) -> DeployedStack | No
     except ClientError as error:
         if "does not exist" in error.response["Error"]["Message"]:
             return None
-        raise UnreadableError(f"{stack.name}: {_one_line(error)}") from None
+        raise UnreadableError(f"{stack.name}: {one_line(error)}") from None
     except BotoCoreError as error:
-        raise UnreadableError(f"{stack.name}: {_one_line(error)}") from None
+        raise UnreadableError(f"{stack.name}: {one_line(error)}") from None
     return DeployedStack(
         status=found["StackStatus"],
         # botocore parses a template in JSON, and types it as the text.
@@ -100,7 +101,3 @@ def deployed(stack: StageStack, *, session: boto3.Session) -> DeployedStack | No
         },
         is_protected=found.get("EnableTerminationProtection", False),
     )
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -43,10 +43,8 @@ def review(
     partition = regions()[config.region or ""]
     stacks = list(stage_stacks(assembly, environment=environment, partition=partition))
     session = reader(stacks[0], session=session)
-    place = Environment(
-        account=stacks[0].account, region=stacks[0].region, caller=stacks[0].lookup_role
-    )
-    refuse_orphaned_storage(config, place=place, session=session)
+    place = Environment(partition=partition, account=stacks[0].account, region=stacks[0].region)
+    refuse_orphaned_storage(config, environment=place, session=session)
     found = {stack.name: deployed(stack, session=session) for stack in stacks}
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
     if refused:

@@ -15,6 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import ConfigError, PipelineFile, load
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from rehearsal.pipeline.definition import PipelineDefinition
 from stacks.deployment import add_pipeline
 from stacks.pipeline_stack import PipelineStack
@@ -42,7 +43,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def assembly(tmp_path_factory: pytest.TempPathFactory, chart: Path) -> Assembly:
     app = new_app(tmp_path_factory.mktemp("pipeline"))
-    add_pipeline(app, loaded=load(EXAMPLE), path=EXAMPLE, charts=[chart, chart])
+    charts = [read_hyperpod_chart(chart)] * 2
+    add_pipeline(app, loaded=load(EXAMPLE), path=EXAMPLE, charts=charts)
     return _checked(app)
 
 
@@ -168,7 +170,7 @@ def test_a_build_runs_what_every_change_must_pass(assembly: Assembly) -> None:
     assert (REPOSITORY / ".ci" / "run").is_file()
     assert commands(assembly, "Synth") == [
         ".ci/run",
-        "make synth CONFIG=config/pipeline/pipeline.yaml TEMPLATES=cdk.out/assembly",
+        "make chart synth CONFIG=config/pipeline/pipeline.yaml TEMPLATES=cdk.out/assembly",
     ]
 
 
@@ -294,5 +296,6 @@ def test_code_commit_is_a_source_and_nobody_needs_to_be_told(tmp_path: Path) -> 
 def test_a_configuration_outside_the_repository_is_refused(tmp_path: Path, chart: Path) -> None:
     shutil.copytree(EXAMPLE.parent, tmp_path, dirs_exist_ok=True)
     path = tmp_path / "pipeline.yaml"
+    charts = [read_hyperpod_chart(chart)] * 2
     with pytest.raises(ConfigError, match=r"must be in .*: the pipeline's builds read it"):
-        add_pipeline(new_app(tmp_path), loaded=load(path), path=path, charts=[chart, chart])
+        add_pipeline(new_app(tmp_path), loaded=load(path), path=path, charts=charts)

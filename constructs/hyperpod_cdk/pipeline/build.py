@@ -44,7 +44,7 @@ def synth_step(
     return pipelines.CodeBuildStep(
         "Synth",
         input=source,
-        commands=[*history, ".ci/run", f"make synth {variables}"],
+        commands=[*history, ".ci/run", f"make chart synth {variables}"],
         primary_output_directory=_SYNTHESIZED,
         partial_build_spec=_PYTHON,
         # The tests keep four cores busy, and take six gigabytes with the local AWS.

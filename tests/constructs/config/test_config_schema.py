@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from hyperpod_cdk import PipelineFile
-from scripts import generate_config_schema
+from scripts.generate import config_schema
 from tests.support.configs import CONFIG_FOLDER, default_document
 
 SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text())
@@ -25,8 +25,8 @@ def fields(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_schema_of_pipelines_is_fresh_and_accepts_the_example() -> None:
-    text = generate_config_schema.PIPELINE_TARGET.read_text()
-    assert text == generate_config_schema.render(PipelineFile)
+    text = config_schema.PIPELINE_TARGET.read_text()
+    assert text == config_schema.render(PipelineFile)
 
     example = (CONFIG_FOLDER / "pipeline" / "pipeline.yaml").read_text()
     jsonschema.validate(yaml.safe_load(example), json.loads(text))
@@ -35,8 +35,8 @@ def test_schema_of_pipelines_is_fresh_and_accepts_the_example() -> None:
 
 
 def test_schema_is_fresh() -> None:
-    stale = "config/schema.json is stale: run `python scripts/generate_config_schema.py`"
-    assert generate_config_schema.TARGET.read_text() == generate_config_schema.render(), stale
+    stale = "config/schema.json is stale: run `python -m scripts.generate.config_schema`"
+    assert config_schema.TARGET.read_text() == config_schema.render(), stale
 
 
 def test_schema_is_a_schema() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import load
+from rehearsal.chart_choice import choose_chart
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
 from rehearsal.progress import Progress
-from rehearsal.stage import choose_chart
 from tests.support.configs import CONFIG_FOLDER
 
 EXAMPLE = CONFIG_FOLDER / "pipeline" / "pipeline.yaml"

@@ -32,6 +32,10 @@ class Session:
         assert region_name == "us-west-2" or (service, region_name) == ("ssm", "us-east-1")
         return self
 
+    def get_partition_for_region(self, region: str) -> str:
+        assert region == "us-west-2"
+        return "aws"
+
     def __getattr__(self, operation: str) -> Any:  # noqa: ANN401 - of any operation
         answer = self._answers[operation]
 
