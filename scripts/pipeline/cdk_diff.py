@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,18 +32,21 @@ class Diff:
     destroys: bool
 
 
-def cdk_diff(assembly: Path, *, environment: str, stacks: Iterable[str]) -> Diff:
+def cdk_diff(
+    assembly: Path, *, environment: str, created: Sequence[str], changed: Sequence[str]
+) -> Diff:
     """Compare stacks of an environment with what is deployed.
 
     Args:
         assembly: What the pipeline's synthesis wrote.
         environment: Name of the environment.
-        stacks: Names of its stacks that differ.
+        created: Names of its stacks that are not there yet.
+        changed: Names of its stacks whose template differs.
 
     Raises:
         DiffError: The CDK CLI failed.
     """
-    paths = [f"{environment}/{stack}" for stack in stacks]
+    paths = [f"{environment}/{stack}" for stack in (*created, *changed)]
     if not paths:
         return Diff(text="", broadens_permissions=False, destroys=False)
     command: list[str | Path] = [_CDK, "diff", "--app", assembly, *paths, *_OPTIONS]
@@ -51,7 +54,7 @@ def cdk_diff(assembly: Path, *, environment: str, stacks: Iterable[str]) -> Diff
     if code != 0:
         raise DiffError(text)
     broadens, _ = _run([*command, "--fail-on", "broadening"])
-    destroys, _ = _run([*command, "--fail-on", "destructive"])
+    destroys, _ = _run([*command, "--fail-on", "destructive"]) if changed else (0, "")
     return Diff(text=text, broadens_permissions=broadens != 0, destroys=destroys != 0)
 
 

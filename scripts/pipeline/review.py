@@ -56,7 +56,7 @@ def review(
         if (before := found[stack.name]) is not None and before.template != stack.template
     ]
     unprotected = [stack.name for stack in stacks if is_unprotected(stack, found[stack.name])]
-    diff = cdk_diff(assembly, environment=environment, stacks=[*created, *changed])
+    diff = cdk_diff(assembly, environment=environment, created=created, changed=changed)
     judged = Review(
         environment=environment,
         created=tuple(created),
