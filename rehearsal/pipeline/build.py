@@ -90,14 +90,20 @@ class BuildPlace:
     def _run(
         self, script: str, *, directory: Path, environment: Mapping[str, str], log: Path
     ) -> None:
-        process = start(["bash", "-c", script], environment=environment, directory=directory)
-        try:
-            output, _ = process.communicate()
-        finally:
-            stop(process)
-        log.write_text(output, encoding="utf-8")
-        if process.returncode != 0:
-            last = [line for line in output.splitlines() if line.strip()][-_LAST_LINES:]
+        with log.open("wb") as sink:
+            process = start(
+                ["bash", "-c", script],
+                environment=environment,
+                directory=directory,
+                output=sink.fileno(),
+            )
+            try:
+                code = process.wait()
+            finally:
+                stop(process)
+        if code != 0:
+            lines = log.read_text("utf-8", errors="replace").splitlines()
+            last = [line for line in lines if line.strip()][-_LAST_LINES:]
             raise BuildFailedError("\n".join(last))
 
     def _environment(self, name: str, sources: Mapping[str, Path]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from aws_cdk import pipelines
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
     acknowledge_inline_policies,
+    skip_checkov,
     wildcard_nag_id,
 )
 
@@ -32,10 +33,16 @@ _ASSET_LOGS = (
     "CDK makes one role for all builds that upload files, before the names of their projects are "
     "known; it may write logs and reports of builds."
 )
-_WITHOUT_RESOURCES = (
-    "Builds that upload files or update the pipeline look at stacks, buckets and builds by names "
-    "that CDK does not give to the role; the former change nothing, and the builds are of this "
-    "account."
+_KEYS = (
+    "CDK knows the key of another region by its alias, which IAM takes for no resource: the "
+    "pipeline may use each key of the account whose own policy leaves that to IAM."
+)
+_STACKS = (
+    "The update of the pipeline looks up stacks and lists buckets; it changes neither with this."
+)
+_BUILDS = (
+    "CDK lets builds that upload files start builds of this account, for projects that it does "
+    "not know yet; these run the fixed commands of their projects."
 )
 _BOOTSTRAP_ROLES = (
     "A condition limits it to the roles that `cdk bootstrap` made in the pipeline's account to "
@@ -54,6 +61,16 @@ def acknowledge_delivery(
     """
     acknowledge_inline_policies(delivery)
     acknowledge(delivery, dict(_reasons(delivery, buckets=buckets)))
+    everything = wildcard_nag_id(delivery, "*")
+    scopes = {
+        _KEYS: delivery.pipeline.role,
+        _STACKS: delivery.node.find_child("UpdatePipeline"),
+        _BUILDS: delivery.node.try_find_child("Assets"),
+    }
+    for reason, scope in scopes.items():
+        if scope is not None:
+            acknowledge(scope, {everything: reason})
+            skip_checkov(scope, resource_type="AWS::IAM::Policy", reasons={"CKV_AWS_111": reason})
     for construct in delivery.node.find_all():
         if isinstance(construct, codepipeline.CfnPipeline):
             # It says of the ARN of a role that Fn::Sub would read better.
@@ -78,7 +95,6 @@ def _reasons(
             yield wildcard_nag_id(delivery, arn), _OWN_LOGS
     for arn in _of_builds(stack, logs="*", reports="*"):
         yield wildcard_nag_id(delivery, arn), _ASSET_LOGS
-    yield wildcard_nag_id(delivery, "*"), _WITHOUT_RESOURCES
     yield wildcard_nag_id(delivery, f"arn:*:iam::{stack.account}:role/*"), _BOOTSTRAP_ROLES
 
 
