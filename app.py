@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 try:
-    from hyperpod_cdk import ConfigError, load
+    from hyperpod_cdk import ConfigError, load_file
 except ModuleNotFoundError as missing:
     print(  # noqa: T201 - the user's only channel
         f"{missing.name}: is not installed for {sys.executable}; run `make setup`", file=sys.stderr
@@ -46,7 +46,7 @@ def main(
     context = _context()
     file = config or Path(context["config"])
     try:
-        loaded = load(file)
+        loaded = load_file(file)
         charts = [
             helm_chart(each.config) if chart is None else read_hyperpod_chart(chart)
             for each in loaded.deployments

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hyperpod_cdk import ConfigError, load, load_config
+from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
@@ -158,7 +158,7 @@ def _matrix(arguments: argparse.Namespace) -> int:
 
 def _pipeline(arguments: argparse.Namespace) -> int:
     progress = Progress()
-    loaded = load(arguments.config)
+    loaded = load_file(arguments.config)
     checks = PipelineRehearsal(
         loaded=loaded,
         config_path=arguments.config,

@@ -19,7 +19,7 @@ from botocore.exceptions import (
     ProfileNotFound,
 )
 
-from hyperpod_cdk import Config, ConfigError, load, load_config
+from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
 from scripts.command_line import REFUSED, config_parser
 from stacks.names import stack_name
@@ -173,7 +173,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     try:
-        loaded = load(arguments.config)
+        loaded = load_file(arguments.config)
         if arguments.for_bootstrap and loaded.pipeline is not None:
             # It has a bucket in the region of each environment.
             print(*(f"aws://{loaded.pipeline.account}/{region}" for region in loaded.regions))

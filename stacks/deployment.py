@@ -135,7 +135,7 @@ def add_pipeline(
         stage = cdk.Stage(app, environment.name, env=place)
         add_stacks(stage, config=deployment.config, chart=chart, scripts=scripts)
         stages.append(stage)
-    stack = PipelineStack(
+    PipelineStack(
         app,
         f"{pipeline.name}-pipeline",
         pipeline=pipeline,
@@ -144,8 +144,6 @@ def add_pipeline(
         env=cdk.Environment(account=pipeline.account, region=pipeline.region),
         description="HyperPod on EKS: the pipeline that deploys the other stacks",
     )
-    for key, value in pipeline.tags.items():
-        cdk.Tags.of(stack).add(key, value)
 
 
 def _in_repository(path: Path) -> str:

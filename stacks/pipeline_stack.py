@@ -36,3 +36,5 @@ class PipelineStack(cdk.Stack):
             stages=stages,
             cli_version=packages["aws-cdk"],
         )
+        for key, value in pipeline.tags.items():
+            cdk.Tags.of(self).add(key, value)

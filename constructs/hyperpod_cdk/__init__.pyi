@@ -37,8 +37,8 @@ from .lifecycle_scripts.scripts import LifecycleScripts as LifecycleScripts
 from .lifecycle_scripts.section import LifecycleScriptsConfig as LifecycleScriptsConfig
 from .loading import Deployment as Deployment
 from .loading import Loaded as Loaded
-from .loading import load as load
 from .loading import load_config as load_config
+from .loading import load_file as load_file
 from .network.network import Network as Network
 from .network.network import NodeSubnets as NodeSubnets
 from .network.section import HyperPodSubnetConfig as HyperPodSubnetConfig

@@ -56,7 +56,7 @@ class Loaded:
         return list(dict.fromkeys(filter(None, all_of_them)))
 
 
-def load(path: Path) -> Loaded:
+def load_file(path: Path) -> Loaded:
     """Read and check a configuration file of a deployment or of a pipeline.
 
     Raises:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import boto3
 
-from hyperpod_cdk import ConfigError, load, load_config
+from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import one_line
 from scripts.charts.check import check
@@ -51,7 +51,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         if arguments.if_needed_by is not None:
-            loaded = load(arguments.if_needed_by)
+            loaded = load_file(arguments.if_needed_by)
             if all(own_chart(each.config) is not None for each in loaded.deployments):
                 return 0
             if loaded.pipeline is not None and loaded.pipeline.chart is not None:

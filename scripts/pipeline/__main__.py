@@ -8,7 +8,7 @@ from pathlib import Path
 import boto3
 from botocore.exceptions import ProfileNotFound
 
-from hyperpod_cdk import ConfigError, load
+from hyperpod_cdk import ConfigError, load_file
 from scripts.account import AccountError, caller_in, refuse_unless_bootstrapped
 from scripts.command_line import REFUSED
 from scripts.pipeline.cdk_diff import DiffError
@@ -44,7 +44,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    loaded = load(arguments.config)
+    loaded = load_file(arguments.config)
     pipeline = loaded.pipeline
     if pipeline is None:
         raise ConfigError([f"{arguments.config}: describes no pipeline; `make deploy` deploys it"])
@@ -69,7 +69,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _review(arguments: argparse.Namespace) -> int:
     judged, differences = review(
-        load(arguments.config),
+        load_file(arguments.config),
         environment=arguments.environment,
         assembly=arguments.assembly,
         session=boto3.Session(),

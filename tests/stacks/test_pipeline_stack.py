@@ -14,7 +14,7 @@ from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_cdk import ConfigError, PipelineFile, load
+from hyperpod_cdk import ConfigError, PipelineFile, load_file
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from rehearsal.pipeline.definition import PipelineDefinition
 from stacks.deployment import add_pipeline
@@ -32,6 +32,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "s3": {
         "source": {"connection": None, "s3": {"bucket": "sources", "key": "hyperpod.zip"}},
         "chart": CHART,
+        "tags": {"team": "platform"},
     },
     "code-commit": {
         "source": {"connection": None, "code_commit": {"repository": "hyperpod"}},
@@ -44,7 +45,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def assembly(tmp_path_factory: pytest.TempPathFactory, chart: Path) -> Assembly:
     app = new_app(tmp_path_factory.mktemp("pipeline"))
     charts = [read_hyperpod_chart(chart)] * 2
-    add_pipeline(app, loaded=load(EXAMPLE), path=EXAMPLE, charts=charts)
+    add_pipeline(app, loaded=load_file(EXAMPLE), path=EXAMPLE, charts=charts)
     return _checked(app)
 
 
@@ -199,6 +200,17 @@ def test_a_review_may_read_its_environment_and_nothing_else(assembly: Assembly) 
     assert "deploy-role" not in json.dumps(assumed)
 
 
+def test_files_are_uploaded_with_the_roles_of_their_environments(assembly: Assembly) -> None:
+    assumed = json.dumps(
+        [s for s in statements(assembly, "AssetsFileRole") if s["Action"] == "sts:AssumeRole"]
+    )
+
+    for place in ("111122223333-us-west-2", "444455556666-us-east-1"):
+        # The CDK CLI asks with the second for the version of the bootstrap stack.
+        for kind in ("file-publishing", "deploy"):
+            assert f"cdk-hnb659fds-{kind}-role-{place}" in assumed
+
+
 def test_artifacts_are_encrypted_expire_and_their_key_is_rotated(assembly: Assembly) -> None:
     (bucket,) = resources(assembly, "AWS::S3::Bucket")
     (key,) = resources(assembly, "AWS::KMS::Key")
@@ -246,7 +258,7 @@ def test_nothing_is_looked_up(assembly: Assembly) -> None:
 def test_a_pipeline_takes_over_what_was_deployed_without_it(
     assembly: Assembly, chart: Path, tmp_path: Path
 ) -> None:
-    config = load(EXAMPLE).deployments[1].config
+    config = load_file(EXAMPLE).deployments[1].config
     alone = synthesized(config, chart=chart, directory=tmp_path, validate=False).templates()
     folder = assembly.directory / "assembly-prod"
     artifacts = json.loads((folder / "manifest.json").read_text("utf-8"))["artifacts"].values()
@@ -279,6 +291,8 @@ def test_an_archive_in_s3_starts_the_pipeline_and_gets_a_history(tmp_path: Path)
     assert commands(found, "Synth")[:2] == ["git init --quiet", "git add --all"]
     read = [s for s in statements(found, "BuildSynth") if s.get("Sid") == "ReadChart"]
     assert ":s3:::charts/hyperpod.tgz" in json.dumps(read)
+    (bucket,) = resources(found, "AWS::S3::Bucket")
+    assert {"Key": "team", "Value": "platform"} in bucket["Tags"]
     assert found.nag_findings() == []
     assert findings(found.texts()["ml-pipeline"], region="us-west-2") == ()
 
@@ -298,4 +312,4 @@ def test_a_configuration_outside_the_repository_is_refused(tmp_path: Path, chart
     path = tmp_path / "pipeline.yaml"
     charts = [read_hyperpod_chart(chart)] * 2
     with pytest.raises(ConfigError, match=r"must be in .*: the pipeline's builds read it"):
-        add_pipeline(new_app(tmp_path), loaded=load(path), path=path, charts=charts)
+        add_pipeline(new_app(tmp_path), loaded=load_file(path), path=path, charts=charts)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hyperpod_cdk import ConfigError, load, load_config
+from hyperpod_cdk import ConfigError, load_config, load_file
 from tests.support.configs import CONFIG_FOLDER
 
 Edit = Callable[[dict[str, Any]], object]
@@ -32,13 +32,13 @@ def line_after(folder: Path, edit: Edit) -> str:
     """Change what is below `pipeline`; return the one line of the refusal."""
     path = edited(folder, lambda document: edit(document["pipeline"]))
     with pytest.raises(ConfigError) as caught:
-        load(path)
+        load_file(path)
     (line,) = caught.value.lines
     return line.replace(f"{folder}/", "")
 
 
 def test_the_example_has_two_environments_in_two_regions() -> None:
-    loaded = load(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
+    loaded = load_file(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
 
     assert loaded.pipeline is not None
     assert [environment.name for environment in loaded.pipeline.environments] == ["dev", "prod"]
@@ -52,7 +52,7 @@ def test_an_environment_gives_its_region_to_a_file_without_one(folder: Path) -> 
         folder, lambda document: document["pipeline"]["environments"][0].update(region="us-west-2")
     )
 
-    assert load(path).deployments[0].config.region == "us-west-2"
+    assert load_file(path).deployments[0].config.region == "us-west-2"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_an_environment_needs_a_region(folder: Path) -> None:
 
     path = edited(folder, without_region, name="dev.yaml")
     with pytest.raises(ConfigError) as caught:
-        load(path)
+        load_file(path)
 
     (line,) = caught.value.lines
     assert "environments[0] (dev).region: is missing here and in" in line
@@ -155,7 +155,7 @@ def test_an_environment_needs_a_region(folder: Path) -> None:
 def test_nothing_stands_beside_a_pipeline(folder: Path) -> None:
     path = edited(folder, lambda document: document.update(name="ml"))
     with pytest.raises(ConfigError, match="'name' is not a key here"):
-        load(path)
+        load_file(path)
 
 
 def test_what_takes_a_deployment_names_those_of_a_pipeline() -> None:

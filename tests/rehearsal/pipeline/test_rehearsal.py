@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk import load
+from hyperpod_cdk import load_file
 from rehearsal.chart_choice import choose_chart
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
 from rehearsal.progress import Progress
@@ -14,7 +14,7 @@ EXAMPLE = CONFIG_FOLDER / "pipeline" / "pipeline.yaml"
 
 
 def rehearsal(path: Path, directory: Path) -> PipelineRehearsal:
-    loaded = load(path)
+    loaded = load_file(path)
     return PipelineRehearsal(
         loaded=loaded,
         config_path=path,
