@@ -1,0 +1,148 @@
+"""Deploys stacks that `cdk synth` has written: `python -m scripts.deploy cdk.out/default`."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import Config, ConfigError, load_config
+from scripts.account import AccountError, region_of
+from scripts.deploy.changes import Difference, described, differences
+from scripts.deploy.readiness import refusals
+from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
+from scripts.stack_operations.deployed import deployed
+from scripts.stack_operations.outputs import documented_outputs, output_lines
+from scripts.stack_operations.terminal import (
+    FAILED,
+    REFUSED,
+    agreed,
+    console,
+    followed,
+    reading_client,
+    run,
+)
+
+_CONCURRENCY = "3"
+
+
+def main() -> int:
+    """Run the command line; return the CLI's exit code, 2 for what cannot be deployed."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.deploy", description=__doc__)
+    parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
+    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    parser.add_argument("--only", metavar="STACK", help="a stack, with those that it needs")
+    parser.add_argument("--express", action="store_true", help="CloudFormation's express mode")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    arguments = parser.parse_args()
+    try:
+        config = load_config(arguments.config)
+        session = boto3.Session()
+        region = region_of(config, session=session)
+        stacks = chosen(stacks_in(arguments.assembly), arguments.only)
+    except (AccountError, ConfigError, UnknownStackError) as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    again = _command(arguments)
+    client = reading_client(session, region=region)
+    try:
+        former = {stack.name: deployed(client, stack.name) for stack in stacks}
+    except (BotoCoreError, ClientError) as error:
+        print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
+        former = None
+    if former is not None:
+        refused = [*refusals(former, region=region, again=again)]
+        if refused:
+            print("\n".join(refused), file=sys.stderr)
+            return REFUSED
+    changes = None if former is None else differences(stacks, former=former)
+    print("\n".join(_announced(changes)))
+    changing = changes is None or any(each.differs for each in changes)
+    if changing and not arguments.yes and sys.stdin.isatty() and not agreed("Deploy?"):
+        print("Nothing was deployed.")
+        return FAILED
+    out = console()
+    code = run(
+        _cdk(arguments, stacks),
+        stacks=followed(stacks),
+        client=client,
+        region=region,
+        again=again,
+        out=out,
+    )
+    if code == 0:
+        outputs = _outputs(client, stacks)
+        for line in (*output_lines(outputs), *_next(config, outputs, region=region)):
+            out.print(line)
+    return code
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """Return what the user has run."""
+    parts = ["make deploy", f"CONFIG={shlex.quote(str(arguments.config))}"]
+    if arguments.only:
+        parts.append(f"ONLY={shlex.quote(arguments.only)}")
+    if arguments.express:
+        parts.append("EXPRESS=1")
+    return " ".join(parts)
+
+
+def _cdk(arguments: argparse.Namespace, stacks: Sequence[Stack]) -> list[str]:
+    """Return the command of the CDK CLI; asking is over."""
+    names = [stack.name for stack in stacks]
+    command = ["deploy", *names, "--app", str(arguments.assembly), "--concurrency", _CONCURRENCY]
+    command += ["--require-approval", "never"]
+    # With --rollback, a failure ends as it does without express mode.
+    return [*command, "--express", "--rollback"] if arguments.express else command
+
+
+def _announced(changes: Sequence[Difference] | None) -> Iterator[str]:
+    """Yield what is said before the deployment."""
+    if changes is not None:
+        yield "This deployment changes:"
+        for difference in changes:
+            yield from (f"  {line}" for line in described(difference))
+
+
+def _outputs(
+    client: Any,  # noqa: ANN401 - no type at run time
+    stacks: Sequence[Stack],
+) -> dict[str, dict[str, str]]:
+    try:
+        return {
+            stack.name: documented_outputs(
+                client.describe_stacks(StackName=stack.name)["Stacks"][0]
+            )
+            for stack in stacks
+        }
+    except (BotoCoreError, ClientError) as error:
+        print(f"The outputs are not known: {' '.join(str(error).split())}", file=sys.stderr)
+        return {}
+
+
+def _next(
+    config: Config, outputs: Mapping[str, Mapping[str, str]], *, region: str
+) -> Iterator[str]:
+    """Yield what to run after a deployment."""
+    found = {name: value for values in outputs.values() for name, value in values.items()}
+    shortage = found.get("HyperPodClusterShortage", "none")
+    if shortage != "none":
+        yield f"\nNodes are missing: {shortage}"
+    cluster = found.get("EKSClusterName")
+    if cluster is None:
+        return
+    if not config.eks.admins:
+        yield "\nNobody is an admin of the Kubernetes cluster yet: list your role under eks.admins,"
+        yield "or run the command in the output GrantAdminCommand. Then:"
+    else:
+        yield "\nNext:"
+    yield f"  aws eks update-kubeconfig --name {cluster} --region {region}"
+    yield "  kubectl get nodes"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

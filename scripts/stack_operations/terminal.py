@@ -1,0 +1,114 @@
+"""What `make deploy` and `make destroy` share at the terminal."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any
+
+import boto3
+from rich.console import Console
+
+from scripts.stack_operations import cdk_cli
+from scripts.stack_operations.assembly import Stack, construct_paths
+from scripts.stack_operations.display import Display, Followed
+from scripts.stack_operations.events import READING
+from scripts.stack_operations.operation import Operation
+from scripts.stack_operations.report import (
+    failure_lines,
+    interruption_lines,
+    untold_failure,
+)
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+LOGS = Path("build/cdk")
+_YES = ("y", "yes")
+
+
+def console() -> Console:
+    """Return the console of standard output; it has 80 columns where it is no terminal."""
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def reading_client(session: boto3.Session, *, region: str) -> Any:  # noqa: ANN401 - no type at run time
+    """Return a CloudFormation client for reads that are made again and again."""
+    return session.client("cloudformation", region_name=region, config=READING)
+
+
+def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:
+    """Ask once; anything but a yes is a no.
+
+    Args:
+        question: What to agree to.
+        ask: Asks.
+    """
+    try:
+        return ask(f"{question} [y/N] ").strip().lower() in _YES
+    except EOFError:
+        return False
+
+
+def followed(stacks: Sequence[Stack]) -> list[Followed]:
+    """Return stacks as their progress is shown."""
+    return [
+        Followed(
+            name=stack.name,
+            size=stack.size,
+            paths=construct_paths(stack.template),
+            needs=stack.needs,
+        )
+        for stack in stacks
+    ]
+
+
+def run(
+    command: Sequence[str],
+    *,
+    stacks: Sequence[Followed],
+    client: Any,  # noqa: ANN401 - no type at run time
+    region: str,
+    again: str,
+    out: Console,
+) -> int:
+    """Run a command of the CDK CLI, show its progress, and say why it failed if it does.
+
+    Args:
+        command: The command and its options.
+        stacks: The stacks that it is about.
+        client: CloudFormation client.
+        region: Region of the stacks.
+        again: Command that the user has run.
+        out: Where the progress is shown.
+
+    Returns:
+        Its exit code; 130 after Ctrl-C.
+    """
+    operation = Operation(client=client, stacks=stacks)
+    log = LOGS / f"{command[0]}-{stacks[0].name}.log"
+    operation.begin()
+    try:
+        with (
+            cdk_cli.running(command, log=log) as process,
+            Display(stacks, console=out) as display,
+        ):
+
+            def wait(seconds: float) -> int | None:
+                try:
+                    return process.wait(timeout=seconds)
+                except TimeoutExpired:
+                    return None
+
+            code = operation.follow(wait, display=display)
+    except KeyboardInterrupt:
+        operation.read()
+        goes_on = interruption_lines(operation.events, region=region, again=again)
+        print("\n".join(["\nInterrupted.", *goes_on]), file=sys.stderr)
+        return INTERRUPTED
+    if code != 0:
+        paths = {stack.name: stack.paths for stack in stacks}
+        told = [
+            *failure_lines(operation.events_with_nested(), region=region, again=again, paths=paths)
+        ]
+        lines = told or [*untold_failure(cdk_cli.reported(log), log=log)]
+        print("\n".join(["", *lines]), file=sys.stderr)
+    return code
