@@ -35,7 +35,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m scripts.deploy", description=__doc__)
     parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
     parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
-    parser.add_argument("--only", metavar="STACK", help="a stack, with those that it needs")
+    parser.add_argument(
+        "--only", default="", metavar="STACKS", help="stacks, with those that they need"
+    )
     parser.add_argument("--express", action="store_true", help="CloudFormation's express mode")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     arguments = parser.parse_args()
@@ -43,7 +45,7 @@ def main() -> int:
         config = load_config(arguments.config)
         session = boto3.Session()
         region = region_of(config, session=session)
-        stacks = chosen(stacks_in(arguments.assembly), arguments.only)
+        stacks = chosen(stacks_in(arguments.assembly), arguments.only.split())
     except (AccountError, ConfigError, UnknownStackError) as error:
         print(error, file=sys.stderr)
         return REFUSED

@@ -1,7 +1,7 @@
 """What a cloud assembly says of its stacks."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -59,26 +59,26 @@ def stacks_in(assembly: Path) -> list[Stack]:
     ]
 
 
-def chosen(stacks: Iterable[Stack], pattern: str | None) -> list[Stack]:
-    """Return the stacks that a pattern names, and those that they need, as the CDK CLI does.
+def chosen(stacks: Iterable[Stack], patterns: Sequence[str]) -> list[Stack]:
+    """Return the stacks that are named, and those that they need, as the CDK CLI does.
 
     Args:
         stacks: The stacks of an assembly.
-        pattern: A name, or a pattern as `*-hyperpod`; None for all stacks.
+        patterns: Names, or patterns such as `*-hyperpod`; none for all stacks.
 
     Raises:
-        UnknownStackError: There is none.
+        UnknownStackError: There is none of a name.
     """
     by_name = {stack.name: stack for stack in stacks}
-    if pattern is None:
-        return [*by_name.values()]
-    matching = [name for name in by_name if fnmatchcase(name, pattern)]
-    if not matching:
-        close = nearest(pattern, known=by_name)
-        raise UnknownStackError(
-            f"ONLY: there is no stack {pattern!r}{close} (allowed: {', '.join(by_name)})"
-        )
-    wanted = set(_with_needs(matching, by_name))
+    matching = {each: [name for name in by_name if fnmatchcase(name, each)] for each in patterns}
+    for pattern, names in matching.items():
+        if not names:
+            close = nearest(pattern, known=by_name)
+            raise UnknownStackError(
+                f"ONLY: there is no stack {pattern!r}{close} (allowed: {', '.join(by_name)})"
+            )
+    named = [name for names in matching.values() for name in names] or [*by_name]
+    wanted = set(_with_needs(named, by_name))
     return [stack for name, stack in by_name.items() if name in wanted]
 
 
