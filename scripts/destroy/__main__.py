@@ -23,6 +23,7 @@ from scripts.stack_operations.terminal import (
     agreed,
     console,
     followed,
+    raise_on_interrupts,
     reading_client,
     run,
 )
@@ -37,6 +38,7 @@ def main() -> int:
     parser.add_argument("--express", action="store_true", help="CloudFormation's express mode")
     parser.add_argument("--force", action="store_true", help="do not ask")
     arguments = parser.parse_args()
+    raise_on_interrupts()
     try:
         config = load_config(arguments.config)
         session = boto3.Session()

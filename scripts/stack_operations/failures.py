@@ -20,7 +20,8 @@ _CUSTOM = re.compile(
 _HANDLER = re.compile(r'^Resource handler returned message: "(?P<message>.*)"\s*\(.*\)$', re.S)
 # The call's identifiers, which are in the stack's events.
 _CALL = re.compile(r"\s*\((?:Service: [^()]*|RequestId: [^()]*|SDK Attempt Count: [^()]*)\)")
-_ERROR_CLASS = re.compile(r"^(?:Error|[A-Za-z.]*(?:Error|Failure|Exception)): ")
+# The provisioner's own classes, and JavaScript's.
+_ERROR_CLASS = re.compile(r"^[A-Za-z]*(?:Error|Failure): ")
 _LOGS = re.compile(r"^Logs: (?P<group>\S+)$")
 
 

@@ -1,5 +1,6 @@
 """What `make deploy` and `make destroy` share at the terminal."""
 
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from scripts.stack_operations import cdk_cli
 from scripts.stack_operations.assembly import Stack, construct_paths
 from scripts.stack_operations.display import Display, Followed
 from scripts.stack_operations.events import READING
-from scripts.stack_operations.operation import Operation
+from scripts.stack_operations.operation import POLL_SECONDS, Operation
 from scripts.stack_operations.report import (
     failure_lines,
     interruption_lines,
@@ -23,6 +24,12 @@ from scripts.stack_operations.report import (
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 LOGS = Path("build/cdk")
 _YES = ("y", "yes")
+
+
+def raise_on_interrupts() -> None:
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, also where the caller ignores the first."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
 
 
 def console() -> Console:
@@ -69,6 +76,7 @@ def run(
     region: str,
     again: str,
     out: Console,
+    poll_seconds: float = POLL_SECONDS,
 ) -> int:
     """Run a command of the CDK CLI, show its progress, and say why it failed if it does.
 
@@ -79,11 +87,12 @@ def run(
         region: Region of the stacks.
         again: Command that the user has run.
         out: Where the progress is shown.
+        poll_seconds: How often the stacks' events are read.
 
     Returns:
         Its exit code; 130 after Ctrl-C.
     """
-    operation = Operation(client=client, stacks=stacks)
+    operation = Operation(client=client, stacks=stacks, poll_seconds=poll_seconds)
     log = LOGS / f"{command[0]}-{stacks[0].name}.log"
     operation.begin()
     try:
