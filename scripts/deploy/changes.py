@@ -36,7 +36,6 @@ class Difference:
         is_new: Whether the stack is created.
         differs: Whether anything changes.
         resources: Paths of the constructs of the resources, by what becomes of them.
-        types: How many resources there are of each type, for a new stack.
         broadens: Whether anybody gets a permission, or an address a way in.
         permissions: The changes of permissions as a table.
     """

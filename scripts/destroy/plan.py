@@ -63,9 +63,9 @@ def announced(deletions: Sequence[Deletion], *, others: Sequence[str]) -> Iterat
         deletions: What the deletion of each stack does, in their order.
         others: Names of the stacks of the deployment that stay.
     """
-    yield "This deletes for good:"
+    yield "This deletes for good these resources:"
     for deletion in deletions:
-        yield f"  {deletion.stack}, {len(deletion.deleted)} resources:"
+        yield f"  {deletion.stack} ({len(deletion.deleted)}):"
         yield from _wrapped(", ".join(_named(deletion.deleted)))
     kept = [each for deletion in deletions for each in deletion.kept]
     if kept or others:

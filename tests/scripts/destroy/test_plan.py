@@ -27,8 +27,8 @@ RESOURCES = [
 def test_it_says_what_goes_what_stays_and_why() -> None:
     deletion = deletion_of("ml-storage", template=TEMPLATE, resources=RESOURCES)
     assert [*announced([deletion], others=["ml-platform"])] == [
-        "This deletes for good:",
-        "  ml-storage, 5 resources:",
+        "This deletes for good these resources:",
+        "  ml-storage (5):",
         "    HyperPodCluster ml, 2 of EC2, 1 of IAM",
         "This stays, and is billed as before:",
         "  retained by the template (DeletionPolicy Retain):",
@@ -44,7 +44,7 @@ def test_it_says_what_goes_what_stays_and_why() -> None:
 def test_where_nothing_stays_nothing_is_said_of_it() -> None:
     deletion = deletion_of("ml-storage", template={}, resources=RESOURCES[3:4])
     assert [*announced([deletion], others=[])] == [
-        "This deletes for good:",
-        "  ml-storage, 1 resources:",
+        "This deletes for good these resources:",
+        "  ml-storage (1):",
         "    1 of IAM",
     ]

@@ -39,7 +39,7 @@ def test_an_unknown_stack_is_told() -> None:
 
 def test_the_assembly_of_the_app_is_read(assemble: Assemble, configure: Configure) -> None:
     stacks = {stack.name: stack for stack in stacks_in(assemble(configure({})).directory)}
-    assert list(stacks)[0] == "ml-platform"
+    assert next(iter(stacks)) == "ml-platform"
     assert {name: stack.needs for name, stack in stacks.items()} == {
         "ml-platform": (),
         "ml-storage": ("ml-platform",),

@@ -53,12 +53,17 @@ def _names() -> Iterator[str]:
 
 
 def shown(
-    moments: list[tuple[int, float]], *, terminal: bool = False, **options: bool
+    moments: list[tuple[int, float]], *, terminal: bool = False, no_color: bool = False
 ) -> list[str]:
     """Return what is printed at moments: how many events are known, at how many seconds."""
     clock, output = Clock(), io.StringIO()
     console = Console(
-        file=output, width=80, force_terminal=terminal, highlight=False, soft_wrap=True, **options
+        file=output,
+        width=80,
+        force_terminal=terminal,
+        highlight=False,
+        soft_wrap=True,
+        no_color=no_color,
     )
     with Display(STACKS, console=console, clock=clock) as display:
         for known, seconds in moments:

@@ -7,7 +7,7 @@ from scripts.stack_operations.next_steps import Situation, interrupted, next_ste
 
 AGAIN = "make deploy CONFIG=config/mine.yaml"
 SERVICE = botocore.session.get_session().get_service_model("cloudformation")
-STATUSES = SERVICE.shape_for("StackStatus").enum
+STATUSES = SERVICE.shape_for("StackStatus").metadata["enum"]
 WAITERS = (
     botocore.session.get_session()
     .create_client("cloudformation", region_name="us-west-2")
