@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
@@ -21,6 +22,7 @@ from scripts.stack_operations.terminal import (
     FAILED,
     REFUSED,
     agreed,
+    cli_environment,
     console,
     followed,
     raise_on_interrupts,
@@ -45,7 +47,8 @@ def main() -> int:
     raise_on_interrupts()
     try:
         config = load_config(arguments.config)
-        session = boto3.Session()
+        profile = botocore.session.get_session()
+        session = boto3.Session(botocore_session=profile)
         region = region_of(config, session=session)
         stacks = chosen(stacks_in(arguments.assembly), arguments.only.split())
     except (AccountError, ConfigError, UnknownStackError) as error:
@@ -77,6 +80,7 @@ def main() -> int:
         region=region,
         again=again,
         out=out,
+        environment=cli_environment(profile),
     )
     if code == 0:
         outputs = _outputs(client, stacks)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
@@ -21,6 +22,7 @@ from scripts.stack_operations.terminal import (
     FAILED,
     REFUSED,
     agreed,
+    cli_environment,
     console,
     followed,
     raise_on_interrupts,
@@ -41,7 +43,8 @@ def main() -> int:
     raise_on_interrupts()
     try:
         config = load_config(arguments.config)
-        session = boto3.Session()
+        profile = botocore.session.get_session()
+        session = boto3.Session(botocore_session=profile)
         region = region_of(config, session=session)
     except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
@@ -74,6 +77,7 @@ def main() -> int:
             region=region,
             again=_command(arguments),
             out=console(),
+            environment=cli_environment(profile),
         )
         if code != 0:
             break

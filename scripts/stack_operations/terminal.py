@@ -1,13 +1,15 @@
 """What `make deploy` and `make destroy` share at the terminal."""
 
+import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
 import boto3
+import botocore.session
 from rich.console import Console
 
 from scripts.stack_operations import cdk_cli
@@ -40,6 +42,28 @@ def console() -> Console:
 def reading_client(session: boto3.Session, *, region: str) -> Any:  # noqa: ANN401 - no type at run time
     """Return a CloudFormation client for reads that are made again and again."""
     return session.client("cloudformation", region_name=region, config=READING)
+
+
+def cli_environment(session: botocore.session.Session) -> dict[str, str]:
+    """Return the environment of the CDK CLI.
+
+    Where a profile wants the code of an MFA device, the user has typed it into this process; the
+    CLI, which has no terminal, gets the credentials that came of it.
+
+    Args:
+        session: The session whose credentials are used.
+    """
+    environment = {**os.environ}
+    credentials = session.get_credentials()
+    if credentials is None or "mfa_serial" not in session.get_scoped_config():
+        return environment
+    found = credentials.get_frozen_credentials()
+    environment.pop("AWS_PROFILE", None)
+    return environment | {
+        "AWS_ACCESS_KEY_ID": str(found.access_key),
+        "AWS_SECRET_ACCESS_KEY": str(found.secret_key),
+        "AWS_SESSION_TOKEN": str(found.token),
+    }
 
 
 def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:
@@ -76,6 +100,7 @@ def run(
     region: str,
     again: str,
     out: Console,
+    environment: Mapping[str, str] | None = None,
     poll_seconds: float = POLL_SECONDS,
 ) -> int:
     """Run a command of the CDK CLI, show its progress, and say why it failed if it does.
@@ -87,6 +112,7 @@ def run(
         region: Region of the stacks.
         again: Command that the user has run.
         out: Where the progress is shown.
+        environment: Environment of the CLI. Default: this process's.
         poll_seconds: How often the stacks' events are read.
 
     Returns:
@@ -97,7 +123,7 @@ def run(
     operation.begin()
     try:
         with (
-            cdk_cli.running(command, log=log) as process,
+            cdk_cli.running(command, log=log, environment=environment) as process,
             Display(stacks, console=out) as display,
         ):
 
