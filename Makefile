@@ -63,18 +63,18 @@ diff: account chart ## Show what a deployment would change, including IAM permis
 
 # EXPRESS=1 waits for less (docs/express.md).
 deploy: account chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
-	@$(CDK) synth --quiet
+	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
 
 ##@ Operate
 
 destroy: asks account chart deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
-	@$(CDK) synth --quiet
+	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.destroy '$(TEMPLATES)' --config '$(CONFIG)' $(FORCED) $(if $(filter 1,$(EXPRESS)),--express)
 
 destroy-all: CHECK_ALL := --all
 destroy-all: asks account chart deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
-	@$(CDK) synth --quiet
+	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.destroy '$(TEMPLATES)' --config '$(CONFIG)' --all $(FORCED)
 
 addon-versions: account ## Show newer versions of the EKS add-ons: CONFIG=

@@ -28,6 +28,7 @@ from scripts.stack_operations.terminal import (
     raise_on_interrupts,
     reading_client,
     run,
+    until_interrupted,
 )
 
 _CONCURRENCY = "3"
@@ -75,7 +76,9 @@ def main() -> int:
     out = console()
     code = run(
         _cdk(arguments, stacks),
-        stacks=followed(stacks),
+        stacks=followed(
+            stacks, unchanged=[each.name for each in changes or () if not each.differs]
+        ),
         client=client,
         region=region,
         again=again,
@@ -144,8 +147,8 @@ def _next(
     if cluster is None:
         return
     if not config.eks.admins:
-        yield "\nNobody is an admin of the Kubernetes cluster yet: list your role under eks.admins,"
-        yield "or run the command in the output GrantAdminCommand. Then:"
+        yield "\nNobody is an admin of the Kubernetes cluster yet: list your role under"
+        yield "eks.admins, or run the command in the output GrantAdminCommand. Then:"
     else:
         yield "\nNext:"
     yield f"  aws eks update-kubeconfig --name {cluster} --region {region}"
@@ -153,4 +156,4 @@ def _next(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_interrupted(main))

@@ -28,6 +28,7 @@ from scripts.stack_operations.terminal import (
     raise_on_interrupts,
     reading_client,
     run,
+    until_interrupted,
 )
 
 
@@ -135,4 +136,4 @@ def _command(arguments: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_interrupted(main))

@@ -11,6 +11,7 @@ from typing import Any
 from scripts.stack_operations.deployed import DeployedResource
 
 _CUSTOM = "Custom::"
+_METADATA = "AWS::CDK::Metadata"
 _WIDTH = 76
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 _WHY = {
@@ -48,6 +49,8 @@ def deletion_of(
     described = template.get("Resources", {})
     deleted, kept = [], []
     for resource in resources:
+        if resource.type == _METADATA:  # nothing that AWS has
+            continue
         policy = described.get(resource.logical_id, {}).get("DeletionPolicy", "Delete")
         if policy in _WHY:
             kept.append((resource, policy))
@@ -87,7 +90,7 @@ def _named(resources: Sequence[DeployedResource]) -> Iterator[str]:
     services = Counter(
         resource.type.split("::")[1]
         for resource in resources
-        if not resource.type.startswith((_CUSTOM, "AWS::CDK::"))
+        if not resource.type.startswith(_CUSTOM)
     )
     for service, number in services.most_common():
         yield f"{number} of {service}"

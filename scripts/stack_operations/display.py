@@ -31,12 +31,14 @@ class Followed:
         size: Number of resources of its template.
         paths: Path of the construct of each resource, by logical ID.
         needs: Names of the stacks that come before it.
+        changes: Whether anything is expected to happen to it.
     """
 
     name: str
     size: int
     paths: Mapping[str, str] = field(default_factory=dict)
     needs: Sequence[str] = ()
+    changes: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,8 +80,8 @@ def state(stack: Followed, moment: Moment, *, ended: bool = False) -> str:
         return f"{progress.status} in {took}"
     if progress.is_running:
         return progress.status
-    if ended:
-        return "unchanged" if not progress.status else progress.status
+    if ended or not stack.changes:
+        return progress.status or "no change"
     before = [name for name in stack.needs if not _is_done(moment.progress.get(name))]
     return f"waits for {', '.join(before)}" if before else "prepares"
 
@@ -171,7 +173,9 @@ class Display:
         changed = [stack for stack in self._stacks if self._is_news(stack, moment)]
         if not changed and self._clock() - self._printed >= SILENCE_SECONDS:
             running = [each for each in self._stacks if self._of(each).is_running]
-            changed = running or [each for each in self._stacks if not self._of(each).is_over]
+            changed = running or [
+                each for each in self._stacks if each.changes and not self._of(each).is_over
+            ]
         for stack in changed:
             self._say(stack, moment)
 

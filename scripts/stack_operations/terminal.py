@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
@@ -32,6 +32,15 @@ def raise_on_interrupts() -> None:
     """Raise KeyboardInterrupt on SIGINT and SIGTERM, also where the caller ignores the first."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
+
+
+def until_interrupted(main: Callable[[], int]) -> int:
+    """Run a command line; Ctrl-C outside of an operation on stacks ends it in a word."""
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return INTERRUPTED
 
 
 def console() -> Console:
@@ -75,18 +84,24 @@ def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:
     """
     try:
         return ask(f"{question} [y/N] ").strip().lower() in _YES
-    except EOFError:
+    except (EOFError, KeyboardInterrupt):
         return False
 
 
-def followed(stacks: Sequence[Stack]) -> list[Followed]:
-    """Return stacks as their progress is shown."""
+def followed(stacks: Sequence[Stack], *, unchanged: Collection[str] = ()) -> list[Followed]:
+    """Return stacks as their progress is shown.
+
+    Args:
+        stacks: The stacks.
+        unchanged: Names of those to which nothing will happen. Default: none.
+    """
     return [
         Followed(
             name=stack.name,
             size=stack.size,
             paths=construct_paths(stack.template),
-            needs=stack.needs,
+            needs=[name for name in stack.needs if name not in unchanged],
+            changes=stack.name not in unchanged,
         )
         for stack in stacks
     ]
@@ -136,7 +151,8 @@ def run(
             code = operation.follow(wait, display=display)
     except KeyboardInterrupt:
         operation.read()
-        goes_on = interruption_lines(operation.events, region=region, again=again)
+        known = {each.name: operation.events[each.name] for each in stacks if each.changes}
+        goes_on = interruption_lines(known, region=region, again=again)
         print("\n".join(["\nInterrupted.", *goes_on]), file=sys.stderr)
         return INTERRUPTED
     if code != 0:

@@ -28,7 +28,7 @@ def test_it_says_what_goes_what_stays_and_why() -> None:
     deletion = deletion_of("ml-storage", template=TEMPLATE, resources=RESOURCES)
     assert [*announced([deletion], others=["ml-platform"])] == [
         "This deletes for good these resources:",
-        "  ml-storage (5):",
+        "  ml-storage (4):",
         "    HyperPodCluster ml, 2 of EC2, 1 of IAM",
         "This stays, and is billed as before:",
         "  retained by the template (DeletionPolicy Retain):",

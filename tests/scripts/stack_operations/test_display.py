@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from rich.console import Console
 
-from scripts.stack_operations.display import Display, Followed, Moment, duration
+from scripts.stack_operations.display import Display, Followed, Moment, duration, state
 from scripts.stack_operations.events import StackEvent
 from scripts.stack_operations.progress import progress_of
 from tests.support.stack_events import BEGUN, event
@@ -96,6 +96,13 @@ def test_no_silence_is_longer_than_half_a_minute() -> None:
         "[1 m 05 s",
         "[1 m 35 s",
     ]
+
+
+def test_a_stack_that_does_not_change_waits_for_nothing() -> None:
+    unchanged = Followed(name=HYPERPOD, size=9, changes=False)
+    assert state(unchanged, moment([], 0)) == "no change"
+    assert state(unchanged, moment(EVENTS[:5], 0)) == "CREATE_IN_PROGRESS"
+    assert state(STACKS[1], moment([], 0), ended=True) == "no change"
 
 
 def test_a_preparation_is_not_silent_either() -> None:

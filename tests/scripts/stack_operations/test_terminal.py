@@ -172,9 +172,10 @@ def test_only_a_yes_is_a_yes(answer: str, agreed: bool) -> None:
     assert terminal.agreed("Deploy?", ask=lambda _: answer) is agreed
 
 
-def test_the_end_of_the_input_is_a_no() -> None:
+@pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
+def test_the_end_of_the_input_is_a_no(end: type[BaseException]) -> None:
     def ended(_: str) -> str:
-        raise EOFError
+        raise end
 
     assert not terminal.agreed("Deploy?", ask=ended)
 
