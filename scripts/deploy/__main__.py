@@ -13,6 +13,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from scripts.account import AccountError, region_of
+from scripts.command_line import REFUSED, config_parser
+from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, described, differences
 from scripts.deploy.readiness import refusals
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
@@ -20,7 +22,6 @@ from scripts.stack_operations.deployed import deployed
 from scripts.stack_operations.outputs import documented_outputs, output_lines
 from scripts.stack_operations.terminal import (
     FAILED,
-    REFUSED,
     agreed,
     cli_environment,
     console,
@@ -36,9 +37,8 @@ _CONCURRENCY = "3"
 
 def main() -> int:
     """Run the command line; return the CLI's exit code, 2 for what cannot be deployed."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.deploy", description=__doc__)
+    parser = config_parser("scripts.deploy", description=__doc__)
     parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
     parser.add_argument(
         "--only", default="", metavar="STACKS", help="stacks, with those that they need"
     )
@@ -68,7 +68,7 @@ def main() -> int:
             print("\n".join(refused), file=sys.stderr)
             return REFUSED
     changes = None if former is None else differences(stacks, former=former)
-    print("\n".join(_announced(changes)))
+    print("\n".join([*_announced(changes), summary(cost_here(config))]))
     changing = changes is None or any(each.differs for each in changes)
     if changing and not arguments.yes and sys.stdin.isatty() and not agreed("Deploy?"):
         print("Nothing was deployed.")

@@ -14,13 +14,13 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from scripts.account import AccountError, region_of
+from scripts.command_line import REFUSED, config_parser
 from scripts.destroy.plan import announced, deletion_of
 from scripts.stack_operations.assembly import Stack, stacks_in
 from scripts.stack_operations.deployed import Deployed, deployed, resources_of
 from scripts.stack_operations.display import Followed
 from scripts.stack_operations.terminal import (
     FAILED,
-    REFUSED,
     agreed,
     cli_environment,
     console,
@@ -30,13 +30,13 @@ from scripts.stack_operations.terminal import (
     run,
     until_interrupted,
 )
+from stacks.names import stack_name
 
 
 def main() -> int:
     """Run the command line; return the CLI's exit code, 2 for what cannot be deleted."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.destroy", description=__doc__)
+    parser = config_parser("scripts.destroy", description=__doc__)
     parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
     parser.add_argument("--all", action="store_true", help="all stacks, not the nodes alone")
     parser.add_argument("--express", action="store_true", help="CloudFormation's express mode")
     parser.add_argument("--force", action="store_true", help="do not ask")
@@ -52,7 +52,7 @@ def main() -> int:
         return REFUSED
     client = reading_client(session, region=region)
     stacks = stacks_in(arguments.assembly)
-    nodes = f"{config.name}-hyperpod"
+    nodes = stack_name(config, "hyperpod")
     going = stacks if arguments.all else [stack for stack in stacks if stack.name == nodes]
     try:
         found = {stack.name: deployed(client, stack.name) for stack in stacks}

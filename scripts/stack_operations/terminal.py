@@ -23,7 +23,7 @@ from scripts.stack_operations.report import (
     untold_failure,
 )
 
-FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+FAILED, INTERRUPTED = 1, 130
 LOGS = Path("build/cdk")
 _YES = ("y", "yes")
 

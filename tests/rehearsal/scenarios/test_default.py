@@ -15,6 +15,7 @@ from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
 from scripts.stack_operations import terminal
+from stacks.names import StackKind
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
 from tests.support.node import Node
@@ -243,11 +244,13 @@ def test_make_deploy_follows_the_stacks_and_ends_with_their_outputs(
     options = ["--only", "*-hyperpod"]
     code, said = _made(stage, "scripts.deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
     assert code == 0, said
-    assert said.splitlines()[:3] == [
+    *changes, cost = said.splitlines()[:4]
+    assert changes == [
         "This deployment changes:",
         "  ml-platform: no change",
         "  ml-hyperpod: no change",
     ]
+    assert cost.startswith("Cost at list prices of ")
     assert said.count("ml-cluster\n") == 1
     assert said.endswith(
         "Next:\n  aws eks update-kubeconfig --name ml-eks --region us-west-2\n  kubectl get nodes\n"
@@ -260,7 +263,8 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
     edit, reason = CHANGES[change]
     _deployed(stage)
     before = _network_and_files(stage)
-    statuses = {kind: stage.status(kind) for kind in ("platform", "storage", "hyperpod")}
+    kinds: list[StackKind] = ["platform", "storage", "hyperpod"]
+    statuses = {kind: stage.status(kind) for kind in kinds}
 
     stage.change(edit)
     told = stage.deploy()
