@@ -15,10 +15,10 @@ from hyperpod_cdk import Config, ConfigError, load_config
 from scripts.account import AccountError, region_of
 from scripts.command_line import REFUSED, config_parser
 from scripts.cost import cost_here, summary
-from scripts.deploy.changes import Difference, described, differences
+from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
-from scripts.stack_operations.deployed import deployed
+from scripts.stack_operations.deployed import UnreadableTemplateError, deployed
 from scripts.stack_operations.outputs import documented_outputs, output_lines
 from scripts.stack_operations.terminal import (
     FAILED,
@@ -57,17 +57,16 @@ def main() -> int:
         return REFUSED
     again = _command(arguments)
     client = reading_client(session, region=region)
+    changes = None
     try:
         former = {stack.name: deployed(client, stack.name) for stack in stacks}
-    except (BotoCoreError, ClientError) as error:
-        print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
-        former = None
-    if former is not None:
         refused = [*refusals(former, region=region, again=again)]
         if refused:
             print("\n".join(refused), file=sys.stderr)
             return REFUSED
-    changes = None if former is None else differences(stacks, former=former)
+        changes = differences(stacks, former=former)
+    except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
+        print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
     print("\n".join([*_announced(changes), summary(cost_here(config))]))
     changing = changes is None or any(each.differs for each in changes)
     if changing and not arguments.yes and sys.stdin.isatty() and not agreed("Deploy?"):

@@ -48,6 +48,10 @@ class Difference:
     permissions: str = ""
 
 
+class IncomparableError(Exception):
+    """The CDK cannot compare two templates; the text is what it says."""
+
+
 def differences(
     stacks: Iterable[Stack], *, former: Mapping[str, Deployed | None]
 ) -> list[Difference]:
@@ -56,6 +60,9 @@ def differences(
     Args:
         stacks: The stacks to deploy.
         former: What is deployed, by name of the stack.
+
+    Raises:
+        IncomparableError: The CDK cannot compare two templates.
     """
     wanted = [*stacks]
     templates = {stack.name: getattr(former[stack.name], "template", {}) for stack in wanted}
@@ -68,9 +75,11 @@ def differences(
         input=json.dumps(asked),
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         env={**os.environ, "COLUMNS": _COLUMNS, "NODE_COMPILE_CACHE": str(_COMPILED)},
     )
+    if done.returncode != 0:
+        raise IncomparableError(next(iter(done.stderr.strip().splitlines()[-1:]), "no reason"))
     return [
         _difference(found, stack=stack, former=templates[stack.name])
         for found, stack in zip(json.loads(done.stdout), wanted, strict=True)

@@ -37,5 +37,10 @@ const chunks = [];
 process.stdin.on("data", (chunk) => chunks.push(chunk));
 process.stdin.on("end", () => {
   const stacks = JSON.parse(Buffer.concat(chunks));
-  process.stdout.write(JSON.stringify(stacks.map(difference)));
+  try {
+    process.stdout.write(JSON.stringify(stacks.map(difference)));
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
 });

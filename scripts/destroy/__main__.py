@@ -17,7 +17,12 @@ from scripts.account import AccountError, region_of
 from scripts.command_line import REFUSED, config_parser
 from scripts.destroy.plan import announced, deletion_of
 from scripts.stack_operations.assembly import Stack, stacks_in
-from scripts.stack_operations.deployed import Deployed, deployed, resources_of
+from scripts.stack_operations.deployed import (
+    Deployed,
+    UnreadableTemplateError,
+    deployed,
+    resources_of,
+)
 from scripts.stack_operations.display import Followed
 from scripts.stack_operations.terminal import (
     FAILED,
@@ -59,7 +64,7 @@ def main() -> int:
         there = [stack for stack in going if found[stack.name] is not None]
         others = [name for name, each in found.items() if each and name not in _names(there)]
         lines = _announced(client, there, found=found, others=others)
-    except (BotoCoreError, ClientError) as error:
+    except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         print(f"What goes is not known: {' '.join(str(error).split())}", file=sys.stderr)
         there, lines = going, [f"This deletes for good: {', '.join(_names(going))}"]
     if not there:

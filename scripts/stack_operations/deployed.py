@@ -1,6 +1,5 @@
 """Stacks as CloudFormation has them."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,10 @@ from botocore.exceptions import ClientError
 
 # A change set has made the stack, or what it had was rolled back.
 _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
+
+
+class UnreadableTemplateError(Exception):
+    """A stack was deployed with a template that is not JSON, so not by the CDK CLI."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +52,7 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
     Raises:
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
+        UnreadableTemplateError: Its template is not JSON.
     """
     try:
         status = client.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"]
@@ -59,7 +63,10 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
         if error.response["Error"]["Code"] == "ValidationError":  # there is no such stack
             return None
         raise
-    return Deployed(status=status, template=json.loads(body) if isinstance(body, str) else body)
+    # botocore reads JSON by itself.
+    if isinstance(body, str):
+        raise UnreadableTemplateError(f"the template of {name} is not JSON")
+    return Deployed(status=status, template=body)
 
 
 def resources_of(client: Any, name: str) -> Iterator[DeployedResource]:  # noqa: ANN401

@@ -1,14 +1,16 @@
 """What a deployment is said to change."""
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripts.deploy.changes import Difference, described, differences
+from scripts.deploy import changes
+from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
 from scripts.stack_operations.assembly import Stack
-from scripts.stack_operations.deployed import Deployed, deployed
+from scripts.stack_operations.deployed import Deployed, UnreadableTemplateError, deployed
 from tests.support.stack_events import refused
 
 ROLE: dict[str, Any] = {
@@ -75,11 +77,24 @@ def test_what_is_lost_is_named_and_so_is_who_gets_more(found: dict[str, Differen
     assert max(len(line) for line in table if "NOTE" not in line) <= 82
 
 
+def test_what_the_cdk_cannot_compare_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "differences.cjs"
+    program.write_text('console.error("a template is odd"); process.exitCode = 1;')
+    monkeypatch.setattr(changes, "_PROGRAM", program)
+    with pytest.raises(IncomparableError, match="a template is odd"):
+        differences([], former={})
+
+
 class Client:
     """A stack with a status and a template, or what is refused."""
 
-    def __init__(self, status: str = "", error: Exception | None = None) -> None:
+    def __init__(
+        self, status: str = "", *, body: object = None, error: Exception | None = None
+    ) -> None:
         self.status, self.error = status, error
+        self.body = {"Resources": {}} if body is None else body
 
     def describe_stacks(self, *, StackName: str) -> dict[str, Any]:
         assert StackName
@@ -89,7 +104,7 @@ class Client:
 
     def get_template(self, *, StackName: str, TemplateStage: str) -> dict[str, Any]:
         assert (StackName, TemplateStage) == ("ml-hyperpod", "Original")
-        return {"TemplateBody": '{"Resources": {}}'}
+        return {"TemplateBody": self.body}
 
 
 @pytest.mark.parametrize(
@@ -104,6 +119,11 @@ class Client:
 def test_a_stack_is_read_as_it_is(client: Client, expected: dict[str, Any] | None) -> None:
     found = deployed(client, "ml-hyperpod")
     assert (None if found is None else found.template) == expected
+
+
+def test_a_template_that_no_cdk_wrote_is_told() -> None:
+    with pytest.raises(UnreadableTemplateError, match="of ml-hyperpod is not JSON"):
+        deployed(Client("CREATE_COMPLETE", body="Resources: {}"), "ml-hyperpod")
 
 
 @pytest.mark.parametrize(
