@@ -124,6 +124,7 @@ REQUIRED_NAMES = {
         "_az_id_prefix",
         "_flow_logs",
         "_nat_gateways",
+        "_network_interfaces",
         "_new_sg_id",
         "_new_subnet_id",
         "_route_tables",
