@@ -68,6 +68,7 @@ REQUIRED_NAMES = {
     ),
     "ministack.services.cloudformation.handlers": (
         "_ACTION_HANDLERS",
+        "_continue_update_rollback_async",
         "_delete_stack",
         "_delete_stack_async",
         "_error",

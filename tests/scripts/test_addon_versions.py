@@ -87,4 +87,4 @@ def test_each_kubernetes_version_has_its_pins() -> None:
         for version, versions in ADDON_VERSIONS.items()
         for name in names - set(versions)
     }
-    assert missing == {("1.35", "aws-fsx-csi-driver")}
+    assert missing == set()

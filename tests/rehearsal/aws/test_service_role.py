@@ -167,7 +167,7 @@ def test_who_links_a_bucket_must_be_allowed_what_fsx_gives_itself(
 
 
 def test_the_least_policy_of_a_link_is_enough(aws: LocalAws) -> None:
-    with pytest.raises(StackFailedError, match="fs-0123456789abcdef0.*does not exist"):
+    with pytest.raises(StackFailedError, match=r"fs-0123456789abcdef0.*does not exist"):
         deployed(aws, service_role(aws, least("stack", LINK)), LINK)
 
 
