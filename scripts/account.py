@@ -21,6 +21,8 @@ from botocore.exceptions import (
 )
 
 from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.schema.yaml_file import read_yaml
+from scripts.kubernetes_version import kubernetes_version_findings
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 """The parameter of a bootstrap stack with CDK's default qualifier:
@@ -129,6 +131,24 @@ def refuse_orphaned_storage(config: Config, *, place: Environment, session: boto
     )
 
 
+def refuse_kubernetes_version(
+    config: Config, *, place: Environment, session: boto3.Session, config_path: Path
+) -> None:
+    """Refuse a Kubernetes version, or add-ons, that EKS would refuse in the middle of a deployment.
+
+    Raises:
+        AccountError: EKS could not be asked.
+        ConfigError: It would.
+    """
+    eks = session.client("eks", region_name=place.region)
+    try:
+        found = list(kubernetes_version_findings(config, eks=eks))
+    except (BotoCoreError, ClientError) as error:
+        raise AccountError(f"{place.account}/{place.region}: {_one_line(error)}") from None
+    if found:
+        read_yaml(config_path).refuse(found)
+
+
 def main() -> int:
     """Run the command line; return 2 when nothing can be deployed."""
     parser = argparse.ArgumentParser(prog="python -m scripts.account", description=__doc__)
@@ -146,8 +166,13 @@ def main() -> int:
         if arguments.for_bootstrap:
             print(f"aws://{place.account}/{place.region}")
             return 0
+        # Zones and ARNs of another region, where the environment says which one it is.
+        config = load_config(arguments.config, region=place.region)
         refuse_unless_bootstrapped(place, session=session, config_path=arguments.config)
         refuse_orphaned_storage(config, place=place, session=session)
+        refuse_kubernetes_version(
+            config, place=place, session=session, config_path=arguments.config
+        )
     except ProfileNotFound as error:
         print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
         return _REFUSED

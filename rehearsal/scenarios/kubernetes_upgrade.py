@@ -17,6 +17,8 @@ from rehearsal.scenarios.scenario import (
 )
 from rehearsal.stage import Stage
 
+_REFUSED = 2
+
 
 def _edit(scripts: Path) -> None:
     with (scripts / "settings.sh").open("a", encoding="utf-8") as file:
@@ -64,10 +66,15 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
     yield Check(check=kept, ok=_what_stays(stage) == before)
     yield all_nodes_run(stage)
 
+    stage.restore()
+    code, said = stage.look("scripts.account")
+    refused = code == _REFUSED and f"'{former}' is older than {version}" in said
+    yield Check(check=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
     # As EKS lets it, within seven days of an upgrade; its kube-proxy does not fit before.
     eks, name = stage.environment.clients("eks"), f"{stage.config.name}-eks"
     eks.update_cluster_version(name=name, version=former, force=True)
-    yield _is(stage, former)
+    code, said = stage.look("scripts.account")
+    yield Check(check="and deploys it once EKS has gone back", ok=code == 0, message=said)
 
 
 def _is(stage: Stage, version: str) -> Check:

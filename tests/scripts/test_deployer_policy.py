@@ -167,6 +167,8 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
         for name in ("deploy", "file-publishing", "lookup")
     ]
     assert default.execution_roles == (f"{prefix}-cfn-exec-role-{ACCOUNT}-us-west-2",)
+    # What EKS offers is the same for all, so the action takes no resource.
+    assert by_name.pop("FindOfferedAddons") == ["*"]
     assert all(
         "*" not in resource or resource.endswith("/*")
         for arns in by_name.values()
@@ -188,7 +190,6 @@ def test_scripts_that_call_aws_are_known() -> None:
     # Who adds one adds what it calls to the deployer's policy.
     assert calling == {
         "scripts/account.py",
-        # Asks what EKS offers to everybody; no part of a deployment.
         "scripts/addon_versions.py",
         "scripts/deletion_check.py",
         # Asks who it is, which is always allowed.
