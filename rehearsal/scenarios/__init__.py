@@ -25,10 +25,10 @@ SCENARIOS = {
         express_deployments,
         changes,
         further_zone,
-        kubernetes_upgrade,
         script_changes,
         outside_events,
         destructions,
+        kubernetes_upgrade,
     )
     for scenario in module.SCENARIOS
 }

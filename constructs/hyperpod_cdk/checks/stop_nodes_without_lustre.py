@@ -9,7 +9,7 @@ from hyperpod_cdk.schema.errors import Finding, warning
 def stop_nodes_without_lustre(config: Config) -> Iterator[Finding]:
     """Find a node to be stopped by the project's lifecycle scripts, which no group's nodes run.
 
-    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLifeCycleConfig.html
     """
     if config.storage is None or not config.storage.stop_nodes_without_lustre:
         return

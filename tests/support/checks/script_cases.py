@@ -1,10 +1,14 @@
 """Rules on the lifecycle scripts that nodes run."""
 
+from typing import Any
+
 from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lustre
 from tests.support.checks.cases import WARNING, config, group, one
 
-_OWN = {"lifecycle": {"source_s3_uri": "s3://sagemaker-mine/scripts", "on_create": "on_create.sh"}}
-_NONE = {"lifecycle": None}
+_OWN: dict[str, Any] = {
+    "lifecycle": {"source_s3_uri": "s3://sagemaker-mine/scripts", "on_create": "on_create.sh"}
+}
+_NONE: dict[str, Any] = {"lifecycle": None}
 _STOPPED = {"stop_nodes_without_lustre": True}
 _KEY = "storage.stop_nodes_without_lustre"
 
