@@ -68,7 +68,7 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
 
     stage.restore()
     code, said = stage.look("scripts.account")
-    refused = code == _REFUSED and f"'{former}' is older than {version}" in said
+    refused = code == _REFUSED and f"is older than {version}" in said
     yield Check(check=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
     # As EKS lets it, within seven days of an upgrade; its kube-proxy does not fit before.
     eks, name = stage.environment.clients("eks"), f"{stage.config.name}-eks"
