@@ -15,16 +15,19 @@ export CDK_DISABLE_VERSION_CHECK := true
 CDK := cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
 # The CLI asks before it deletes; without a terminal nobody answers.
 FORCED := $(if $(filter 1,$(FORCE)),--force)
+# NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
+lower = $(shell echo $(1) | tr A-Z a-z)
+given = $(if $(filter command,$(origin $(1))),--$(call lower,$(1)) '$($(1))')
 # A configuration that is not given by CONFIG= would be passed over, and the default one be deployed.
 ifneq ($(filter %.yaml %.yml,$(MAKECMDGOALS))$(config),)
   $(error write CONFIG=$(or $(filter %.yaml %.yml,$(MAKECMDGOALS)),$(config)))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
-        account addon-versions chart charts charts-check deployer-policy diff deploy deletion-check asks destroy destroy-all \
+.PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
+        account addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
         rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
-        security-page clean
+        security-page docs record-release clean
 
 help: ## Show this help
 	@awk -f scripts/help.awk $(firstword $(MAKEFILE_LIST))
@@ -41,8 +44,17 @@ rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
 
+init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE= CONFIG=config/mine.yaml
+	@python -m scripts.init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
+
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
 	@python -m scripts.validate --config '$(CONFIG)'
+
+cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
+	@python -m scripts.cost --config '$(CONFIG)'
+
+prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
+	@python -m scripts.read_prices --config '$(CONFIG)'
 
 bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES=
 	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place" $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)')
@@ -113,6 +125,13 @@ benchmark: setup-development ## Print synth, import and package figures
 picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg
 	@python -m scripts.picture '$(TEMPLATES)' '$(or $(PICTURE),docs/architecture.svg)'
 
+docs: .venv/docs/.installed ## Build the docs site into build/site
+	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
+	@echo 'Docs: build/site/index.html'
+
+record-release: setup-rehearsal layout ## Keep what the version in pyproject.toml deploys, to try upgrades from it (CONTRIBUTING.md)
+	@python -m rehearsal.releases
+
 security-page: synth ## Write the roles of the templates into docs/security.md: CONFIG=
 	@python -m scripts.security '$(TEMPLATES)' docs/security.md
 
@@ -144,6 +163,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 .venv/.rehearsal: requirements-rehearsal.txt | .venv/.installed
 	@echo "Setting up: the local Kubernetes API into .venv ..."
 	@python -m pip install -qq --disable-pip-version-check -r requirements-rehearsal.txt
+	@touch $@
+
+.venv/docs/.installed: docs/requirements.txt | .venv/bin/pip
+	@echo "Setting up: the docs site's tools into .venv/docs ..."
+	@python -m venv .venv/docs
+	@.venv/docs/bin/pip install -qq --disable-pip-version-check -r docs/requirements.txt
 	@touch $@
 
 .venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed

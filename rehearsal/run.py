@@ -7,13 +7,14 @@ from pathlib import Path
 
 from hyperpod_cdk import Config
 from rehearsal.cdk_cli import AppRefusedError, CdkError
+from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
-from rehearsal.process import wait_for_interrupt
 from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
 from rehearsal.scenarios import Scenario
-from rehearsal.stage import ChartChoice, Stage
+from rehearsal.signals import wait_for_interrupt
+from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import (
@@ -89,7 +90,7 @@ class Rehearsal:
             account=account_of(self.config),
             region=self.region,
             kubernetes=InProcessControlPlane(kubernetes_version=self.config.eks.version),
-            eks_cluster_name=f"{self.config.name}-eks",
+            eks_cluster_name=self.config.eks_cluster_name,
             log_file=self.work_directory / "local-aws.log",
         ) as environment:
             stage = Stage(

@@ -42,7 +42,7 @@ def _step_findings(config: Config, *, deployed: str | None) -> Iterator[Finding]
     """
     wanted = config.eks.version
     step = 0 if deployed is None else _minor(wanted) - _minor(deployed)
-    cluster = f"{config.name}-eks"
+    cluster = config.eks_cluster_name
     if step > 1:
         message = (
             f"cannot follow {deployed}, which {cluster} has: EKS upgrades one minor version at a "
@@ -68,7 +68,7 @@ def _addon_findings(
             for addon in offered_addons(eks, kubernetes_version=config.eks.version)
             if not addon.is_offered
             and (addon.addon_name != _FSX_CSI_DRIVER or config.storage is not None)
-            and not _is_deployed(addon, cluster=f"{config.name}-eks", eks=eks)
+            and not _is_deployed(addon, cluster=config.eks_cluster_name, eks=eks)
         ]
     except ClientError as denied:
         if _code(denied) != "AccessDeniedException":
@@ -90,7 +90,7 @@ def _deployed_version(
 ) -> str | None:
     """Return the version of the deployment's cluster; None if there is none to be seen."""
     try:
-        cluster = eks.describe_cluster(name=f"{config.name}-eks")["cluster"]
+        cluster = eks.describe_cluster(name=config.eks_cluster_name)["cluster"]
     except ClientError as unseen:
         if _code(unseen) not in {"ResourceNotFoundException", "AccessDeniedException"}:
             raise

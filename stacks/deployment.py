@@ -6,11 +6,12 @@ import aws_cdk as cdk
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import cross_section_findings, findings
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
 from stacks.addons_stack import AddonsStack
 from stacks.hyperpod_stack import HyperPodStack
+from stacks.names import stack_name
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
 
@@ -43,7 +44,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(
         app,
-        f"{config.name}-platform",
+        stack_name(config, "platform"),
         config=config,
         scripts=scripts,
         env=environment,
@@ -55,7 +56,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
         dependents.append(
             StorageStack(
                 app,
-                f"{config.name}-storage",
+                stack_name(config, "storage"),
                 storage=config.storage,
                 platform=platform,
                 env=environment,
@@ -65,7 +66,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     dependents.append(
         AddonsStack(
             app,
-            f"{config.name}-addons",
+            stack_name(config, "addons"),
             config=config,
             platform=platform,
             env=environment,
@@ -74,7 +75,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     )
     hyperpod = HyperPodStack(
         app,
-        f"{config.name}-hyperpod",
+        stack_name(config, "hyperpod"),
         config=config,
         chart=chart,
         platform=platform,

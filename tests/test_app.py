@@ -43,7 +43,7 @@ def refusal(directory: Path, context: Mapping[str, Any] | None = None) -> list[s
             [":2: regionn: ", ":5: cluster.instance_groups[0] (worker).instance_count: 100000 "],
             id="two-faults",
         ),
-        pytest.param("name: [ml", [":1:10: YAML syntax error: "], id="syntax"),
+        pytest.param("name: [ml", [":1:7: YAML syntax error: "], id="syntax"),
         pytest.param(None, [": cannot be read: "], id="no-file"),
     ],
 )

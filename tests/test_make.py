@@ -73,6 +73,23 @@ def test_a_switch_is_on_with_1_alone(given: str, options: str) -> None:
     assert command.endswith(options)
 
 
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        (["NAME=team", "COUNT=3", "CONFIG=my file.yaml"], "--config 'my file.yaml' --name 'team' "),
+        ([], ""),
+    ],
+)
+def test_init_takes_what_is_on_the_command_line_alone(
+    monkeypatch: pytest.MonkeyPatch, given: list[str], options: str
+) -> None:
+    monkeypatch.setenv("TYPE", "of this shell")
+    said = make("-n", "init", *given).stdout.splitlines()[-1]
+    assert " ".join(said.split()).startswith(f"python -m scripts.init {options}".strip())
+    assert ("--count '3'" in said) is bool(given)
+    assert "--type" not in said
+
+
 @pytest.mark.parametrize("target", ["destroy", "destroy-all"])
 def test_nothing_is_destroyed_where_nobody_can_be_asked(target: str) -> None:
     done = make(target)

@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.chart import read_hyperpod_chart
-from hyperpod_cdk.helm.chart_rules import chart_findings
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart.rules import chart_findings
 from hyperpod_cdk.schema.errors import ConfigError, Severity, shown
 from hyperpod_cdk.schema.section import findings_of
 from hyperpod_cdk.schema.yaml_file import read_yaml, token_findings

@@ -8,7 +8,6 @@ import time
 import uuid
 from concurrent.futures import Future
 from threading import Thread
-from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
@@ -71,12 +70,7 @@ class HyperPodApi:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
     def _run(self) -> None:

@@ -12,6 +12,7 @@ from rehearsal.scenarios import (
     outside_events,
     refused_creations,
     script_changes,
+    version_upgrade,
 )
 from rehearsal.scenarios.scenario import Scenario
 
@@ -28,6 +29,7 @@ SCENARIOS = {
         script_changes,
         outside_events,
         destructions,
+        version_upgrade,
         kubernetes_upgrade,
     )
     for scenario in module.SCENARIOS

@@ -26,14 +26,14 @@ def _cancel(stage: Stage, known: set[str]) -> None:
     deadline = time.monotonic() + _LONGEST_SECONDS
     while time.monotonic() < deadline:
         if _script_events(stage) - known:
-            cloudformation.cancel_update_stack(StackName=f"{stage.config.name}-platform")
+            cloudformation.cancel_update_stack(StackName=stage.stack("platform"))
             return
         time.sleep(_PAUSE_SECONDS)
 
 
 def _script_events(stage: Stage) -> set[str]:
     events = stage.environment.clients("cloudformation").describe_stack_events(
-        StackName=f"{stage.config.name}-platform"
+        StackName=stage.stack("platform")
     )
     return {
         event["EventId"]

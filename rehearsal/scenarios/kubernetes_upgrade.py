@@ -16,8 +16,7 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
-
-_REFUSED = 2
+from scripts.command_line import REFUSED
 
 
 def _edit(scripts: Path) -> None:
@@ -68,10 +67,10 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
 
     stage.restore()
     code, said = stage.look("scripts.account")
-    refused = code == _REFUSED and f"is older than {version}" in said
+    refused = code == REFUSED and f"is older than {version}" in said
     yield Check(check=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
     # As EKS lets it, within seven days of an upgrade; its kube-proxy does not fit before.
-    eks, name = stage.environment.clients("eks"), f"{stage.config.name}-eks"
+    eks, name = stage.environment.clients("eks"), stage.config.eks_cluster_name
     eks.update_cluster_version(name=name, version=former, force=True)
     code, said = stage.look("scripts.account")
     yield Check(check="and deploys it once EKS has gone back", ok=code == 0, message=said)
@@ -88,7 +87,7 @@ def _is(stage: Stage, version: str) -> Check:
 
 def _cluster(stage: Stage) -> Mapping[str, Any]:
     described: Mapping[str, Any] = stage.environment.clients("eks").describe_cluster(
-        name=f"{stage.config.name}-eks"
+        name=stage.config.eks_cluster_name
     )["cluster"]
     return described
 
@@ -96,7 +95,7 @@ def _cluster(stage: Stage) -> Mapping[str, Any]:
 def _skip_what_failed(stage: Stage) -> None:
     """Do what docs/kubernetes-upgrade.md says of a rollback that failed."""
     cloudformation = stage.environment.clients("cloudformation")
-    name = f"{stage.config.name}-platform"
+    name = stage.stack("platform")
     found = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
     failed = [
         each["LogicalResourceId"] for each in found if each["ResourceStatus"] == "UPDATE_FAILED"
@@ -108,7 +107,7 @@ def _skip_what_failed(stage: Stage) -> None:
 
 
 def _addon_versions(stage: Stage) -> dict[str, str]:
-    eks, name = stage.environment.clients("eks"), f"{stage.config.name}-eks"
+    eks, name = stage.environment.clients("eks"), stage.config.eks_cluster_name
     return {
         addon: eks.describe_addon(clusterName=name, addonName=addon)["addon"]["addonVersion"]
         for addon in eks.list_addons(clusterName=name)["addons"]

@@ -22,7 +22,7 @@ def _rename(scripts: Path) -> None:
 
 def _keys(stage: Stage) -> set[str]:
     """Return the keys that have any version in the bucket of the scripts."""
-    bucket = stage.outputs()[f"{stage.config.name}-platform"]["S3BucketName"]
+    bucket = stage.outputs()[stage.stack("platform")]["S3BucketName"]
     pages = stage.environment.clients("s3").get_paginator("list_object_versions")
     return {
         item["Key"]

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.schema.errors import one_line
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
@@ -16,6 +17,7 @@ from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
+from scripts.command_line import REFUSED
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -66,9 +68,9 @@ def main(argv: list[str] | None = None) -> int:
                 )
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return REFUSED
     except (ChartError, CommandError, OSError) as error:
-        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        sys.stderr.write(f"error: {one_line(error)}\n")
         return 1
     return 0
 

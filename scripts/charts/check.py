@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart import HyperPodChartError
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from scripts.charts.chart_file import same_version
 from scripts.charts.commands import CommandError
 from scripts.charts.compare import compare_manifests

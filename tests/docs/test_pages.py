@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import hyperpod_cdk
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
-from scripts.generate_config_reference import render
+from scripts.generate import api_reference
+from scripts.generate.config_reference import render
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
@@ -66,20 +68,6 @@ def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
     assert str(refusal.value) == f"{file}:{shown[1]}"
 
 
-def test_prices_are_of_the_default_configuration(readme: str) -> None:
-    config = load_config(CONFIG_FOLDER / "default.yaml")
-    assert config.storage is not None
-    lines = [
-        *(
-            f"`{group.name}`, {group.instance_count} {group.instance_type} "
-            for group in config.cluster.instance_groups
-        ),
-        f"FSx for Lustre, {config.storage.capacity_gib} GiB at "
-        f"{config.storage.throughput_mbps_per_tib} MB/s/TiB ",
-    ]
-    assert [line for line in lines if f"| {line}|" not in readme] == []
-
-
 def test_every_shipped_configuration_is_named(readme: str) -> None:
     files = CONFIG_FOLDER.glob("*.yaml")
     assert [file.name for file in files if f"config/{file.name}" not in readme] == []
@@ -116,3 +104,11 @@ def _keys_of(page: str) -> Iterator[str]:
             section = line.removeprefix("## ").strip("`")
         elif line.startswith("| `") and "." not in line.split("`")[1]:
             yield f"{section}.{line.split('`')[1]}"
+
+
+def test_the_api_reference_has_every_public_name() -> None:
+    stale = "docs/api.md is stale: run `python -m scripts.generate.api_reference`"
+    assert api_reference.TARGET.read_text("utf-8") == api_reference.render(), stale
+    assert set(dir(hyperpod_cdk)) == set(
+        re.findall(r"^::: \S+\.(\w+)$", api_reference.render(), re.MULTILINE)
+    )

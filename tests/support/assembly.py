@@ -54,16 +54,17 @@ class Assembly:
         return artifact
 
 
-def new_app(directory: Path, *, validate: bool = True) -> cdk.App:
+def new_app(directory: Path, *, validate: bool = True, assets: bool = False) -> cdk.App:
     """Return an app with the project's feature flags that writes into `directory`.
 
     Args:
         directory: Where to.
         validate: Whether CDK validates the templates, which takes more than half of a synthesis.
+        assets: Whether assets are made too, which a deployment needs.
     """
     context = json.loads(_CDK_JSON.read_text("utf-8"))["context"]
     return cdk.App(
-        context={**context, **_FAST},
+        context=context if assets else {**context, **_FAST},
         outdir=str(directory),
         builtin_cloud_formation_validation=validate,
     )

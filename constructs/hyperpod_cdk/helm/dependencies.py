@@ -7,7 +7,7 @@ from aws_cdk import Duration, Stack
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner

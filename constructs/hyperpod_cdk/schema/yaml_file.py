@@ -11,9 +11,9 @@ from yaml.error import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import Reader, ReaderError
 
-from hyperpod_cdk.schema.errors import ConfigError, Finding, Written, shown
-from hyperpod_cdk.schema.errors import Path as KeyPath
+from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, Written, shown
 from hyperpod_cdk.schema.limits import is_token
+from hyperpod_cdk.schema.yaml_errors import syntax_error
 
 # Sets have no order, and dates, binaries and pairs no place in a configuration.
 _REFUSED_TAGS = ("timestamp", "binary", "set", "omap", "pairs")
@@ -118,7 +118,7 @@ def read_yaml(path: Path) -> YamlFile:
             )
         document = loader.construct_document(node) if node is not None else None
     except yaml.MarkedYAMLError as error:
-        raise ConfigError([f"{path}{_place(error)}: {_problem(error)}"]) from error
+        raise ConfigError([f"{path}{syntax_error(error, text=text)}"]) from error
     except ReaderError as error:
         line = text[: error.position].count("\n") + 1
         reason = "YAML syntax error: a control character"
@@ -230,15 +230,3 @@ _Loader.yaml_constructors = {
     for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
     if tag is None or tag.rpartition(":")[2] not in _REFUSED_TAGS
 }
-
-
-def _place(error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    return f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-
-
-def _problem(error: yaml.MarkedYAMLError) -> str:
-    words = " ".join(f"{error.context or ''} {error.problem or ''}".split())
-    if r"'\t'" in words:
-        words = "a tab; indent with spaces, not tabs"
-    return f"YAML syntax error: {words}"

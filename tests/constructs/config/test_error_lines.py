@@ -124,12 +124,6 @@ def lines_of(path: Path, text: str) -> list[str]:
             id="mapping-for-text",
         ),
         pytest.param(
-            "  version: ",
-            "\tversion: ",
-            "6:1: YAML syntax error: a tab; indent with spaces, not tabs",
-            id="tab",
-        ),
-        pytest.param(
             "team: research",
             "-team: research",
             f"23: {GPU}.labels.-team: '-team' must match {LABEL_KEY}, the API's pattern for a "
@@ -177,6 +171,13 @@ def lines_of(path: Path, text: str) -> list[str]:
             "instance_type: ml.p5.48xlarge\n      instance_count: 1",
             "18: cluster.instance_groups[1].name: is missing and has no default",
             id="missing",
+        ),
+        pytest.param(
+            "  instance_groups:",
+            "  instance_group:",
+            "14: cluster.instance_group: 'instance_group' is not a key here; did you mean "
+            f"instance_groups? (keys: {CLUSTER_KEYS})",
+            id="missing-because-misspelled",
         ),
     ],
 )

@@ -9,8 +9,8 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk import HelmConfig
-from hyperpod_cdk.helm.chart import HyperPodChartError
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.helm.dependency_values import dependency_values
 from scripts.charts.packing import pack
 

@@ -11,6 +11,7 @@ import yaml
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
+from stacks.names import StackKind
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
 from tests.support.node import Node
@@ -213,7 +214,8 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
     edit, reason = CHANGES[change]
     _deployed(stage)
     before = _network_and_files(stage)
-    statuses = {kind: stage.status(kind) for kind in ("platform", "storage", "hyperpod")}
+    kinds: list[StackKind] = ["platform", "storage", "hyperpod"]
+    statuses = {kind: stage.status(kind) for kind in kinds}
 
     stage.change(edit)
     told = stage.deploy()
