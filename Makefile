@@ -26,8 +26,8 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         account addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
-        rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
-        security-page docs record-release clean
+        rehearse rehearse-fault rehearse-matrix this-machine test random-configs check format benchmark picture \
+        rehearsal-picture security-page docs record-release clean
 
 help: ## Show this help
 	@awk -f scripts/help.awk $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,9 @@ help: ## Show this help
 
 rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default EXPRESS=1 KEEP=1
 	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
+
+rehearse-fault: .venv/.installed ## Let something fail in a rehearsal that is kept: FAULT=capacity-shortage GROUP=worker-group-1
+	@python -m rehearsal.faults '$(FAULT)' --group '$(GROUP)'
 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
@@ -63,11 +66,11 @@ deployer-policy: ## Write the least IAM policies that deploy a configuration: CO
 	@$(MAKE) --no-print-directory synth >&2
 	@python -m scripts.deployer_policy '$(TEMPLATES)' build/deployer-policy --config '$(CONFIG)' $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
 
-synth: setup layout chart ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
+synth: setup layout ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
 	@$(CDK) synth --quiet
 	@echo 'Templates: $(TEMPLATES)/*.template.json'
 
-templates: synth ## The same, and list the templates: CONFIG=
+templates: chart synth ## The same with the packaged chart, to be deployed, and list the templates: CONFIG=
 	@ls -1 '$(TEMPLATES)'/*.template.json
 
 diff: account chart ## Show what a deployment would change, including IAM permissions: CONFIG=
@@ -80,12 +83,12 @@ deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= 
 
 ##@ Operate
 
-destroy: asks account chart deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
+destroy: asks account deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
 	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod' $(if $(filter 1,$(EXPRESS)),--express)
 	@echo "Kept: the platform, add-ons and storage stacks. README, section Destroy, says how to remove them."
 
 destroy-all: CHECK_ALL := --all
-destroy-all: asks account chart deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
+destroy-all: asks account deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
 	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
 	@$(CDK) destroy $(FORCED) --all
 
@@ -125,6 +128,9 @@ benchmark: setup-development ## Print synth, import and package figures
 picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg
 	@python -m scripts.picture '$(TEMPLATES)' '$(or $(PICTURE),docs/architecture.svg)'
 
+rehearsal-picture: this-machine setup-rehearsal layout ## Draw what a rehearsal prints: docs/rehearsal.svg
+	@python -m rehearsal run --picture docs/rehearsal.svg
+
 docs: .venv/docs/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
 	@echo 'Docs: build/site/index.html'
@@ -136,6 +142,7 @@ security-page: synth ## Write the roles of the templates into docs/security.md: 
 	@python -m scripts.security '$(TEMPLATES)' docs/security.md
 
 clean: ## Remove build output; keep .venv, node_modules and the packaged charts
+	@[ ! -e build/rehearsal/shell.sh ] || { echo "A rehearsal is kept in build/rehearsal: end it with Ctrl-C first, or, if it was killed, delete build/rehearsal/shell.sh"; exit 1; }
 	@rm -rf cdk.out dist .pytest_cache .mypy_cache .ruff_cache
 	@find build -mindepth 1 -maxdepth 1 ! -name charts -exec rm -rf {} + 2>/dev/null || true
 
@@ -191,7 +198,8 @@ layout:
 this-machine:
 	@[ "$$(uname -s)-$$(uname -m)" = Linux-x86_64 ] || { echo "A rehearsal needs Linux on x86-64, and this is $$(uname -s) on $$(uname -m); deploying works here too"; exit 1; }
 
-# Packages it if the configuration names no chart of its own, and the package is missing or outdated.
+# What is deployed needs the chart: packages it unless the configuration names one of its own, or the
+# package is up to date. Without it app.py synthesizes with a placeholder.
 chart: setup layout
 	@python -m scripts.charts package --if-needed-by '$(CONFIG)'
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
@@ -20,9 +21,9 @@ from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.signals import raise_on_interrupts
 from rehearsal.stand_ins import DEFAULT_REGION
+from rehearsal.terminal_picture import recording_console, write_picture
 from scripts.command_line import REFUSED, add_config
 from scripts.deployer_policy.needs import UnknownTypeError
-from stacks.helm_chart import HelmChartMissingError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
@@ -50,6 +51,7 @@ def main() -> int:
         "--express", action="store_true", help="deploy in CloudFormation's express mode"
     )
     run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
+    run.add_argument("--picture", type=Path, metavar="SVG", help="draw what is printed, too")
     matrix = commands.add_parser("matrix", help="play every scenario with every configuration")
     matrix.add_argument("configs", type=Path, nargs="+", metavar="CONFIG")
     matrix.add_argument("--work-directory", type=Path, default=_MATRIX_DIRECTORY)
@@ -63,7 +65,7 @@ def main() -> int:
         CdkError,
         ConfigError,
         DifferentPlacesError,
-        HelmChartMissingError,
+        HyperPodChartError,
         LocalAwsError,
         OccupiedError,
         ScenarioDoesNotApplyError,
@@ -109,7 +111,8 @@ def _run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return REFUSED
-    progress = Progress()
+    recorded = recording_console() if arguments.picture is not None else None
+    progress = Progress(recorded)
     config = load_config(arguments.config)
     rehearsal = Rehearsal(
         config=config,
@@ -123,6 +126,8 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     report = rehearsal.run(progress)
     progress.show(summarize(report, report_path=arguments.work_directory / "report.json"))
+    if recorded is not None:
+        write_picture(recorded, arguments.picture, title="make rehearse")
     return 0 if report.ok else _FAILED
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from stacks.helm_chart import OFFICIAL_CHART, helm_chart
+from stacks.helm_chart import packaged_chart
 
 STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 
@@ -30,9 +30,9 @@ def choose_chart(config: Config) -> ChartChoice:
     The stand-in renders the official chart's objects by name, so that a rehearsal needs no
     network; it is never deployed anywhere else.
     """
-    if config.helm.chart is None and not OFFICIAL_CHART.is_file():
+    path = packaged_chart(config)
+    if path is None:
         return ChartChoice(
             path=STAND_IN, description="the stand-in chart (`make charts` has not been run)"
         )
-    path = helm_chart(config)
     return ChartChoice(path=path, description=str(path))

@@ -9,11 +9,11 @@ from hyperpod_cdk import Config
 from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment
+from rehearsal.kept import keep
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
 from rehearsal.scenarios import Scenario
-from rehearsal.signals import wait_for_interrupt
 from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of
 from rehearsal.verification.checks import verify
@@ -108,7 +108,7 @@ class Rehearsal:
             else:
                 play(self.scenario, stage=stage, report=report)
             if self.keep:
-                _wait(stage)
+                keep(stage)
             _take_down(stage, report=report)
 
     def _plain(self, stage: Stage, *, report: Report) -> None:
@@ -152,20 +152,6 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
 def _note(check: Check, *, stage: Stage, report: Report) -> None:
     report.verify.append(check)
     stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}")
-
-
-def _wait(stage: Stage) -> None:
-    show = stage.progress.show
-    try:
-        show("\nEverything is up. In another terminal:")
-        for name, value in stage.environment.aws.environment().items():
-            show(f"  export {name}={value}")
-        show(f"  export KUBECONFIG={stage.tools.kubeconfig}")
-        show(f"  {stage.tools.binaries.kubectl} get nodes")
-        show("Press Ctrl-C to take it down.\n")
-        wait_for_interrupt()
-    except KeyboardInterrupt:
-        show()
 
 
 def _take_down(stage: Stage, *, report: Report) -> None:

@@ -5,8 +5,12 @@ from collections.abc import Iterator
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
+from hyperpod_cdk.loading import check_chart
 from scripts.command_line import REFUSED, config_parser
 from scripts.cost import cost_here, summary
+from stacks.helm_chart import helm_chart
 from stacks.names import stack_names
 
 
@@ -16,7 +20,9 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
-    except ConfigError as error:
+        chart = helm_chart(config)
+        check_chart(config, path=arguments.config, chart=chart)
+    except (ConfigError, HyperPodChartError) as error:
         print(error, file=sys.stderr)
         return REFUSED
     print(f"{arguments.config} is valid. It deploys:")
@@ -25,6 +31,8 @@ def main() -> int:
     print(summary(cost_here(config)))
     for warning in findings(config):
         print(f"WARNING {warning}")
+    if chart.is_placeholder:
+        print(f"WARNING {placeholder_warning()}")
     return 0
 
 

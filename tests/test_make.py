@@ -73,6 +73,34 @@ def test_a_switch_is_on_with_1_alone(given: str, options: str) -> None:
     assert command.endswith(options)
 
 
+@pytest.mark.parametrize("target", ["synth", "destroy", "destroy-all", "picture"])
+def test_the_chart_is_not_packaged_for_what_deploys_nothing(target: str) -> None:
+    assert "scripts.charts" not in make("-n", target, "FORCE=1").stdout
+
+
+@pytest.mark.parametrize("target", ["deploy", "diff", "templates"])
+def test_the_chart_is_packaged_before_anything_else_needs_it(target: str) -> None:
+    said = make("-n", target, "CONFIG=config/mine.yaml").stdout
+    package = said.index("python -m scripts.charts package --if-needed-by 'config/mine.yaml'")
+    assert package < said.index("cdk --no-notices")
+    assert said.find("scripts.account") < package
+
+
+def test_a_kept_rehearsal_is_not_cleaned_away(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text((REPOSITORY / "Makefile").read_text("utf-8"))
+    for folder in ("rehearsal", "charts", "kubectl-layer"):
+        (tmp_path / "build" / folder).mkdir(parents=True)
+    shell = tmp_path / "build" / "rehearsal" / "shell.sh"
+    shell.touch()
+
+    refused = make("clean", directory=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stdout.startswith("A rehearsal is kept in build/rehearsal: end it with Ctrl-C")
+    shell.unlink()
+    assert make("clean", directory=tmp_path).returncode == 0
+    assert [path.name for path in (tmp_path / "build").iterdir()] == ["charts"]
+
+
 @pytest.mark.parametrize(
     ("given", "options"),
     [

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import one_line
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
@@ -18,6 +19,7 @@ from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
 from scripts.command_line import REFUSED
+from stacks.helm_chart import own_chart
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -47,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if arguments.if_needed_by is not None:
             config = load_config(arguments.if_needed_by)
-            if config.helm.chart is not None or _is_up_to_date(arguments.pins, arguments.output):
+            if own_chart(config) is not None or _is_up_to_date(arguments.pins, arguments.output):
                 return 0
         settings = load_settings(pin_file=arguments.pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:
@@ -66,7 +68,7 @@ def main(argv: list[str] | None = None) -> int:
                     output=arguments.output,
                     report=_report,
                 )
-    except ConfigError as error:
+    except (ConfigError, HyperPodChartError) as error:
         sys.stderr.write(f"{error}\n")
         return REFUSED
     except (ChartError, CommandError, OSError) as error:

@@ -7,6 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.helm.dependency_values import dependency_values
 from rehearsal.chart_choice import STAND_IN
@@ -50,7 +51,10 @@ def test_exactly_the_components_that_are_on_are_rendered(
 ) -> None:
     config = configure(CASES[name])
     values = values_for_chart(
-        chart, helm=config.helm, region=REGION, instance_types=config.cluster.instance_types
+        read_hyperpod_chart(chart),
+        helm=config.helm,
+        region=REGION,
+        instance_types=config.cluster.instance_types,
     )
 
     on = [component for component, is_on in config.components.switches().items() if is_on]

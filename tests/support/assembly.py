@@ -10,6 +10,7 @@ import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from stacks.deployment import add_stacks
 
 _CDK_JSON = Path(__file__).resolve().parents[2] / "cdk.json"
@@ -83,7 +84,7 @@ def synthesized(
         validate: Whether CDK validates the templates.
     """
     app = new_app(directory, validate=validate)
-    add_stacks(app, config=config, chart=chart)
+    add_stacks(app, config=config, chart=read_hyperpod_chart(chart))
     if nag:
         cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app), NIST80053R5Checks(app))
     try:

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from tests.support.configs import CONFIG_FOLDER
 
@@ -225,7 +226,7 @@ def test_the_line_of_what_a_chart_lacks(
     (chart / "packaging.json").write_text('{"health_monitoring_agent_regions": ["us-west-2"]}')
 
     with pytest.raises(ConfigError) as caught:
-        check_chart(load_config(path), path=path, chart=chart)
+        check_chart(load_config(path), path=path, chart=read_hyperpod_chart(chart))
 
     assert caught.value.lines == (f"{path}:{line}",)
 

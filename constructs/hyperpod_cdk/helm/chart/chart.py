@@ -25,6 +25,8 @@ _OWN_TEMPLATES = "templates/packaging/"
 _READ_VALUE = re.compile(r"\.Values(?:\.(\w+)|\s+\"([^\"]+)\")?")
 # Helm's own, for every chart.
 _VALUES_OF_HELM = ("global", "tags")
+# The annotation in `charts/not-packaged/Chart.yaml` that the provisioner refuses.
+_PLACEHOLDER = "hyperpod-cdk/placeholder"
 
 
 class HyperPodChartError(ValueError):
@@ -59,6 +61,7 @@ class HyperPodChart:
         regional: Text of the YAML file with a region's values, by region: image registries of the
             GPU operator.
         value_names: Top-level names of its values; Helm ignores others. None: not known.
+        is_placeholder: Whether it stands for a chart that is not packaged, and cannot be installed.
     """
 
     path: Path
@@ -66,6 +69,7 @@ class HyperPodChart:
     absent: tuple[AbsentChart, ...]
     regional: Mapping[str, str]
     value_names: frozenset[str] | None
+    is_placeholder: bool = False
 
     def regional_values(self, region: str) -> dict[str, Any]:
         """Return the chart's values for a region; none for one that it does not know."""
@@ -86,6 +90,7 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
         files = _directory_files(path) if path.is_dir() else _archive_files(path)
         packaging = json.loads(files.get(_PACKAGING, "{}"))
         value_names = _value_names(files)
+        annotations = _mapping(files, _CHART).get("annotations")
     except (OSError, EOFError, tarfile.TarError, ValueError, yaml.YAMLError) as error:
         reason = one_line(error)
         raise HyperPodChartError(
@@ -105,6 +110,7 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
             if name.startswith(_REGIONAL)
         },
         value_names=value_names,
+        is_placeholder=isinstance(annotations, dict) and _PLACEHOLDER in annotations,
     )
 
 
