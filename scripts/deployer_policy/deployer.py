@@ -55,7 +55,10 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
         {*(stack.name for stack in stacks_in(assembly)), f"{names.deployment}-storage"}
     )
     yield _allow("FollowStacks", _READ_STACKS, [f"{stacks}/{name}/*" for name in looked_at])
+    # Its Kubernetes version, and what EKS offers for the one that is wanted.
     yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
+    yield _allow("FindAddons", ["eks:DescribeAddon"], [f"{eks}:addon/{cluster}/*"])
+    yield _allow("FindOfferedAddons", ["eks:DescribeAddonVersions"], ["*"])
     # The command with which a refused deletion is consented to.
     yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
         "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}

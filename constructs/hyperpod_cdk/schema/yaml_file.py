@@ -23,6 +23,7 @@ _LARGEST_INTEGER_BITS = 64
 # A configuration with a hundred groups has a tenth of each.
 _MOST_BYTES = 1024 * 1024
 _MOST_NODES = 100_000
+_TO_DO = "give the path of a YAML configuration file, or write one with `make init`"
 # An alias can put a mapping into itself; what is nested deeper is refused where it stands.
 _DEEPEST = 40
 
@@ -92,16 +93,14 @@ def read_yaml(path: Path) -> YamlFile:
     try:
         kind, size = path.stat().st_mode, path.stat().st_size
         if not stat.S_ISREG(kind):
-            raise ConfigError(
-                [f"{path}: is not a file; give the path of a YAML configuration file"]
-            )
+            raise ConfigError([f"{path}: is not a file; {_TO_DO}"])
         if size > _MOST_BYTES:
             raise ConfigError(
                 [f"{path}: has {size:,} bytes; a configuration has at most {_MOST_BYTES:,}"]
             )
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        reason = f"cannot be read: {error.strerror}; give the path of a YAML configuration file"
+        reason = f"cannot be read: {error.strerror}; {_TO_DO}"
         raise ConfigError([f"{path}: {reason}"]) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
