@@ -71,11 +71,12 @@ def load_file(path: Path) -> Loaded:
     return Loaded(deployments=deployments, pipeline=pipeline)
 
 
-def load_config(path: Path) -> Config:
+def load_config(path: Path, *, region: str | None = None) -> Config:
     """Read and check the configuration file of a deployment.
 
     Args:
         path: The YAML file; `helm.chart` in it is relative to its folder.
+        region: What a file that names no region is checked for. Default: any region.
 
     Returns:
         The configuration, with defaults for what the file leaves out.
@@ -93,7 +94,7 @@ def load_config(path: Path) -> Config:
                 f"of one environment: {files}"
             ]
         )
-    return _config(file)
+    return _config(file, region=region)
 
 
 def _describes_pipeline(file: YamlFile) -> bool:
@@ -101,19 +102,14 @@ def _describes_pipeline(file: YamlFile) -> bool:
 
 
 def _config(file: YamlFile, *, region: str | None = None) -> Config:
-    """Return the configuration that a file holds.
-
-    Args:
-        file: The file.
-        region: Region of the deployment. Default: the file's own.
-    """
-    config = _section(Config, file, **({} if region is None else {"region": region}))
+    """Return the configuration that a file holds; a region is put into one without."""
+    config = _section(Config, file, region=region)
     file.refuse(found for found in findings(config) if found.severity is Severity.ERROR)
     return config
 
 
-def _section(section: type[AnySection], file: YamlFile, **values: str) -> AnySection:
-    """Return the section that the document of a file is, with these values put into it."""
+def _section(section: type[AnySection], file: YamlFile, *, region: str | None = None) -> AnySection:
+    """Return the section that the document of a file is; a region is put into one without."""
     path, document = file.path, file.document
     if document is None:
         raise ConfigError([f"{path}: is empty; name and cluster.instance_groups are required"])
@@ -121,8 +117,10 @@ def _section(section: type[AnySection], file: YamlFile, **values: str) -> AnySec
         allowed = "must be a mapping of keys to values, such as `name: ml`"
         raise ConfigError([f"{path}: {shown(document)} {allowed}"])
     file.refuse(token_findings(document))
+    if region is not None and document.get("region") is None:
+        document = {**document, "region": region}
     try:
-        return section.model_validate({**document, **values}, context={"folder": path.parent})
+        return section.model_validate(document, context={"folder": path.parent})
     except ValidationError as refused:
         file.refuse(findings_of(refused, model=section))
         raise

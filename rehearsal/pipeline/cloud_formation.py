@@ -16,7 +16,9 @@ from botocore.exceptions import ClientError, WaiterError
 
 from rehearsal.aws.clients import AwsClients
 from rehearsal.pipeline.definition import Action
-from rehearsal.verification.failures import failure_reasons
+from scripts.stack_operations.display import Followed
+from scripts.stack_operations.operation import Operation
+from scripts.stack_operations.report import failure_lines
 
 _POLL = {"Delay": 0.2, "MaxAttempts": 3000}
 _NO_CHANGES = ("didn't contain changes", "No updates are to be performed")
@@ -121,12 +123,18 @@ class StackActions:
         if found["ExecutionStatus"] != "AVAILABLE":  # it has no changes, which is no failure
             return
         creates = not _exists(client, stack)
+        operation = Operation(client=client, stacks=[Followed(name=stack, size=0)])
+        operation.begin()
         client.execute_change_set(StackName=stack, ChangeSetName=name)
         waiter = client.get_waiter("stack_create_complete" if creates else "stack_update_complete")
         try:
             waiter.wait(StackName=stack, WaiterConfig=_POLL)
         except WaiterError as error:
-            reasons = failure_reasons(self.clients, [stack])
+            operation.read()
+            again = f"retry {action.name}"
+            reasons = failure_lines(
+                operation.events_with_nested(), region=self.region, again=again, paths={}
+            )
             raise StackFailedError("\n".join(reasons) or f"{stack}: {error}") from None
 
 
