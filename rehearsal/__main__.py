@@ -3,9 +3,11 @@
 import argparse
 import errno
 import fcntl
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config, load_file
@@ -167,6 +169,8 @@ def _pipeline(arguments: argparse.Namespace) -> int:
         checks=not arguments.without_checks,
         progress=progress,
     ).run()
+    report = json.dumps([asdict(check) for check in checks], indent=2)
+    (arguments.work_directory / "report.json").write_text(report + "\n", encoding="utf-8")
     failed = sum(not check.ok for check in checks)
     progress.show(f"\n{len(checks) - failed} of {len(checks)} as expected.")
     return _FAILED if failed else 0
