@@ -16,6 +16,7 @@ from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.pipeline.cloud_formation import StackActions
+from rehearsal.pipeline.errors import UnplayableError
 from rehearsal.report import Check
 from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.checks import verify
@@ -29,10 +30,6 @@ from stacks.names import stack_names
 
 _BUCKET = "rehearsal-artifacts"
 _LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle"
-
-
-class UnplayableError(Exception):
-    """A pipeline cannot be rehearsed; one line that says why."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,15 +138,17 @@ def start_places(loaded: Loaded, *, directory: Path, started: ExitStack) -> Sequ
     """
     if loaded.pipeline is None:
         raise UnplayableError("The configuration describes no pipeline.")
-    places: list[Place] = []
-    for section, deployment in zip(loaded.pipeline.environments, loaded.deployments, strict=True):
-        config = deployment.config
-        region = str(config.region)
-        if region in [place.region for place in places]:
+    regions = [str(deployment.config.region) for deployment in loaded.deployments]
+    for region in regions:
+        if regions.count(region) > 1:
             raise UnplayableError(
                 f"Two environments are in {region}; a rehearsal tells them apart by region, so it "
                 "plays those in regions of their own alone."
             )
+    places: list[Place] = []
+    for section, deployment in zip(loaded.pipeline.environments, loaded.deployments, strict=True):
+        config = deployment.config
+        region = str(config.region)
         own = directory / section.name
         environment = started.enter_context(
             rehearsal_environment(

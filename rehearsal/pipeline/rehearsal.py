@@ -14,8 +14,9 @@ from rehearsal.chart_choice import ChartChoice
 from rehearsal.pipeline.build import BuildPlace
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.definition import PipelineDefinition
+from rehearsal.pipeline.errors import UnplayableError
 from rehearsal.pipeline.execution import Execution
-from rehearsal.pipeline.places import Place, UnplayableError, start_places
+from rehearsal.pipeline.places import Place, start_places
 from rehearsal.pipeline.region_router import RegionRouter
 from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress

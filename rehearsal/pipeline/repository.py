@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from rehearsal.pipeline.errors import UnplayableError
 from stacks.helm_chart import OFFICIAL_CHART
 
 _PROJECT = Path(__file__).resolve().parents[2]
@@ -112,8 +113,11 @@ def _git(directory: Path, *arguments: str) -> str:
         [*_GIT, *arguments],
         cwd=directory,
         env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
+        check=False,
+        capture_output=True,
         text=True,
     )
+    if done.returncode != 0:
+        reason = " ".join(done.stderr.split())
+        raise UnplayableError(f"git {arguments[0]} in {directory}: {reason}")
     return done.stdout

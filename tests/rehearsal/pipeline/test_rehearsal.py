@@ -1,5 +1,7 @@
 """A pipeline from its first push to a mistake that it stops, as its users would see it."""
 
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,8 @@ import pytest
 from hyperpod_cdk import load_file
 from rehearsal.chart_choice import choose_chart
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
+from rehearsal.pipeline.places import start_places
+from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress
 from tests.support.configs import CONFIG_FOLDER
 
@@ -64,3 +68,21 @@ def test_what_describes_no_pipeline_is_refused(tmp_path: Path) -> None:
     path = CONFIG_FOLDER / "default.yaml"
     with pytest.raises(UnplayableError, match="no pipeline"):
         rehearsal(path, tmp_path).run()
+
+
+def test_two_environments_in_one_region_are_refused(tmp_path: Path) -> None:
+    loaded = load_file(EXAMPLE)
+    dev, _ = loaded.deployments
+    with (
+        pytest.raises(UnplayableError, match="Two environments are in us-west-2"),
+        ExitStack() as (started),
+    ):
+        start_places(replace(loaded, deployments=[dev, dev]), directory=tmp_path, started=started)
+
+
+def test_what_git_refuses_is_one_line(tmp_path: Path) -> None:
+    repository = Repository(path=tmp_path / "none", chart=tmp_path, shares_tools=True)
+    tmp_path.joinpath("none").mkdir()
+    with pytest.raises(UnplayableError, match=r"^git reset in .*: fatal: ") as refused:
+        repository.revert()
+    assert "\n" not in str(refused.value)
