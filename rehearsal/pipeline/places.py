@@ -155,7 +155,7 @@ def start_places(loaded: Loaded, *, directory: Path, started: ExitStack) -> Sequ
                 account=section.account,
                 region=region,
                 kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
-                eks_cluster_name=f"{config.name}-eks",
+                eks_cluster_name=config.eks_cluster_name,
                 log_file=own / "local-aws.log",
             )
         )

@@ -32,7 +32,7 @@ def server(name: str, started: ExitStack) -> str:
             """Say nothing."""
 
     found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=found.serve_forever, daemon=True).start()
+    Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
     started.callback(found.server_close)
     started.callback(found.shutdown)
     return f"http://127.0.0.1:{found.server_port}"
