@@ -1,0 +1,47 @@
+"""Writes the plain CloudFormation templates of a configuration: `python -m scripts.templates`."""
+
+import argparse
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from hyperpod_cdk import ConfigError, TooLargeError, load_config
+from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.loading import check_chart
+from scripts.templates.package import write_package
+from stacks.helm_chart import HelmChartMissingError, helm_chart
+
+_REFUSED = 2
+_CDK_JSON = Path(__file__).parents[2] / "cdk.json"
+
+
+def main() -> int:
+    """Run the command line; return 2 for a configuration that cannot be deployed."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.templates", description=__doc__)
+    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    target = arguments.output or Path("build", "templates", version("hyperpod-cdk"))
+    try:
+        config = load_config(arguments.config)
+        chart = helm_chart(config)
+        check_chart(config, path=arguments.config, chart=chart)
+        write_package(
+            config,
+            chart=chart,
+            target=target,
+            context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
+        )
+    except (ConfigError, HelmChartMissingError, HyperPodChartError, TooLargeError) as error:
+        print(error, file=sys.stderr)
+        return _REFUSED
+    for path in sorted(target.rglob("*")):
+        if path.is_file():
+            print(f"{path.stat().st_size:>12,}  {path}")
+    print(f"Deploy them with {target}/deploy.sh; docs/templates.md says how.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

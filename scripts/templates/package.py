@@ -1,0 +1,148 @@
+"""The folder that `make templates` writes."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import yaml
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.synthesis.template_parameters import ParameterText
+from scripts.templates.archives import write_asset
+from scripts.templates.document import Document, as_json, published
+from scripts.templates.page import page
+from scripts.templates.parameter import Parameter
+from scripts.templates.parameters import PLACEHOLDER, parameters
+from scripts.templates.synthesizer import AssetsInBucket
+from scripts.templates.values import with_values
+from scripts.templates.zones import zone_rules
+from stacks.deployment import add_stacks
+
+ASSETS, TEMPLATES, MANIFEST, PAGE = "assets", "templates", "manifest.json", "parameters.md"
+_DEPLOY = Path(__file__).with_name("deploy.sh")
+
+
+def write_package(
+    config: Config, *, chart: Path, target: Path, context: Mapping[str, Any]
+) -> dict[str, Document]:
+    """Write templates, assets, manifest, page and `deploy.sh`; return the templates by stack.
+
+    Args:
+        config: The configuration, whose values are the parameters' defaults.
+        chart: Packaged chart of the HyperPod dependencies.
+        target: The folder, which is emptied first.
+        context: Context of the app.
+
+    Raises:
+        ConfigError: A rule about the whole configuration refuses it.
+        HyperPodChartError: The chart cannot be used.
+        TooLargeError: What the configuration makes is larger than AWS takes.
+    """
+    chosen = parameters(config)
+    with tempfile.TemporaryDirectory() as directory:
+        synthesizer = AssetsInBucket()
+        app = cdk.App(
+            # No account's usage is reported, and no path of this app is in the templates.
+            context={**context, "aws:cdk:enable-path-metadata": False},
+            analytics_reporting=False,
+            outdir=directory,
+            default_stack_synthesizer=synthesizer,
+            builtin_cloud_formation_validation=False,
+        )
+        add_stacks(app, config=parameterized(config, chosen), chart=chart)
+        assembly = app.synth()
+        templates = {
+            stack.stack_name.removeprefix(f"{PLACEHOLDER}-"): _document(
+                stack.template, config=config, parameters=chosen
+            )
+            for stack in assembly.stacks
+        }
+        protected = [
+            stack.stack_name.removeprefix(f"{PLACEHOLDER}-")
+            for stack in assembly.stacks
+            if stack.termination_protection
+        ]
+        shutil.rmtree(target, ignore_errors=True)
+        (target / ASSETS).mkdir(parents=True)
+        for name, source in synthesizer.assets.items():
+            write_asset(Path(directory, source), target / ASSETS / name)
+    (target / TEMPLATES).mkdir()
+    for name, template in templates.items():
+        (target / TEMPLATES / f"{name}.json").write_text(as_json(template), encoding="utf-8")
+        (target / TEMPLATES / f"{name}.yaml").write_text(as_yaml(template), encoding="utf-8")
+    shutil.copy(_DEPLOY, target)
+    (target / PAGE).write_text(page(chosen, templates=templates), encoding="utf-8")
+    manifest = {
+        "version": version("hyperpod-cdk"),
+        "deployment": config.name,
+        "fixed": " ".join(each.name for each in chosen if each.is_fixed),
+        "protected": " ".join(protected),
+        "sha256": _sums(target),
+    }
+    (target / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return templates
+
+
+def parameterized(config: Config, chosen: Sequence[Parameter]) -> Config:
+    """Return a configuration of no region and no name, with parameters in place of values."""
+    own_name = ParameterText(f"{PLACEHOLDER}-cluster", token=f"{PLACEHOLDER}-cluster")
+    zones = config.network.availability_zone_ids or ("",) * len(config.network.public_subnet_cidrs)
+    is_default = config.cluster.name == f"{config.name}-cluster"
+    plain = with_values(
+        config,
+        {
+            ("name",): PLACEHOLDER,
+            ("region",): None,
+            ("network", "availability_zone_ids"): zones,
+            **({("cluster", "name"): own_name} if is_default else {}),
+        },
+    )
+    return with_values(
+        plain,
+        {
+            path: parameter.in_place_of(_at(plain, path))
+            for parameter in chosen
+            for path in parameter.paths
+        },
+    )
+
+
+def as_yaml(template: Document) -> str:
+    """Return a template as YAML."""
+    text: str = yaml.dump(template, Dumper=_Dumper, sort_keys=False, width=100)
+    return text
+
+
+class _Dumper(yaml.CSafeDumper):
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+        return True
+
+
+def _document(template: Document, *, config: Config, parameters: Sequence[Parameter]) -> Document:
+    zones = [
+        each.name
+        for each in parameters
+        if ("network", "availability_zone_ids", 0)[:2] in {path[:2] for path in each.paths}
+    ]
+    rules = zone_rules(zones, eks_zones=len(config.network.eks_subnet_cidrs))
+    return published(template, parameters=parameters, rules=rules, version=version("hyperpod-cdk"))
+
+
+def _at(part: Any, path: Sequence[str | int]) -> Any:  # noqa: ANN401 - any part of it
+    for step in path:
+        part = part[step] if isinstance(step, int) else getattr(part, step)
+    return part
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
