@@ -110,16 +110,16 @@ case $home in
 esac
 [ "$home" = "$region" ] || refuse "--bucket: $bucket is in $home, but Lambda takes code from a bucket of $region only; name another bucket"
 
-deployed() { # STACK PARAMETER: the value that the stack has; nothing if there is none
-  aws cloudformation describe-stacks --stack-name "$deployment-$1" \
-    --query "Stacks[0].Parameters[?ParameterKey=='$2'].ParameterValue" --output text 2>/dev/null || true
+deployed() { # STACK PARAMETER: Name=value as the stack has it; nothing if there is no stack
+  aws cloudformation describe-stacks --stack-name "$deployment-$1" --output text 2>/dev/null \
+    --query "Stacks[0].Parameters[?ParameterKey=='$2'].join('=', [ParameterKey, ParameterValue])" || true
 }
 for name in $(manifest fixed); do
   for each in ${overrides[@]+"${overrides[@]}"}; do
     [ "${each%%=*}" = "$name" ] || continue
     before=$(deployed platform "$name")
-    [ -z "$before" ] || [ "$before" = "${each#*=}" ] ||
-      refuse "$name: '${each#*=}' cannot replace '$before' once it is deployed: what is there would be replaced; leave it out, or deploy under another DeploymentName"
+    [ -z "$before" ] || [ "$before" = "$each" ] ||
+      refuse "$each: the deployment has $before, which cannot be changed: what is in it would be replaced; leave it out, or deploy under another DeploymentName"
   done
 done
 
@@ -199,11 +199,12 @@ fi
 deploy platform
 processes=()
 for stack in "${stacks[@]:1}"; do
-  deploy "$stack" &
+  deploy "$stack" 2>&1 | sed "s/^/$deployment-$stack: /" &
   processes+=($!)
 done
 failed=0
 for process in "${processes[@]}"; do wait "$process" || failed=1; done
 [ $failed = 0 ] || exit 1
 [ "$mode" = dry-run ] || aws cloudformation describe-stacks --stack-name "$deployment-platform" \
-  --query 'Stacks[0].Outputs[?OutputKey==`EKSClusterName`||OutputKey==`GrantAdminCommand`].[OutputKey,OutputValue]' --output text
+  --output text \
+  --query "Stacks[0].Outputs[?OutputKey=='EKSClusterName' || OutputKey=='GrantAdminCommand'].[OutputKey, OutputValue]"

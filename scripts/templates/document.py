@@ -22,6 +22,7 @@ _SECTIONS = (
     "Resources",
     "Outputs",
 )
+_NAME = f"${{{DEPLOYMENT_NAME}}}"
 _FIXED_VALUES = "Held from the creation of the stack: pass no value"
 
 
@@ -80,19 +81,14 @@ def _named(node: Any, *, ids: Mapping[str, str]) -> Any:  # noqa: ANN401 - any J
     """Put the parameter in place of the deployment's name in every text."""
     match node:
         case {"Fn::Sub": str(text)}:
-            return {"Fn::Sub": text.replace(PLACEHOLDER, f"${{{DEPLOYMENT_NAME}}}")}
+            return {"Fn::Sub": text.replace(PLACEHOLDER, _NAME)}
         case dict():
             return {ids.get(key, key): _named(item, ids=ids) for key, item in node.items()}
         case list():
             return [_named(item, ids=ids) for item in node]
-        case str() if node in ids:
-            return ids[node]
-        case str() if node == PLACEHOLDER:
-            return {"Ref": DEPLOYMENT_NAME}
-        case str() if PLACEHOLDER in node:
-            literal = node.replace("${", "${!")
-            return {"Fn::Sub": literal.replace(PLACEHOLDER, f"${{{DEPLOYMENT_NAME}}}")}
-    return node
+        case str() if node not in ids and PLACEHOLDER in node:
+            return {"Fn::Sub": node.replace("${", "${!").replace(PLACEHOLDER, _NAME)}
+    return ids.get(node, node) if isinstance(node, str) else node
 
 
 def _references(node: object) -> Iterator[str]:

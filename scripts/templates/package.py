@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import aws_cdk as cdk
 import yaml
@@ -25,6 +25,7 @@ from scripts.templates.zones import zone_rules
 from stacks.deployment import add_stacks
 
 ASSETS, TEMPLATES, MANIFEST, PAGE = "assets", "templates", "manifest.json", "parameters.md"
+_ZONES = ("network", "availability_zone_ids")
 _DEPLOY = Path(__file__).with_name("deploy.sh")
 
 
@@ -52,7 +53,7 @@ def write_package(
             context={**context, "aws:cdk:enable-path-metadata": False},
             analytics_reporting=False,
             outdir=directory,
-            default_stack_synthesizer=synthesizer,
+            default_stack_synthesizer=cast("cdk.IReusableStackSynthesizer", synthesizer),
             builtin_cloud_formation_validation=False,
         )
         add_stacks(app, config=parameterized(config, chosen), chart=chart)
@@ -99,7 +100,7 @@ def parameterized(config: Config, chosen: Sequence[Parameter]) -> Config:
         {
             ("name",): PLACEHOLDER,
             ("region",): None,
-            ("network", "availability_zone_ids"): zones,
+            _ZONES: zones,
             **({("cluster", "name"): own_name} if is_default else {}),
         },
     )
@@ -126,9 +127,9 @@ class _Dumper(yaml.CSafeDumper):
 
 def _document(template: Document, *, config: Config, parameters: Sequence[Parameter]) -> Document:
     zones = [
-        each.name
-        for each in parameters
-        if ("network", "availability_zone_ids", 0)[:2] in {path[:2] for path in each.paths}
+        parameter.name
+        for parameter in parameters
+        if any(path[:2] == _ZONES for path in parameter.paths)
     ]
     rules = zone_rules(zones, eks_zones=len(config.network.eks_subnet_cidrs))
     return published(template, parameters=parameters, rules=rules, version=version("hyperpod-cdk"))

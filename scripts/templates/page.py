@@ -8,9 +8,9 @@ from scripts.templates.parameter import Parameter
 _MOST_VALUES_SHOWN = 8
 _HEADER = """# Parameters
 
-Give them to `deploy.sh` as `Name=value`, or fill them in in the console. A deployment keeps the values
-that its stacks have; only a changed one must be given again. `DeploymentName`, `AssetsBucket` and
-`AssetsPrefix` must be the same in all stacks, and so must every parameter that several stacks have.
+Give them to `deploy.sh` as `Name=value`, or fill them in in the console. A deployment keeps the
+values that its stacks have; only a changed one must be given again. A parameter that several stacks
+have must be the same in all of them.
 """
 
 

@@ -37,7 +37,9 @@ class AssetsInBucket(StackSynthesizer):
         own.bind(stack)
         return own
 
-    def add_file_asset(self, asset: FileAssetSource) -> FileAssetLocation:
+    def add_file_asset(  # type: ignore[override] # the struct, which jsii passes in one
+        self, asset: FileAssetSource
+    ) -> FileAssetLocation:
         """Return where a template finds a file, or a directory as an archive."""
         assert asset.file_name is not None  # noqa: S101 - of an asset that no command makes
         is_directory = asset.packaging == FileAssetPackaging.ZIP_DIRECTORY
@@ -53,7 +55,9 @@ class AssetsInBucket(StackSynthesizer):
             s3_object_url=f"s3://{bucket}/{key}",
         )
 
-    def add_docker_image_asset(self, asset: DockerImageAssetSource) -> DockerImageAssetLocation:
+    def add_docker_image_asset(  # type: ignore[override] # likewise
+        self, asset: DockerImageAssetSource
+    ) -> DockerImageAssetLocation:
         """Refuse an image: it would need a repository of every reader's own."""
         raise NotImplementedError(f"{asset.directory_name}: templates hold no container images")
 
