@@ -5,6 +5,7 @@ construct that writes it into a template asks for what the template has in its p
 knows its values, nothing is different.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar, cast
 
@@ -65,6 +66,29 @@ def _in_template(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, list | tuple):
         return [_in_template(item) for item in value]
     return value
+
+
+def json_in_template(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Return a value as JSON in which numbers that a parameter holds are numbers too.
+
+    `Stack.to_json_string` does so as well, but drops nulls.
+    """
+    numbers: list[str] = []
+
+    def written(node: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(node, ParameterNumber):
+            numbers.append(Token.as_string(node.token))
+            return numbers[-1]
+        if isinstance(node, Mapping):
+            return {key: written(item) for key, item in node.items()}
+        if isinstance(node, list | tuple):
+            return [written(item) for item in node]
+        return in_template(node)
+
+    text = json.dumps(written(value), separators=(",", ":"))
+    for number in numbers:
+        text = text.replace(f'"{number}"', number)
+    return text
 
 
 def unless_given(value: str | None, fallback: str) -> str | None:
