@@ -183,7 +183,7 @@ deploy() { # STACK
   fi
   case " $(manifest protected) " in
     *" $1 "*) run aws cloudformation update-termination-protection --stack-name "$stack" \
-      --enable-termination-protection --output text >/dev/null ;;
+      --enable-termination-protection --output text --query "'Protected from deletion'" ;;
   esac
 }
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import aws_cdk as cdk
 import yaml
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, ConfigError
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 from scripts.templates.archives import write_asset
 from scripts.templates.document import Document, as_json, published
@@ -45,6 +45,14 @@ def write_package(
         HyperPodChartError: The chart cannot be used.
         TooLargeError: What the configuration makes is larger than AWS takes.
     """
+    if len(config.name) > len(PLACEHOLDER):
+        raise ConfigError(
+            [
+                f"name: {config.name!r} must be at most {len(PLACEHOLDER)} characters for "
+                "templates, which cannot shorten the names that begin with it; deploy it with the "
+                "CDK, or take a shorter name"
+            ]
+        )
     chosen = parameters(config)
     with tempfile.TemporaryDirectory() as directory:
         synthesizer = AssetsInBucket()
