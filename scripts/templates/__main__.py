@@ -10,6 +10,7 @@ from hyperpod_cdk import ConfigError, TooLargeError, load_config
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.loading import check_chart
 from scripts.templates.package import write_package
+from scripts.templates.parameters import PLACEHOLDER
 from stacks.helm_chart import HelmChartMissingError, helm_chart
 
 _REFUSED = 2
@@ -27,6 +28,7 @@ def main() -> int:
         config = load_config(arguments.config)
         chart = helm_chart(config)
         check_chart(config, path=arguments.config, chart=chart)
+        print(f"Synthesizing {arguments.config}; the CDK calls the deployment {PLACEHOLDER} meanwhile")
         write_package(
             config,
             chart=chart,

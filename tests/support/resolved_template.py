@@ -61,8 +61,8 @@ class ResolvedTemplate:
             case {"Fn::Contains": [list(items), item]}:
                 return self._resolved(item) in items
             case dict():
-                items = ((key, self._resolved(item)) for key, item in node.items())
-                return {key: item for key, item in items if item != _NO_VALUE}
+                resolved = ((key, self._resolved(item)) for key, item in node.items())
+                return {key: item for key, item in resolved if item != _NO_VALUE}
             case list():
                 return [item for item in map(self._resolved, node) if item != _NO_VALUE]
         return node
