@@ -28,7 +28,7 @@ def main() -> int:
         config = load_config(arguments.config)
         chart = helm_chart(config)
         check_chart(config, path=arguments.config, chart=chart)
-        print(f"Synthesizing {arguments.config}; the CDK calls the deployment {PLACEHOLDER} meanwhile")
+        print(f"Synthesizing {arguments.config}; the CDK calls it {PLACEHOLDER} meanwhile")
         write_package(
             config,
             chart=chart,
