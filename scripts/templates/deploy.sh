@@ -62,6 +62,11 @@ prefix=${prefix:-hyperpod-cdk/$version/}
 [ -n "$bucket" ] || refuse "--bucket: is missing; name an S3 bucket of the region, which gets the assets"
 [[ $prefix =~ ^([A-Za-z0-9._-]+/)*$ ]] || refuse "--prefix: '$prefix' must be names of letters, digits and ._- with a slash after each"
 
+tags=()
+while IFS= read -r line; do tags+=("$line"); done < <(
+  sed -n '/^ "tags": {$/,/^ }/s/^  "\(.*\)": "\(.*\)",\{0,1\}$/\1=\2/p' "$folder/manifest.json"
+)
+
 stacks=(platform)
 for file in "$folder"/templates/*.json; do
   name=$(basename "$file" .json)
@@ -174,11 +179,12 @@ deploy() { # STACK
   while read -r line; do values+=("$line"); done < <(values_for "$1")
   if ! run aws cloudformation deploy --stack-name "$stack" --template-file "$folder/templates/$1.json" \
     --s3-bucket "$bucket" --s3-prefix "${prefix}deployed" --capabilities CAPABILITY_IAM \
-    --no-fail-on-empty-changeset --parameter-overrides ${values[@]+"${values[@]}"}; then
-    echo "$stack: did not deploy. The latest failures:" >&2
+    --no-fail-on-empty-changeset ${tags[@]+--tags "${tags[@]}"} \
+    --parameter-overrides ${values[@]+"${values[@]}"}; then
+    echo "$stack: did not deploy; its latest failures, if it had begun:" >&2
     aws cloudformation describe-stack-events --stack-name "$stack" --max-items 200 --output text \
-      --query "StackEvents[?contains(ResourceStatus, 'FAILED')].[LogicalResourceId, ResourceStatusReason]" |
-      grep -v 'Resource creation cancelled' | head -n 3 >&2
+      --query "StackEvents[?contains(ResourceStatus, 'FAILED')].[LogicalResourceId, ResourceStatusReason]" \
+      2>/dev/null | grep -v 'Resource creation cancelled' | head -n 3 >&2 || true
     return 1
   fi
   case " $(manifest protected) " in

@@ -92,6 +92,7 @@ def write_package(
         "deployment": config.name,
         "fixed": " ".join(each.name for each in chosen if each.is_fixed),
         "protected": " ".join(protected),
+        "tags": config.tags,
         "sha256": _sums(target),
     }
     (target / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")

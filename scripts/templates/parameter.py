@@ -32,6 +32,7 @@ class Parameter:
         definition: Type, default, limits and description, in CloudFormation's words.
         paths: Where in the configuration its value is. Default: nowhere.
         condition: Name of the condition that it has a value; None for one that always has one.
+        is_token: Whether nothing but the template depends on its value. Default: false.
         is_fixed: Whether it cannot be changed once it is deployed. Default: false.
     """
 
@@ -41,22 +42,21 @@ class Parameter:
     definition: Mapping[str, Any]
     paths: tuple[Path, ...] = ()
     condition: str | None = None
+    is_token: bool = False
     is_fixed: bool = False
 
     def in_place_of(self, value: object) -> object:
-        """Return what the configuration has in place of a value.
-
-        A value of which nothing but the template depends is a token.
-        """
+        """Return what the configuration has in place of a value."""
         reference = Fn.ref(self.name)
+        if self.is_token:
+            return reference
         if isinstance(value, int):
             return ParameterNumber(value, token=Token.as_number({"Ref": self.name}))
         if self.condition is not None:
-            token = Token.as_string(Fn.condition_if(self.condition, reference, Aws.NO_VALUE))
-            return ParameterText(str(value or self.name), token=token, condition=self.condition)
-        if "Default" not in self.definition:
-            return reference
-        return ParameterText(str(value), token=reference)
+            reference = Token.as_string(Fn.condition_if(self.condition, reference, Aws.NO_VALUE))
+        # Values tell places apart, even where none is given.
+        text = str(value) or self.name
+        return ParameterText(text, token=reference, condition=self.condition)
 
 
 def definition(

@@ -102,6 +102,7 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
             group=_KUBERNETES,
             definition=definition(EksConfig, "secrets_kms_key_arn", default=None),
             paths=(("eks", "secrets_kms_key_arn"),),
+            is_token=True,
             is_fixed=True,
         )
     for index, _ in enumerate(config.eks.admins):
@@ -111,6 +112,7 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
             group=_KUBERNETES,
             definition=definition(EksConfig, "admins", default=None),
             paths=(("eks", "admins", index),),
+            is_token=True,
         )
 
 
@@ -160,6 +162,7 @@ def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
             group=_DEPLOYMENT,
             definition=definition(LifecycleScriptsConfig, "writers", default=None),
             paths=(("lifecycle_scripts", "writers", index),),
+            is_token=True,
         )
 
 
@@ -239,6 +242,7 @@ def _existing_of_group(
                     "Description": definition(OverrideVpcConfig, key, default=None)["Description"],
                 },
                 paths=((*path, "override_vpc", key, index),),
+                is_token=True,
             )
 
 
@@ -258,6 +262,7 @@ def _existing(
         group=group,
         definition=definition(section, key, default=None),
         paths=((*path, key),),
+        is_token=True,
     )
 
 

@@ -22,6 +22,13 @@ case "$*" in
     exit 254 ;;
   *"describe-stacks --stack-name ml-platform"*"=='AvailabilityZoneId1'"*)
     echo "AvailabilityZoneId1=" ;;
+  *"s3 sync"*) ;;
+  *"cloudformation deploy --stack-name ml-hyperpod"*) exit 255 ;;
+  *"cloudformation deploy"*) echo "Successfully created/updated stack" ;;
+  *"update-termination-protection"*) ;;
+  *"describe-stack-events --stack-name ml-hyperpod"*)
+    printf 'Access\tResource creation cancelled\n'
+    printf 'Cluster\tgroup worker-group-1: no capacity for ml.g5.12xlarge\n' ;;
   *) exit 99 ;;
 esac
 """
@@ -138,3 +145,33 @@ def test_a_dry_run_prints_the_commands_and_changes_nothing(folder: Path) -> None
         "s3api get-bucket-location",
         "cloudformation describe-stacks",
     }
+
+
+def test_a_failure_is_told_with_its_reason_and_the_other_stacks_go_on(folder: Path) -> None:
+    done = deploy(folder, "--bucket", "assets")
+
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    reason = "ml-hyperpod: Cluster\tgroup worker-group-1: no capacity for ml.g5.12xlarge"
+    assert reason in lines
+    assert not [line for line in lines if "cancelled" in line]
+    assert {
+        f"ml-{stack}: Successfully created/updated stack" for stack in ("addons", "storage")
+    } < {*lines}
+
+
+def test_the_tags_of_the_configuration_are_those_of_the_stacks(
+    package: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(package, tmp_path / "copy")
+    manifest = copy / "manifest.json"
+    text = manifest.read_text("utf-8")
+    tags = '"tags": {\n  "cost center": "a/b=1",\n  "team": "research"\n }'
+    manifest.write_text(text.replace('"tags": {}', tags), "utf-8")
+
+    done = deploy(copy, "--bucket", "assets", "--dry-run")
+
+    commands = [line for line in done.stdout.splitlines() if "cloudformation deploy" in line]
+    assert len(commands) == 4
+    for command in commands:
+        assert " --tags cost\\ center=a/b=1 team=research --parameter-overrides " in command

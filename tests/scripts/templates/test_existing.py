@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from scripts.templates.package import write_package
+from hyperpod_cdk.synthesis.template_parameters import ParameterText
+from scripts.templates.package import parameterized, write_package
 from scripts.templates.parameter import Parameter
 from scripts.templates.parameters import parameters
 from tests.support.assembly import FAST, synthesized
@@ -152,3 +153,23 @@ def test_a_name_that_is_too_long_is_one_line(chart: Path, tmp_path: Path) -> Non
 
     with pytest.raises(ConfigError, match="'a-name-of-18-chars' must be at most 14 characters"):
         written(config, chart=chart, folder=tmp_path)
+
+
+def test_three_zones_must_be_given_by_id() -> None:
+    config = configured(
+        {
+            "network": {
+                "public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24", "10.192.12.0/24"],
+                "availability_zone_ids": ["usw2-az1", "usw2-az2", "usw2-az3"],
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}],
+            }
+        }
+    )
+    found = parameters(config)
+    zones = [each for each in found if each.group == "Network"]
+
+    assert [each.name for each in zones] == [f"AvailabilityZoneId{n}" for n in (1, 2, 3)]
+    assert all("Default" not in each.definition for each in zones)
+    made = parameterized(config, found)
+    assert made.network.hyperpod_zone_ids == ("usw2-az3",)
+    assert isinstance(made.network.hyperpod_zone_ids[0], ParameterText)
