@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.templates.parameter import Parameter
 from scripts.templates.parameters import DEPLOYMENT_NAME, PLACEHOLDER
-from scripts.templates.zones import Rules
+from scripts.templates.rules import Rules
 
 Document = dict[str, Any]
 

@@ -19,6 +19,7 @@ from scripts.templates.document import Document, as_json, published
 from scripts.templates.page import page
 from scripts.templates.parameter import Parameter
 from scripts.templates.parameters import PLACEHOLDER, parameters
+from scripts.templates.rules import Rules, distinct
 from scripts.templates.synthesizer import AssetsInBucket
 from scripts.templates.values import with_values
 from scripts.templates.zones import zone_rules
@@ -67,8 +68,11 @@ def write_package(
         add_stacks(app, config=parameterized(config, chosen), chart=chart)
         assembly = app.synth()
         templates = {
-            stack.stack_name.removeprefix(f"{PLACEHOLDER}-"): _document(
-                stack.template, config=config, parameters=chosen
+            stack.stack_name.removeprefix(f"{PLACEHOLDER}-"): published(
+                stack.template,
+                parameters=chosen,
+                rules=_rules(config, chosen),
+                version=version("hyperpod-cdk"),
             )
             for stack in assembly.stacks
         }
@@ -134,14 +138,20 @@ class _Dumper(yaml.CSafeDumper):
         return True
 
 
-def _document(template: Document, *, config: Config, parameters: Sequence[Parameter]) -> Document:
-    zones = [
-        parameter.name
-        for parameter in parameters
-        if any(path[:2] == _ZONES for path in parameter.paths)
-    ]
-    rules = zone_rules(zones, eks_zones=len(config.network.eks_subnet_cidrs))
-    return published(template, parameters=parameters, rules=rules, version=version("hyperpod-cdk"))
+def _rules(config: Config, chosen: Sequence[Parameter]) -> Rules:
+    zones = [each.name for each in chosen if any(path[:2] == _ZONES for path in each.paths)]
+    types: dict[str, list[str]] = {}
+    for each in chosen:
+        if any("instance_types" in path for path in each.paths):
+            types.setdefault(each.group, []).append(each.name)
+    return {
+        **zone_rules(zones, eks_zones=len(config.network.eks_subnet_cidrs)),
+        **{
+            f"Distinct{names[0].rstrip('1')}s": distinct(names, noun="types")
+            for names in types.values()
+            if len(names) > 1
+        },
+    }
 
 
 def _at(part: Any, path: Sequence[str | int]) -> Any:  # noqa: ANN401 - any part of it

@@ -1,7 +1,6 @@
 """Availability Zones as parameters: the region's first ones by name, or others by ID."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.availability_zones import highest_zone_number
@@ -11,8 +10,7 @@ from hyperpod_cdk.network.subnet_rules import ZONES_FOUND_BY_NAME, ZONES_WITHOUT
 from hyperpod_cdk.schema.availability_zones import zone_id_prefix
 from hyperpod_cdk.schema.errors import Path
 from scripts.templates.parameter import Parameter, definition
-
-Rules = dict[str, dict[str, Any]]
+from scripts.templates.rules import Rules, assertion, distinct
 
 _KEY = "availability_zone_ids"
 
@@ -54,11 +52,12 @@ def zone_rules(names: Sequence[str], *, eks_zones: int) -> Rules:
     """
     references = [{"Ref": name} for name in names]
     by_name = len(names) <= ZONES_FOUND_BY_NAME
+    # A rule may refer to the region: https://connorkirkpatrick.com/2022/01/20/cloudformation-rules
     rules: Rules = {
         f"ZonesOf{region.title().replace('-', '')}": {
             "RuleCondition": {"Fn::Equals": [{"Ref": "AWS::Region"}, region]},
             "Assertions": [
-                _assertion(
+                assertion(
                     {"Fn::Contains": [allowed, reference]},
                     f"{name} must be one of the region's zones"
                     f"{' with EKS' if index < eks_zones else ''}: "
@@ -71,29 +70,19 @@ def zone_rules(names: Sequence[str], *, eks_zones: int) -> Rules:
         for region in sorted(regions())
         if zone_id_prefix(region) is not None
     }
-    differ = [
-        {"Fn::Not": [{"Fn::Equals": [first, second]}]}
-        for index, first in enumerate(references)
-        for second in references[index + 1 :]
-    ]
     given = [{"Fn::Not": [{"Fn::Equals": [reference, ""]}]} for reference in references]
     none = [{"Fn::Equals": [reference, ""]} for reference in references]
-    listed = ", ".join(names)
-    rules["DistinctZones"] = {
-        "Assertions": [
-            *(
-                [_assertion(_any([_all(given), _all(none)]), f"give all of {listed}, or none")]
-                * by_name
-            ),
-            *(
-                _assertion(
-                    _any([condition, *none[:1]]) if by_name else condition,
-                    f"{listed} must be different zones",
+    if by_name:
+        rules["AllZonesOrNone"] = {
+            "Assertions": [
+                assertion(
+                    {"Fn::Or": [{"Fn::And": given}, {"Fn::And": none}]},
+                    f"give all of {', '.join(names)}, or none",
                 )
-                for condition in differ
-            ),
-        ]
-    }
+            ]
+        }
+    zones = distinct(names, noun="zones")
+    rules["DistinctZones"] = {**({"RuleCondition": given[0]} if by_name else {}), **zones}
     return rules
 
 
@@ -138,15 +127,3 @@ def _allowed(region: str, *, eks: bool, by_name: bool) -> list[str]:
     # Which zone a name means differs from account to account.
     unnamed = [""] if by_name and not refused else []
     return [*unnamed, *(zone for zone in zones if not (eks and zone in refused))]
-
-
-def _assertion(condition: object, description: str) -> dict[str, object]:
-    return {"Assert": condition, "AssertDescription": description}
-
-
-def _all(conditions: Sequence[object]) -> object:
-    return {"Fn::And": list(conditions)}
-
-
-def _any(conditions: Sequence[object]) -> object:
-    return {"Fn::Or": list(conditions)}

@@ -1,4 +1,4 @@
-"""What exists in one account is a parameter without a default."""
+"""What may be chosen; what exists in one account is a parameter without a default."""
 
 import functools
 import json
@@ -19,11 +19,8 @@ from tests.support.resolved_template import ResolvedTemplate
 
 ARN = "arn:aws:iam::111122223333"
 PLACE = "arn:aws:{}:us-west-2:111122223333"
-GROUP = {
-    "instance_type": "ml.p5.48xlarge",
-    "instance_count": 1,
-    "threads_per_core": 2,
-}
+GROUP = {"instance_count": 1, "threads_per_core": 2}
+TYPES = ["ml.p5.48xlarge", "ml.p5en.48xlarge"]
 EXISTING: dict[str, Any] = {
     "eks": {
         "admins": [f"{ARN}:role/Admin", f"{ARN}:user/Ann"],
@@ -37,11 +34,13 @@ EXISTING: dict[str, Any] = {
             {
                 **GROUP,
                 "name": "on-plan",
+                "instance_type": TYPES[0],
                 "training_plan_arn": f"{PLACE.format('sagemaker')}:training-plan/p5",
             },
             {
                 **GROUP,
                 "name": "elsewhere",
+                "instance_types": TYPES,
                 "execution_role_arn": f"{ARN}:role/Nodes",
                 "override_vpc": {
                     "subnet_ids": ["subnet-0123456789abcdef0"],
@@ -90,6 +89,9 @@ def test_it_must_be_given_and_is_then_what_the_cdk_deploys(chart: Path, tmp_path
         expected = assembly.templates()[f"ml-{name}"]
         values = {**GIVEN, "AvailabilityZoneId1": "usw2-az1", "AvailabilityZoneId2": "usw2-az2"}
         assert of_kinds(template, values, *kinds) == of_kinds(expected, {}, *kinds)
+    types = {"ElsewhereInstanceType1": TYPES[1], "ElsewhereInstanceType2": TYPES[1]}
+    (refusal,) = ResolvedTemplate(templates["hyperpod"], types).refusals()
+    assert refusal.endswith("must be different types")
 
 
 def of_kinds(template: Any, values: dict[str, str], *kinds: str) -> list[Any]:  # noqa: ANN401 - JSON
