@@ -21,9 +21,8 @@ def main() -> int:
     """Run the command line; return 2 for a configuration that cannot be deployed."""
     parser = argparse.ArgumentParser(prog="python -m scripts.templates", description=__doc__)
     parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
-    parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
-    target = arguments.output or Path("build", "templates", version("hyperpod-cdk"))
+    target = Path("build", "templates", version("hyperpod-cdk"))
     try:
         config = load_config(arguments.config)
         chart = helm_chart(config)

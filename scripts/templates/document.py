@@ -121,5 +121,5 @@ def _interface(parameters: Sequence[Parameter], *, held: Sequence[str]) -> Docum
 
 
 def as_json(document: Document) -> str:
-    """Return a template as JSON, in which `deploy.sh` finds the parameters by their indentation."""
-    return json.dumps(document, indent=1) + "\n"
+    """Return JSON in which `deploy.sh` finds keys by their indentation."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

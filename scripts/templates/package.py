@@ -1,7 +1,6 @@
 """The folder that `make templates` writes."""
 
 import hashlib
-import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -55,6 +54,8 @@ def write_package(
             ]
         )
     chosen = parameters(config)
+    shutil.rmtree(target, ignore_errors=True)
+    (target / ASSETS).mkdir(parents=True)
     with tempfile.TemporaryDirectory() as directory:
         synthesizer = AssetsInBucket()
         app = cdk.App(
@@ -66,40 +67,34 @@ def write_package(
             builtin_cloud_formation_validation=False,
         )
         add_stacks(app, config=parameterized(config, chosen), chart=chart)
-        assembly = app.synth()
-        templates = {
-            stack.stack_name.removeprefix(f"{PLACEHOLDER}-"): published(
-                stack.template,
-                parameters=chosen,
-                rules=_rules(config, chosen),
-                version=version("hyperpod-cdk"),
-            )
-            for stack in assembly.stacks
+        stacks = {
+            stack.stack_name.removeprefix(f"{PLACEHOLDER}-"): stack for stack in app.synth().stacks
         }
-        protected = [
-            stack.stack_name.removeprefix(f"{PLACEHOLDER}-")
-            for stack in assembly.stacks
-            if stack.termination_protection
-        ]
-        shutil.rmtree(target, ignore_errors=True)
-        (target / ASSETS).mkdir(parents=True)
         for name, source in synthesizer.assets.items():
             write_asset(Path(directory, source), target / ASSETS / name)
-    (target / TEMPLATES).mkdir()
-    for name, template in templates.items():
-        (target / TEMPLATES / f"{name}.json").write_text(as_json(template), encoding="utf-8")
-        (target / TEMPLATES / f"{name}.yaml").write_text(as_yaml(template), encoding="utf-8")
+    templates = {
+        name: published(
+            stack.template,
+            parameters=chosen,
+            rules=_rules(config, chosen),
+            version=version("hyperpod-cdk"),
+        )
+        for name, stack in stacks.items()
+    }
+    _write_templates(templates, target / TEMPLATES)
     shutil.copy(_DEPLOY, target)
     (target / PAGE).write_text(page(chosen, templates=templates), encoding="utf-8")
     manifest = {
         "version": version("hyperpod-cdk"),
         "deployment": config.name,
         "fixed": " ".join(each.name for each in chosen if each.is_fixed),
-        "protected": " ".join(protected),
+        "protected": " ".join(
+            name for name, stack in stacks.items() if stack.termination_protection
+        ),
         "tags": config.tags,
         "sha256": _sums(target),
     }
-    (target / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    (target / MANIFEST).write_text(as_json(manifest), encoding="utf-8")
     return templates
 
 
@@ -127,10 +122,12 @@ def parameterized(config: Config, chosen: Sequence[Parameter]) -> Config:
     )
 
 
-def as_yaml(template: Document) -> str:
-    """Return a template as YAML."""
-    text: str = yaml.dump(template, Dumper=_Dumper, sort_keys=False, width=100)
-    return text
+def _write_templates(templates: Mapping[str, Document], folder: Path) -> None:
+    folder.mkdir()
+    for name, template in templates.items():
+        (folder / f"{name}.json").write_text(as_json(template), encoding="utf-8")
+        text = yaml.dump(template, Dumper=_Dumper, sort_keys=False, width=100)
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
 
 
 class _Dumper(yaml.CSafeDumper):
