@@ -9,6 +9,8 @@ from pathlib import Path
 from hyperpod_cdk import ConfigError, TooLargeError, load_config
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.loading import check_chart
+from hyperpod_cdk.schema.yaml_file import read_yaml
+from scripts.templates.findings import template_findings
 from scripts.templates.package import write_package
 from scripts.templates.parameters import PLACEHOLDER
 from stacks.helm_chart import HelmChartMissingError, helm_chart
@@ -25,6 +27,7 @@ def main() -> int:
     target = Path("build", "templates", version("hyperpod-cdk"))
     try:
         config = load_config(arguments.config)
+        read_yaml(arguments.config).refuse(template_findings(config))
         chart = helm_chart(config)
         check_chart(config, path=arguments.config, chart=chart)
         print(f"Synthesizing {arguments.config}; the CDK calls it {PLACEHOLDER} meanwhile")

@@ -11,7 +11,7 @@ from typing import Any, cast
 import aws_cdk as cdk
 import yaml
 
-from hyperpod_cdk import Config, ConfigError
+from hyperpod_cdk import Config
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 from scripts.templates.archives import write_asset
 from scripts.templates.document import Document, as_json, published
@@ -35,7 +35,8 @@ def write_package(
     """Write templates, assets, manifest, page and `deploy.sh`; return the templates by stack.
 
     Args:
-        config: The configuration, whose values are the parameters' defaults.
+        config: The configuration, of which `template_findings` finds nothing; its values are the
+            parameters' defaults.
         chart: Packaged chart of the HyperPod dependencies.
         target: The folder, which is emptied first.
         context: Context of the app.
@@ -45,14 +46,6 @@ def write_package(
         HyperPodChartError: The chart cannot be used.
         TooLargeError: What the configuration makes is larger than AWS takes.
     """
-    if len(config.name) > len(PLACEHOLDER):
-        raise ConfigError(
-            [
-                f"name: {config.name!r} must be at most {len(PLACEHOLDER)} characters for "
-                "templates, which cannot shorten the names that begin with it; deploy it with the "
-                "CDK, or take a shorter name"
-            ]
-        )
     chosen = parameters(config)
     shutil.rmtree(target, ignore_errors=True)
     (target / ASSETS).mkdir(parents=True)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
+from scripts.templates.findings import template_findings
 from scripts.templates.package import parameterized, write_package
 from scripts.templates.parameter import Parameter
 from scripts.templates.parameters import parameters
@@ -150,11 +151,22 @@ def test_names_that_differ_in_nothing_but_hyphens_have_a_number() -> None:
     assert {"AB1InstanceCount", "AB2InstanceCount", "CInstanceCount"} <= found
 
 
-def test_a_name_that_is_too_long_is_one_line(chart: Path, tmp_path: Path) -> None:
-    config = configured({"name": "a-name-of-18-chars"})
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        ({"name": "a-name-of-14ch"}, []),
+        ({"name": "a-name-of-15chr"}, ["name: 'a-name-of-15chr' must be at most 14 characters"]),
+        (
+            {"helm": {"components": {"gpu_operator": True}}},
+            ["helm.components.gpu_operator: true has its images in a registry of the region"],
+        ),
+    ],
+)
+def test_what_templates_cannot_hold_is_one_line(changes: dict[str, Any], lines: list[str]) -> None:
+    found = [str(finding) for finding in template_findings(configured(changes))]
 
-    with pytest.raises(ConfigError, match="'a-name-of-18-chars' must be at most 14 characters"):
-        written(config, chart=chart, folder=tmp_path)
+    assert len(found) == len(lines)
+    assert all(text.startswith(line) for text, line in zip(found, lines, strict=True))
 
 
 def test_three_zones_must_be_given_by_id() -> None:
