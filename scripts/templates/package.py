@@ -63,17 +63,17 @@ def write_package(
         stacks = {
             stack.stack_name.removeprefix(f"{PLACEHOLDER}-"): stack for stack in app.synth().stacks
         }
+        templates = {
+            name: published(
+                stack.template,
+                parameters=chosen,
+                rules=_rules(config, chosen),
+                version=version("hyperpod-cdk"),
+            )
+            for name, stack in stacks.items()
+        }
         for name, source in synthesizer.assets.items():
             write_asset(Path(directory, source), target / ASSETS / name)
-    templates = {
-        name: published(
-            stack.template,
-            parameters=chosen,
-            rules=_rules(config, chosen),
-            version=version("hyperpod-cdk"),
-        )
-        for name, stack in stacks.items()
-    }
     _write_templates(templates, target / TEMPLATES)
     shutil.copy(_DEPLOY, target)
     (target / PAGE).write_text(page(chosen, templates=templates), encoding="utf-8")

@@ -21,7 +21,9 @@ def template_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = shared / "template-package"
     with FileLock(folder.with_suffix(".lock")):
         if not folder.exists():
-            write_default_package(folder)
+            written = folder.with_suffix(".part")
+            write_default_package(written)
+            written.rename(folder)
     return folder
 
 
