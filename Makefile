@@ -15,16 +15,19 @@ export CDK_DISABLE_VERSION_CHECK := true
 CDK := cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
 # The CLI asks before it deletes; without a terminal nobody answers.
 FORCED := $(if $(filter 1,$(FORCE)),--force)
+# NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
+lower = $(shell echo $(1) | tr A-Z a-z)
+given = $(if $(filter command,$(origin $(1))),--$(call lower,$(1)) '$($(1))')
 # A configuration that is not given by CONFIG= would be passed over, and the default one be deployed.
 ifneq ($(filter %.yaml %.yml,$(MAKECMDGOALS))$(config),)
   $(error write CONFIG=$(or $(filter %.yaml %.yml,$(MAKECMDGOALS)),$(config)))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rehearsal setup-development layout validate synth templates bootstrap \
-        account addon-versions chart charts charts-check deployer-policy diff deploy deletion-check asks destroy destroy-all \
-        rehearse rehearse-matrix this-machine test random-configs check format benchmark picture \
-        security-page clean
+.PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
+        account addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
+        rehearse rehearse-fault rehearse-matrix this-machine test random-configs check format benchmark picture \
+        rehearsal-picture security-page docs record-release clean
 
 help: ## Show this help
 	@awk -f scripts/help.awk $(firstword $(MAKEFILE_LIST))
@@ -34,6 +37,9 @@ help: ## Show this help
 rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default EXPRESS=1 KEEP=1
 	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
 
+rehearse-fault: .venv/.installed ## Let something fail in a rehearsal that is kept: FAULT=capacity-shortage GROUP=worker-group-1
+	@python -m rehearsal.faults '$(FAULT)' --group '$(GROUP)'
+
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
 
@@ -41,8 +47,17 @@ rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
 
+init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE= CONFIG=config/mine.yaml
+	@python -m scripts.init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
+
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
 	@python -m scripts.validate --config '$(CONFIG)'
+
+cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
+	@python -m scripts.cost --config '$(CONFIG)'
+
+prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
+	@python -m scripts.read_prices --config '$(CONFIG)'
 
 bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES=
 	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place" $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)')
@@ -51,7 +66,7 @@ deployer-policy: ## Write the least IAM policies that deploy a configuration: CO
 	@$(MAKE) --no-print-directory synth >&2
 	@python -m scripts.deployer_policy '$(TEMPLATES)' build/deployer-policy --config '$(CONFIG)' $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
 
-synth: setup layout chart ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
+synth: setup layout ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
 	@$(CDK) synth --quiet
 	@ls -1 '$(TEMPLATES)'/*.template.json
 
@@ -68,12 +83,12 @@ deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= 
 
 ##@ Operate
 
-destroy: asks account chart deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
+destroy: asks account deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
 	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod' $(if $(filter 1,$(EXPRESS)),--express)
 	@echo "Kept: the platform, add-ons and storage stacks. README, section Destroy, says how to remove them."
 
 destroy-all: CHECK_ALL := --all
-destroy-all: asks account chart deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
+destroy-all: asks account deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
 	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
 	@$(CDK) destroy $(FORCED) --all
 
@@ -113,10 +128,21 @@ benchmark: setup-development ## Print synth, import and package figures
 picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg
 	@python -m scripts.picture '$(TEMPLATES)' '$(or $(PICTURE),docs/architecture.svg)'
 
+rehearsal-picture: this-machine setup-rehearsal layout ## Draw what a rehearsal prints: docs/rehearsal.svg
+	@python -m rehearsal run --picture docs/rehearsal.svg
+
+docs: .venv/docs/.installed ## Build the docs site into build/site
+	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
+	@echo 'Docs: build/site/index.html'
+
+record-release: setup-rehearsal layout ## Keep what the version in pyproject.toml deploys, to try upgrades from it (CONTRIBUTING.md)
+	@python -m rehearsal.releases
+
 security-page: synth ## Write the roles of the templates into docs/security.md: CONFIG=
 	@python -m scripts.security '$(TEMPLATES)' docs/security.md
 
 clean: ## Remove build output; keep .venv, node_modules and the packaged charts
+	@[ ! -e build/rehearsal/shell.sh ] || { echo "A rehearsal is kept in build/rehearsal: end it with Ctrl-C first, or, if it was killed, delete build/rehearsal/shell.sh"; exit 1; }
 	@rm -rf cdk.out dist .pytest_cache .mypy_cache .ruff_cache
 	@find build -mindepth 1 -maxdepth 1 ! -name charts -exec rm -rf {} + 2>/dev/null || true
 
@@ -146,6 +172,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@python -m pip install -qq --disable-pip-version-check -r requirements-rehearsal.txt
 	@touch $@
 
+.venv/docs/.installed: docs/requirements.txt | .venv/bin/pip
+	@echo "Setting up: the docs site's tools into .venv/docs ..."
+	@python -m venv .venv/docs
+	@.venv/docs/bin/pip install -qq --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
 .venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed
 	@echo "Setting up: the local AWS into .venv/ministack ..."
 	@python -m venv .venv/ministack
@@ -166,7 +198,8 @@ layout:
 this-machine:
 	@[ "$$(uname -s)-$$(uname -m)" = Linux-x86_64 ] || { echo "A rehearsal needs Linux on x86-64, and this is $$(uname -s) on $$(uname -m); deploying works here too"; exit 1; }
 
-# Packages it if the configuration names no chart of its own, and the package is missing or outdated.
+# What is deployed needs the chart: packages it unless the configuration names one of its own, or the
+# package is up to date. Without it app.py synthesizes with a placeholder.
 chart: setup layout
 	@python -m scripts.charts package --if-needed-by '$(CONFIG)'
 

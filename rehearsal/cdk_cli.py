@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal.aws.local_aws import NODE_DIRECTORY
-from rehearsal.process import CommandRunner
+from rehearsal.command_runner import CommandRunner
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.

@@ -13,8 +13,8 @@ from typing import Any
 import boto3
 
 from rehearsal.aws.clients import AwsClients
+from scripts.account import Environment
 from scripts.deployer_policy.documents import Document
-from scripts.deployer_policy.names import Place
 from scripts.deployer_policy.policies import policies_of
 
 
@@ -76,8 +76,8 @@ class Deployer:
             bootstrapped: Whether CloudFormation's role is there, and gets the policies.
         """
         self.environment()
-        place = Place(partition="aws", region=self.region, account=self.account)
-        policies = policies_of(assembly, deployment=self.deployment, place=place)
+        environment = Environment(partition="aws", region=self.region, account=self.account)
+        policies = policies_of(assembly, deployment=self.deployment, environment=environment)
         iam = self.clients("iam")
         for arn in self._made([policies.deployer]):
             iam.attach_user_policy(UserName=self.user, PolicyArn=arn)

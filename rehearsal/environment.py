@@ -131,6 +131,7 @@ class RehearsalEnvironment:
         cdk: The CDK CLI, pointed at it.
         clients: SDK clients of it.
         hyperpod: The HyperPod API's state and faults.
+        hyperpod_url: Where it listens.
         kubernetes: The control plane of the EKS cluster.
         region: Region that the deployment goes to.
     """
@@ -139,6 +140,7 @@ class RehearsalEnvironment:
     cdk: CdkCliProcess
     clients: AwsClients
     hyperpod: HyperPodService
+    hyperpod_url: str
     kubernetes: ControlPlane
     region: str
 
@@ -192,6 +194,7 @@ def rehearsal_environment(
             cdk=cdk,
             clients=clients,
             hyperpod=service,
+            hyperpod_url=hyperpod_api.url,
             kubernetes=kubernetes,
             region=region,
         )

@@ -9,13 +9,14 @@ from pathlib import Path
 from hyperpod_cdk import Config, load_config
 from rehearsal.aws.clients import aws_session
 from rehearsal.aws.local_aws import ACCOUNT
+from rehearsal.chart_choice import choose_chart
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.report import Report
 from rehearsal.run import play
 from rehearsal.scenarios import SCENARIOS
-from rehearsal.stage import Stage, choose_chart
+from rehearsal.stage import Stage
 from rehearsal.stand_ins import DEFAULT_REGION, named_account
 from rehearsal.verification.inspection import left_behind
 
@@ -73,7 +74,7 @@ def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress)
         account=account,
         region=region,
         kubernetes=kubernetes,
-        eks_cluster_name=f"{configs[paths[0]].name}-eks",
+        eks_cluster_name=configs[paths[0]].eks_cluster_name,
         log_file=work_directory / "local-aws.log",
     ) as environment:
         return [
@@ -109,7 +110,7 @@ def _with_one(
     progress: Progress,
 ) -> Iterator[Played]:
     environment.kubernetes.accept_eks_tokens(
-        eks_cluster_name=f"{config.name}-eks",
+        eks_cluster_name=config.eks_cluster_name,
         gateway_url=environment.aws.endpoint,
         session=aws_session(environment.aws),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any
@@ -77,25 +77,36 @@ def own_networks(config: Config) -> Iterator[Subnet | SecurityGroup]:
     networks = [group.override_vpc for group in config.cluster.all_groups if group.override_vpc]
     ids = dict.fromkeys(itertools.chain(*(each.subnet_ids for each in networks)))
     zone = config.network.hyperpod_zone_ids[0]
-    for id_, cidr in zip(ids, _free_blocks(config.network), strict=False):
-        yield Subnet(id=id_, cidr=str(cidr), zone_id=zone)
+    blocks = free_blocks(config.network, prefix_length=_OWN_SUBNET_PREFIX)
+    for id_, cidr in zip(ids, blocks, strict=False):
+        yield Subnet(id=id_, cidr=cidr, zone_id=zone)
     groups = itertools.chain(*(each.security_group_ids for each in networks))
     yield from (SecurityGroup(id=id_) for id_ in groups)
 
 
-def _free_blocks(network: NetworkConfig) -> Iterator[IPv4Network]:
-    """Yield blocks of the VPC that none of its subnets has."""
+def free_blocks(
+    network: NetworkConfig, *, prefix_length: int, others: Iterable[str] = ()
+) -> Iterator[str]:
+    """Yield blocks of the VPC that none of its subnets has.
+
+    Args:
+        network: What the deployment has.
+        prefix_length: Of each block; a smaller VPC is one.
+        others: Blocks that others have put into the VPC. Default: none.
+    """
     taken = [
         IPv4Network(cidr)
         for cidr in (
             *network.public_subnet_cidrs,
             *network.eks_subnet_cidrs,
             *(subnet.cidr for subnet in network.hyperpod_subnets),
+            *others,
         )
     ]
-    for block in IPv4Network(network.vpc_cidr).subnets(new_prefix=_OWN_SUBNET_PREFIX):
+    vpc = IPv4Network(network.vpc_cidr)
+    for block in vpc.subnets(new_prefix=max(prefix_length, vpc.prefixlen)):
         if not any(block.overlaps(other) for other in taken):
-            yield block
+            yield str(block)
 
 
 def _network_tag(kind: str, id_: str) -> list[dict[str, Any]]:

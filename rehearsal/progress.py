@@ -15,10 +15,15 @@ class Progress:
     """Prints each step with the seconds since the start.
 
     On a terminal, a line below tells what runs now and for how long.
+
+    Args:
+        console: Where to print. Default: the terminal.
     """
 
-    def __init__(self) -> None:
-        self._console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(
+            highlight=False, markup=False, emoji=False, soft_wrap=True
+        )
         self._started = time.monotonic()
 
     @property

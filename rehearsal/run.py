@@ -7,13 +7,14 @@ from pathlib import Path
 
 from hyperpod_cdk import Config
 from rehearsal.cdk_cli import AppRefusedError, CdkError
+from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment
+from rehearsal.kept import keep
 from rehearsal.kubernetes import InProcessControlPlane
-from rehearsal.process import wait_for_interrupt
 from rehearsal.progress import Progress
 from rehearsal.report import Check, Report
 from rehearsal.scenarios import Scenario
-from rehearsal.stage import ChartChoice, Stage
+from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import (
@@ -89,7 +90,7 @@ class Rehearsal:
             account=account_of(self.config),
             region=self.region,
             kubernetes=InProcessControlPlane(kubernetes_version=self.config.eks.version),
-            eks_cluster_name=f"{self.config.name}-eks",
+            eks_cluster_name=self.config.eks_cluster_name,
             log_file=self.work_directory / "local-aws.log",
         ) as environment:
             stage = Stage(
@@ -107,7 +108,7 @@ class Rehearsal:
             else:
                 play(self.scenario, stage=stage, report=report)
             if self.keep:
-                _wait(stage)
+                keep(stage)
             _take_down(stage, report=report)
 
     def _plain(self, stage: Stage, *, report: Report) -> None:
@@ -151,20 +152,6 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
 def _note(check: Check, *, stage: Stage, report: Report) -> None:
     report.verify.append(check)
     stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}")
-
-
-def _wait(stage: Stage) -> None:
-    show = stage.progress.show
-    try:
-        show("\nEverything is up. In another terminal:")
-        for name, value in stage.environment.aws.environment().items():
-            show(f"  export {name}={value}")
-        show(f"  export KUBECONFIG={stage.tools.kubeconfig}")
-        show(f"  {stage.tools.binaries.kubectl} get nodes")
-        show("Press Ctrl-C to take it down.\n")
-        wait_for_interrupt()
-    except KeyboardInterrupt:
-        show()
 
 
 def _take_down(stage: Stage, *, report: Report) -> None:

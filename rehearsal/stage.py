@@ -17,9 +17,11 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from rehearsal.cdk_cli import CdkCli, CdkError
+from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
+from rehearsal.releases import Release
 from rehearsal.report import StackReport
 from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.commands import ClusterTools
@@ -29,42 +31,13 @@ from rehearsal.verification.inspection import (
     allow_termination,
     cluster_tools,
     delete_file_systems,
-    stack_names,
     stack_outputs,
     stack_reports,
 )
-from stacks.helm_chart import OFFICIAL_CHART, helm_chart
+from stacks.names import StackKind, stack_name, stack_names
 
-STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 _REPOSITORY = Path(__file__).resolve().parent.parent
 _SCRIPTS = _REPOSITORY / "lifecycle"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChartChoice:
-    """A chart and why it was chosen.
-
-    Attributes:
-        path: Packaged chart or chart directory.
-        description: What the rehearsal's output says of it.
-    """
-
-    path: Path
-    description: str
-
-
-def choose_chart(config: Config) -> ChartChoice:
-    """Return the chart that a deployment would install, else the stand-in.
-
-    The stand-in renders the official chart's objects by name, so that a rehearsal needs no
-    network; it is never deployed anywhere else.
-    """
-    if config.helm.chart is None and not OFFICIAL_CHART.is_file():
-        return ChartChoice(
-            path=STAND_IN, description="the stand-in chart (`make charts` has not been run)"
-        )
-    path = helm_chart(config)
-    return ChartChoice(path=path, description=str(path))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -92,6 +65,7 @@ class Stage:
     _current: Path = field(init=False)
     _scripts: Path = field(init=False, default=_SCRIPTS)
     _script_changes: int = field(init=False, default=0)
+    _release: Path | None = field(init=False, default=None)
     _synthesized: set[Path] = field(init=False, default_factory=set)
     _deployed: Path | None = field(init=False, default=None)
     deployer: Deployer = field(init=False)
@@ -114,7 +88,11 @@ class Stage:
     @property
     def stacks(self) -> list[str]:
         """Names of the stacks, in the order in which they are shown."""
-        return stack_names(self.config.name, storage=self.config.storage is not None)
+        return [*stack_names(self.config).values()]
+
+    def stack(self, kind: StackKind) -> str:
+        """Return the name of a stack."""
+        return stack_name(self.config, kind)
 
     def bootstrap(self) -> None:
         """Do what an account needs once for CDK, and make what the configuration names of it."""
@@ -136,6 +114,7 @@ class Stage:
         """
         document = yaml.safe_load(self.config_path.read_text(encoding="utf-8"))
         edit(document)
+        self._release = None
         text = yaml.safe_dump(document, sort_keys=False)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         self._current = self.work_directory / f"changed-{digest}.yaml"
@@ -150,8 +129,19 @@ class Stage:
         shutil.copytree(_SCRIPTS, self._scripts)
         edit(self._scripts)
 
+    def change_version(self, release: Release) -> None:
+        """Put what a former release deploys in force, until the configuration changes."""
+        self._synth()
+        directory = self.work_directory / f"cdk.out-{release.version}"
+        release.restore(directory, like=self._assembly)
+        self.deployer.allow(directory, bootstrapped=True)
+        self._synthesized.add(directory)
+        self._release = directory
+        self.config = load_config(release.config)
+
     def restore(self) -> None:
         """Put the original configuration and lifecycle scripts in force again."""
+        self._release = None
         self._scripts = _SCRIPTS
         self._current = self.config_path
         self.config = load_config(self.config_path)
@@ -192,7 +182,7 @@ class Stage:
         """The last lines that the CLI printed when it deployed."""
         return self._cli.last_lines("deploy")
 
-    def destroy(self, *kinds: str) -> str | None:
+    def destroy(self, *kinds: StackKind) -> str | None:
         """Destroy stacks by kind (`hyperpod`), all when none is named; return what went wrong.
 
         A file system that its stack retains is deleted in between: its subnet could not go before.
@@ -204,7 +194,7 @@ class Stage:
                 self.progress.say(
                     f"Lifting the termination protection of {name}, as its owner would"
                 )
-            cluster = f"{self.config.name}-eks"
+            cluster = self.config.eks_cluster_name
             if allow_deletion(self.environment.clients, cluster):
                 self.progress.say(
                     f"Lifting the deletion protection of {cluster}, as its owner would"
@@ -218,7 +208,7 @@ class Stage:
                         f"  kept, as on AWS: FSx for Lustre file system {identifier}. Deleted now, "
                         "as its owner would: it holds the platform's subnet"
                     )
-        names = [f"{self.config.name}-{kind}" for kind in kinds]
+        names = [self.stack(kind) for kind in kinds]
         try:
             with self.progress.step(f"cdk destroy {' '.join(names) or '--all'}"):
                 self._cli.destroy(*names)
@@ -251,9 +241,9 @@ class Stage:
         """Return status and duration of each stack that exists."""
         return stack_reports(self.environment.clients, self.stacks)
 
-    def status(self, kind: str) -> str | None:
+    def status(self, kind: StackKind) -> str | None:
         """Return the status of a stack by its kind (`hyperpod`); None when it does not exist."""
-        name = f"{self.config.name}-{kind}"
+        name = self.stack(kind)
         return next((stack.status for stack in self.reports() if stack.name == name), None)
 
     def outputs(self) -> dict[str, dict[str, str]]:
@@ -278,6 +268,8 @@ class Stage:
     @property
     def _assembly(self) -> Path:
         """Cloud assembly of what is in force; each change has its own."""
+        if self._release is not None:
+            return self._release
         changed = f"cdk.out-{self._current.stem}-{self._scripts.name}"
         return self.work_directory / ("cdk.out" if self._is_original else changed)
 

@@ -4,7 +4,6 @@
 only after the synthesis, and a missing bootstrap only after it has read every asset.
 """
 
-import argparse
 import os
 import sys
 from dataclasses import dataclass
@@ -21,11 +20,13 @@ from botocore.exceptions import (
 )
 
 from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.schema.errors import one_line
+from scripts.command_line import REFUSED, config_parser
+from stacks.names import stack_name
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 """The parameter of a bootstrap stack with CDK's default qualifier:
 https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html"""
-_REFUSED = 2
 
 
 class AccountError(Exception):
@@ -34,17 +35,33 @@ class AccountError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Environment:
-    """An account and a region.
+    """An account and a region, to which a deployment goes.
 
     Attributes:
+        partition: Such as aws.
         account: Twelve digits.
         region: Such as us-west-2.
-        caller: ARN of whoever the credentials are for.
     """
 
+    partition: str
     account: str
     region: str
-    caller: str
+
+    def __str__(self) -> str:
+        return f"{self.account}/{self.region}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """Whoever the credentials are for.
+
+    Attributes:
+        arn: Their ARN.
+        environment: Where they deploy to.
+    """
+
+    arn: str
+    environment: Environment
 
 
 def region_of(config: Config, *, session: boto3.Session) -> str:
@@ -62,29 +79,34 @@ def region_of(config: Config, *, session: boto3.Session) -> str:
     return region
 
 
-def environment(config: Config, *, session: boto3.Session) -> Environment:
-    """Return where a configuration would be deployed, and by whom.
+def caller_of(config: Config, *, session: boto3.Session) -> Caller:
+    """Return by whom a configuration would be deployed, and where.
 
     Raises:
         AccountError: There are no credentials that AWS accepts, or no region.
     """
     region = region_of(config, session=session)
     try:
-        caller = session.client("sts", region_name=region).get_caller_identity()
+        identity = session.client("sts", region_name=region).get_caller_identity()
     except NoCredentialsError:
         raise AccountError(
             "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
             "`aws configure`"
         ) from None
     except (ConnectionError, HTTPClientError) as error:
-        raise AccountError(f"AWS: {_one_line(error)}; check the network and the proxy") from None
+        raise AccountError(f"AWS: {one_line(error)}; check the network and the proxy") from None
     except (BotoCoreError, ClientError) as error:
-        raise AccountError(f"AWS credentials: {_one_line(error)}; sign in again") from None
-    return Environment(account=caller["Account"], region=region, caller=caller["Arn"])
+        raise AccountError(f"AWS credentials: {one_line(error)}; sign in again") from None
+    environment = Environment(
+        partition=session.get_partition_for_region(region),
+        account=identity["Account"],
+        region=region,
+    )
+    return Caller(arn=identity["Arn"], environment=environment)
 
 
 def refuse_unless_bootstrapped(
-    place: Environment, *, session: boto3.Session, config_path: Path
+    environment: Environment, *, session: boto3.Session, config_path: Path
 ) -> None:
     """Refuse an account and region in which `cdk bootstrap` has never run.
 
@@ -93,22 +115,24 @@ def refuse_unless_bootstrapped(
     Raises:
         AccountError: There is no bootstrap stack.
     """
-    parameters = session.client("ssm", region_name=place.region)
+    parameters = session.client("ssm", region_name=environment.region)
     try:
         parameters.get_parameter(Name=BOOTSTRAP_VERSION)
     except ClientError as error:
         if error.response["Error"]["Code"] == "ParameterNotFound":
             raise AccountError(
-                f"{place.account}/{place.region}: is not bootstrapped for CDK; run once: "
+                f"{environment}: is not bootstrapped for CDK; run once: "
                 f"make bootstrap CONFIG={config_path}"
             ) from None
         if "AccessDenied" not in error.response["Error"]["Code"]:
-            raise AccountError(f"{place.account}/{place.region}: {_one_line(error)}") from None
+            raise AccountError(f"{environment}: {one_line(error)}") from None
     except BotoCoreError as error:
-        raise AccountError(f"{place.account}/{place.region}: {_one_line(error)}") from None
+        raise AccountError(f"{environment}: {one_line(error)}") from None
 
 
-def refuse_orphaned_storage(config: Config, *, place: Environment, session: boto3.Session) -> None:
+def refuse_orphaned_storage(
+    config: Config, *, environment: Environment, session: boto3.Session
+) -> None:
     """Refuse `storage: null` while there is a storage stack, which would lose its CSI driver.
 
     Whoever may not see the stack passes.
@@ -118,9 +142,11 @@ def refuse_orphaned_storage(config: Config, *, place: Environment, session: boto
     """
     if config.storage is not None:
         return
-    name = f"{config.name}-storage"
+    name = stack_name(config, "storage")
     try:
-        session.client("cloudformation", region_name=place.region).describe_stacks(StackName=name)
+        session.client("cloudformation", region_name=environment.region).describe_stacks(
+            StackName=name
+        )
     except ClientError:  # there is none, or it is not for the caller's eyes
         return
     raise AccountError(
@@ -131,8 +157,7 @@ def refuse_orphaned_storage(config: Config, *, place: Environment, session: boto
 
 def main() -> int:
     """Run the command line; return 2 when nothing can be deployed."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.account", description=__doc__)
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    parser = config_parser("scripts.account", description=__doc__)
     parser.add_argument(
         "--for-bootstrap",
         action="store_true",
@@ -142,24 +167,21 @@ def main() -> int:
     try:
         config = load_config(arguments.config)
         session = boto3.Session()
-        place = environment(config, session=session)
+        caller = caller_of(config, session=session)
+        environment = caller.environment
         if arguments.for_bootstrap:
-            print(f"aws://{place.account}/{place.region}")
+            print(f"aws://{environment}")
             return 0
-        refuse_unless_bootstrapped(place, session=session, config_path=arguments.config)
-        refuse_orphaned_storage(config, place=place, session=session)
+        refuse_unless_bootstrapped(environment, session=session, config_path=arguments.config)
+        refuse_orphaned_storage(config, environment=environment, session=session)
     except ProfileNotFound as error:
         print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
-        return _REFUSED
+        return REFUSED
     except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
-        return _REFUSED
-    print(f"Account {place.account}, region {place.region}, as {place.caller}")
+        return REFUSED
+    print(f"Account {environment.account}, region {environment.region}, as {caller.arn}")
     return 0
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 if __name__ == "__main__":

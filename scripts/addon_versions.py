@@ -1,11 +1,9 @@
 """Shows the pinned version of each EKS add-on beside EKS's default and its newest one."""
 
-import argparse
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -14,10 +12,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from scripts.account import AccountError, region_of
+from scripts.command_line import REFUSED, config_parser
 
 _ADDONS = sorted({name for versions in ADDON_VERSIONS.values() for name in versions})
 _NONE = "-"
-_FAILED, _REFUSED = 1, 2
+_FAILED = 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,8 +52,7 @@ class Versions:
 
 def main() -> int:
     """Run the command line; return 1 if EKS does not offer a pinned version, 2 for bad input."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.addon_versions", description=__doc__)
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    parser = config_parser("scripts.addon_versions", description=__doc__)
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
@@ -63,14 +61,14 @@ def main() -> int:
         found = list(addon_versions(eks, kubernetes_version=config.eks.version))
     except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
-        return _REFUSED
+        return REFUSED
     except (BotoCoreError, ClientError) as error:
         print(
             f"Could not ask EKS for the versions of its add-ons: {error}. Give credentials that "
             "allow eks:DescribeAddonVersions.",
             file=sys.stderr,
         )
-        return _REFUSED
+        return REFUSED
     print(f"Kubernetes {config.eks.version} ({arguments.config})")
     columns = [("add-on", "pinned", "EKS's default", "newest", "")]
     columns += [

@@ -5,7 +5,6 @@ That one comes too late for a stack that is to stay: once it has refused, CloudF
 update any more. So this one also refuses where it cannot look, unless it is told to go on.
 """
 
-import argparse
 import logging
 import os
 import sys
@@ -23,17 +22,17 @@ from provisioner.framework.owner import Owner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
-from rehearsal.layer_binaries import local_binary
+from scripts.command_line import REFUSED, config_parser
+from scripts.layer_binaries import local_binary
+from stacks.names import stack_name
 
 READ_SECONDS = 20.0
 """How long one command may take: a private endpoint does not answer from outside its network."""
-_REFUSED = 2
 
 
 def main() -> int:
     """Run the command line; return 2 for a deletion, or a configuration, that is refused."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.deletion_check", description=__doc__)
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    parser = config_parser("scripts.deletion_check", description=__doc__)
     parser.add_argument(
         "--unchecked", action="store_true", help="go on where it cannot look, and say so"
     )
@@ -52,7 +51,7 @@ def main() -> int:
         return _unknown(str(error), unchecked=arguments.unchecked)
     except (ConfigError, ProvisioningError) as error:
         print(error, file=sys.stderr)
-        return _REFUSED
+        return REFUSED
     return 0
 
 
@@ -66,12 +65,12 @@ def check(config: Config) -> None:
         BotoCoreError: AWS could not be asked.
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
-    stack = _stack(clients, f"{config.name}-hyperpod")
+    stack = _stack(clients, stack_name(config, "hyperpod"))
     if stack is None:
         return
     refuse_losses(
         DeletionCheckProperties(
-            cluster_name=f"{config.name}-eks",
+            cluster_name=config.eks_cluster_name,
             releases=(ReleaseId(name=config.helm.release, namespace=config.helm.namespace),),
             delete_user_objects=config.helm.delete_user_objects,
         ),
@@ -94,12 +93,11 @@ def refuse_protected_storage(config: Config) -> None:
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    stack = _stack(
-        Clients(region=config.region or os.environ.get("AWS_REGION")), f"{config.name}-storage"
-    )
+    name = stack_name(config, "storage")
+    stack = _stack(Clients(region=config.region or os.environ.get("AWS_REGION")), name)
     if stack is not None and stack.get("EnableTerminationProtection", False):
         raise ProvisioningError(
-            f"{config.name}-storage: is protected, because it holds your files",
+            f"{name}: is protected, because it holds your files",
             next_step="To delete them for ever, set storage.delete_with_stack and "
             "storage.i_understand_all_files_are_deleted to true, run make deploy, then make "
             "destroy-all again. To delete the nodes alone: make destroy.",
@@ -136,7 +134,7 @@ def _unknown(cause: str, *, unchecked: bool) -> int:
         f"Could not find out what users would lose: {one_line(cause).rstrip('.')}. {next_step}",
         file=sys.stderr,
     )
-    return 0 if unchecked else _REFUSED
+    return 0 if unchecked else REFUSED
 
 
 if __name__ == "__main__":

@@ -1,55 +1,63 @@
 """Checks a configuration, and says in a few lines what it deploys."""
 
-import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
-
-_REFUSED = 2
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
+from hyperpod_cdk.loading import check_chart
+from scripts.command_line import REFUSED, config_parser
+from scripts.cost import cost_here, summary
+from stacks.helm_chart import helm_chart
+from stacks.names import stack_names
 
 
 def main() -> int:
     """Run the command line; return 2 for a configuration that cannot be deployed."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.validate", description=__doc__)
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    parser = config_parser("scripts.validate", description=__doc__)
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
-    except ConfigError as error:
+        chart = helm_chart(config)
+        check_chart(config, path=arguments.config, chart=chart)
+    except (ConfigError, HyperPodChartError) as error:
         print(error, file=sys.stderr)
-        return _REFUSED
+        return REFUSED
     print(f"{arguments.config} is valid. It deploys:")
     for line in description(config):
         print(f"  {line}")
+    print(summary(cost_here(config)))
     for warning in findings(config):
         print(f"WARNING {warning}")
+    if chart.is_placeholder:
+        print(f"WARNING {placeholder_warning()}")
     return 0
 
 
 def description(config: Config) -> Iterator[str]:
     """Yield a line for each stack of a configuration, and for each group of nodes."""
-    width = len(config.name) + len("-hyperpod  ")
+    names = stack_names(config)
+    width = max(map(len, names.values())) + len("  ")
     place = config.region if config.region is not None else "the region of your environment"
     access = config.eks.endpoint_access.replace("_", " ")
     yield (
-        f"{f'{config.name}-platform':{width}}in {place}: VPC {config.network.vpc_cidr}, "
+        f"{names['platform']:{width}}in {place}: VPC {config.network.vpc_cidr}, "
         f"{_counted(len(config.network.public_subnet_cidrs), 'NAT gateway')}, EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
     storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
-    yield f"{f'{config.name}-addons':{width}}CoreDNS{storage}"
+    yield f"{names['addons']:{width}}CoreDNS{storage}"
     if config.storage is not None:
         kept = "deleted with its stack" if config.storage.delete_with_stack else "kept for ever"
         yield (
-            f"{f'{config.name}-storage':{width}}FSx for Lustre of {config.storage.capacity_gib} GiB"
+            f"{names['storage']:{width}}FSx for Lustre of {config.storage.capacity_gib} GiB"
             f" at {config.storage.throughput_mbps_per_tib} MB/s/TiB, {kept}"
         )
     groups = config.cluster.all_groups
     yield (
-        f"{f'{config.name}-hyperpod':{width}}Helm release {config.helm.release}, HyperPod cluster "
+        f"{names['hyperpod']:{width}}Helm release {config.helm.release}, HyperPod cluster "
         f"{config.cluster.name} with {_counted(len(groups), 'instance group')}:"
     )
     for group in groups:

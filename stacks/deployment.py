@@ -6,16 +6,21 @@ import aws_cdk as cdk
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import cross_section_findings, findings
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.chart.placeholder_rule import PlaceholderRule
+from hyperpod_cdk.helm.chart.rules import refuse_unfit
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
 from stacks.addons_stack import AddonsStack
 from stacks.hyperpod_stack import HyperPodStack
+from stacks.names import stack_name
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack
 
 
-def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | None = None) -> None:
+def add_stacks(
+    app: cdk.App, *, config: Config, chart: HyperPodChart, scripts: Path | None = None
+) -> None:
     """Add the platform, storage, add-ons and HyperPod stacks to `app`.
 
     All others depend on the platform alone, so they deploy side by side.
@@ -23,7 +28,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     Args:
         app: The app.
         config: What to deploy.
-        chart: Packaged chart of the HyperPod dependencies.
+        chart: Chart of the HyperPod dependencies; with a placeholder no stack can be deployed.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
 
     Raises:
@@ -34,7 +39,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     """
     # Before the first stack, whose provisioner takes seconds to bundle.
     refuse_errors(findings(config), place=config.name)
-    values_for_chart(
+    refuse_unfit(
         chart,
         helm=config.helm,
         region=config.region or cdk.Aws.REGION,
@@ -43,7 +48,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     environment = cdk.Environment(region=config.region)
     platform = PlatformStack(
         app,
-        f"{config.name}-platform",
+        stack_name(config, "platform"),
         config=config,
         scripts=scripts,
         env=environment,
@@ -55,7 +60,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
         dependents.append(
             StorageStack(
                 app,
-                f"{config.name}-storage",
+                stack_name(config, "storage"),
                 storage=config.storage,
                 platform=platform,
                 env=environment,
@@ -65,7 +70,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     dependents.append(
         AddonsStack(
             app,
-            f"{config.name}-addons",
+            stack_name(config, "addons"),
             config=config,
             platform=platform,
             env=environment,
@@ -74,7 +79,7 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     )
     hyperpod = HyperPodStack(
         app,
-        f"{config.name}-hyperpod",
+        stack_name(config, "hyperpod"),
         config=config,
         chart=chart,
         platform=platform,
@@ -84,6 +89,9 @@ def add_stacks(app: cdk.App, *, config: Config, chart: Path, scripts: Path | Non
     dependents.append(hyperpod)
     for stack in dependents:
         stack.add_stack_dependency(platform)
+    if chart.is_placeholder:
+        for stack in (platform, *dependents):
+            PlaceholderRule(stack, "Chart")
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
     report(hyperpod, cross_section_findings(config))
     for key, value in config.tags.items():

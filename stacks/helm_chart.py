@@ -1,29 +1,60 @@
 """Which chart of the HyperPod dependencies a deployment installs."""
 
+import os
 from pathlib import Path
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.helm.chart.chart import HyperPodChart, HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
 
 # `make charts` puts the official chart here under this name whatever its version.
 OFFICIAL_CHART = Path("build/charts/hyperpod-helm-chart.tgz")
+STAND_IN_VARIABLE = "REHEARSAL_CHART"
+"""Names the chart that stands in for the official one, in the shell of a rehearsal that is kept."""
+_LOCAL_AWS = "http://127.0.0.1:"
 
 
-class HelmChartMissingError(Exception):
-    """There is no packaged chart to deploy."""
-
-
-def helm_chart(config: Config) -> Path:
-    """Return the chart to deploy: the configured one, else the official one.
+def own_chart(config: Config) -> Path | None:
+    """Return the chart that is installed in the place of the official one; None for that one.
 
     Raises:
-        HelmChartMissingError: The official chart is not packaged; one line that says what to do.
+        HyperPodChartError: The environment names a stand-in that is not there, or not for this AWS.
     """
     if config.helm.chart is not None:
         return Path(config.helm.chart)
-    if not OFFICIAL_CHART.is_file():
-        raise HelmChartMissingError(
-            f"{OFFICIAL_CHART}: the HyperPod dependencies' Helm chart is not packaged yet; run "
-            "`make charts` once (needs git and the network), or name a chart of your own in the "
-            "configuration's helm.chart"
+    stand_in = os.environ.get(STAND_IN_VARIABLE)
+    if not stand_in:
+        return None
+    if not Path(stand_in).exists():
+        raise HyperPodChartError(
+            f"{STAND_IN_VARIABLE}: {stand_in} does not exist; unset the variable, which belongs to "
+            "a rehearsal"
         )
-    return OFFICIAL_CHART
+    if not os.environ.get("AWS_ENDPOINT_URL", "").startswith(_LOCAL_AWS):
+        raise HyperPodChartError(
+            f"{STAND_IN_VARIABLE}: {stand_in} is for a rehearsal's AWS, which AWS_ENDPOINT_URL "
+            "does not name; unset the variable"
+        )
+    return Path(stand_in)
+
+
+def packaged_chart(config: Config) -> Path | None:
+    """Return the chart to deploy; None while the official one, which it is, is not packaged.
+
+    Raises:
+        HyperPodChartError: The environment names a stand-in that is not there, or not for this AWS.
+    """
+    own = own_chart(config)
+    if own is None and not OFFICIAL_CHART.is_file():
+        return None
+    return own or OFFICIAL_CHART
+
+
+def helm_chart(config: Config) -> HyperPodChart:
+    """Return the chart to synthesize with: the one to deploy, else a placeholder.
+
+    Raises:
+        HyperPodChartError: It cannot be read.
+    """
+    path = packaged_chart(config)
+    return placeholder_chart() if path is None else read_hyperpod_chart(path)

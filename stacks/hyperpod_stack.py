@@ -1,6 +1,5 @@
 """What is created, changed and deleted often: the dependencies and the cluster."""
 
-from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
@@ -17,6 +16,7 @@ from hyperpod_cdk import (
     HyperPodDependencies,
     PriorityClasses,
 )
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
 
@@ -33,7 +33,7 @@ class HyperPodStack(cdk.Stack):
         construct_id: str,
         *,
         config: Config,
-        chart: Path,
+        chart: HyperPodChart,
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:

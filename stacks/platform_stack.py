@@ -42,7 +42,7 @@ class PlatformStack(cdk.Stack):
         self.eks_cluster = EksCluster(
             self,
             "Eks",
-            cluster_name=f"{config.name}-eks",
+            cluster_name=config.eks_cluster_name,
             eks=config.eks,
             vpc=self.network.vpc,
             subnets=self.network.eks_subnets,

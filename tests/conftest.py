@@ -33,7 +33,9 @@ _SECONDS = 0.05
 
 
 def pytest_configure() -> None:
-    """Let no test depend on the signals that the caller of pytest ignores or blocks.
+    """Let no test depend on the shell of the caller of pytest.
+
+    That is, first, on the signals that it ignores or blocks.
 
     Child processes inherit both, and tests end their children with SIGTERM. An ignored SIGINT
     stays: it is how a shell without job control starts a command in the background.
@@ -41,6 +43,10 @@ def pytest_configure() -> None:
     if signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    # Nor on an AWS account, or a rehearsal that is kept, in whose shell pytest was called.
+    for name in [*os.environ]:
+        if name in ("CONFIG", "KUBECONFIG") or name.startswith(("AWS_", "REHEARSAL_")):
+            del os.environ[name]
     # A tenth of the time went into looking for garbage among what lives until the end.
     gc.set_threshold(100_000, 50, 50)
 

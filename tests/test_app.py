@@ -43,7 +43,7 @@ def refusal(directory: Path, context: Mapping[str, Any] | None = None) -> list[s
             [":2: regionn: ", ":5: cluster.instance_groups[0] (worker).instance_count: 100000 "],
             id="two-faults",
         ),
-        pytest.param("name: [ml", [":1:10: YAML syntax error: "], id="syntax"),
+        pytest.param("name: [ml", [":1:7: YAML syntax error: "], id="syntax"),
         pytest.param(None, [": cannot be read: "], id="no-file"),
     ],
 )
@@ -120,13 +120,6 @@ def test_a_mistake_is_told_before_the_cdk_is_imported(tmp_path: Path) -> None:
     assert run.stderr.startswith(f"{path}:")
 
 
-def test_a_missing_chart_names_the_command(tmp_path: Path) -> None:
-    (line,) = refusal(desk(tmp_path, chart=None))
-
-    assert line.startswith("build/charts/hyperpod-helm-chart.tgz: ")
-    assert "`make charts`" in line
-
-
 def test_a_request_that_is_too_large_is_one_line(tmp_path: Path, chart: Path) -> None:
     labels = {f"label-{number}": "x" * 60 for number in range(50)}
     group = {"instance_type": "ml.m5.2xlarge", "instance_count": 1, "labels": labels}
@@ -141,14 +134,25 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path, chart: Path) ->
 
 @pytest.fixture(scope="module")
 def outputs(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
-    """Return what three runs wrote: the app alone, the same again, and with the CLI's context."""
+    """Return what three runs wrote: the app alone, the same again, and with the CLI's context.
+
+    The second one finds an unsupported Node of the system.
+    """
     directory = tmp_path_factory.mktemp("app")
     (directory / "desk").mkdir()
     here = desk(directory / "desk", chart=chart)
     cdk_json = json.loads((REPOSITORY / "cdk.json").read_text("utf-8"))["context"]
     contexts = {"alone": None, "again": None, "cli": {**cdk_json, **CLI_CONTEXT}}
+    # A Node that the CDK cannot run in comes first on the PATH of one of them.
+    node = directory / "system" / "node"
+    node.parent.mkdir()
+    node.write_text("#!/bin/sh\nexit 1\n")
+    node.chmod(0o755)
+    folders = {"again": node.parent}
     runs = {
-        name: start_app(here, output=directory / name, context=context)
+        name: start_app(
+            here, output=directory / name, context=context, first_on_path=folders.get(name)
+        )
         for name, context in contexts.items()
     }
     for name, (code, errors) in {name: run.result() for name, run in runs.items()}.items():

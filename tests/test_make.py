@@ -73,6 +73,58 @@ def test_a_switch_is_on_with_1_alone(given: str, options: str) -> None:
     assert command.endswith(options)
 
 
+@pytest.mark.parametrize("target", ["synth", "destroy", "destroy-all", "picture"])
+def test_the_chart_is_not_packaged_for_what_deploys_nothing(target: str) -> None:
+    assert "scripts.charts" not in make("-n", target, "FORCE=1").stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "command"),
+    [
+        ("deploy", "cdk --no-notices"),
+        ("diff", "cdk --no-notices"),
+        ("templates", "python -m scripts.templates"),
+    ],
+)
+def test_the_chart_is_packaged_before_anything_else_needs_it(target: str, command: str) -> None:
+    said = make("-n", target, "CONFIG=config/mine.yaml").stdout
+    package = said.index("python -m scripts.charts package --if-needed-by 'config/mine.yaml'")
+    assert package < said.index(command)
+    assert said.find("scripts.account") < package
+
+
+def test_a_kept_rehearsal_is_not_cleaned_away(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text((REPOSITORY / "Makefile").read_text("utf-8"))
+    for folder in ("rehearsal", "charts", "kubectl-layer"):
+        (tmp_path / "build" / folder).mkdir(parents=True)
+    shell = tmp_path / "build" / "rehearsal" / "shell.sh"
+    shell.touch()
+
+    refused = make("clean", directory=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stdout.startswith("A rehearsal is kept in build/rehearsal: end it with Ctrl-C")
+    shell.unlink()
+    assert make("clean", directory=tmp_path).returncode == 0
+    assert [path.name for path in (tmp_path / "build").iterdir()] == ["charts"]
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        (["NAME=team", "COUNT=3", "CONFIG=my file.yaml"], "--config 'my file.yaml' --name 'team' "),
+        ([], ""),
+    ],
+)
+def test_init_takes_what_is_on_the_command_line_alone(
+    monkeypatch: pytest.MonkeyPatch, given: list[str], options: str
+) -> None:
+    monkeypatch.setenv("TYPE", "of this shell")
+    said = make("-n", "init", *given).stdout.splitlines()[-1]
+    assert " ".join(said.split()).startswith(f"python -m scripts.init {options}".strip())
+    assert ("--count '3'" in said) is bool(given)
+    assert "--type" not in said
+
+
 @pytest.mark.parametrize("target", ["destroy", "destroy-all"])
 def test_nothing_is_destroyed_where_nobody_can_be_asked(target: str) -> None:
     done = make(target)

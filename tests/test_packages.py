@@ -12,8 +12,16 @@ from tests.support.configs import REPOSITORY
 Graph = Mapping[str, set[str]]
 
 LIBRARY = ("constructs", "hyperpod_cdk")
-# The source root of each tree of packages, and the packages' name.
-TREES = [LIBRARY, ("lambda", "provisioner"), (".", "rehearsal"), (".", "stacks")]
+# The source root of each tree of packages, and the packages' name; a test looks across them.
+TREES = [
+    LIBRARY,
+    ("lambda", "provisioner"),
+    (".", "stacks"),
+    (".", "app"),
+    (".", "aws_reference"),
+    (".", "scripts"),
+    (".", "rehearsal"),
+]
 
 
 def modules(root: str, top: str) -> dict[str, Path]:
@@ -21,7 +29,7 @@ def modules(root: str, top: str) -> dict[str, Path]:
     folder = REPOSITORY / root
     return {
         ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in sorted((folder / top).rglob("*.py"))
+        for path in sorted([*folder.glob(f"{top}.py"), *folder.glob(f"{top}/**/*.py")])
     }
 
 
@@ -76,6 +84,27 @@ def cycle(graph: Graph) -> list[str]:
 @pytest.mark.parametrize(("root", "top"), TREES)
 def test_packages_are_acyclic(root: str, top: str) -> None:
     assert cycle(package_graph(root, top)) == []
+
+
+def tree_graph() -> dict[str, set[str]]:
+    """Return the trees that each tree imports."""
+    return {
+        top: {
+            other.partition(".")[0]
+            for path in modules(root, top).values()
+            for other in imported(path)
+        }
+        & ({name for _, name in TREES} - {top})
+        for root, top in TREES
+    }
+
+
+def test_trees_are_acyclic() -> None:
+    graph = tree_graph()
+
+    assert cycle(graph) == []
+    assert graph["hyperpod_cdk"] == graph["provisioner"] == graph["aws_reference"] == set()
+    assert {"app", "scripts", "stacks", "aws_reference"} <= graph["rehearsal"]
 
 
 def test_modules_of_the_library_are_acyclic() -> None:

@@ -14,7 +14,7 @@ import yaml
 from hypothesis import HealthCheck, event, given, seed, settings
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.synthesis.sizes import TooLargeError
 from tests.support.assembly import synthesized
 from tests.support.linter import findings

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.support.app_process import bare_environment
 
 OUTSIDE_APP = """\
 import aws_cdk as cdk
+import hyperpod_cdk
 from aws_cdk import aws_eks_v2 as eks
 from hyperpod_cdk import HelmRelease, LifecycleBucket, LifecycleScripts, Provisioner
 from hyperpod_cdk.synthesis import assets
@@ -30,6 +32,7 @@ HelmRelease(
     namespace="kube-system", chart=assets.asset_directory("charts") / "fsx-storage",
 )
 app.synth()
+print(hyperpod_cdk.__version__)
 print(assets.__file__)
 """
 
@@ -74,9 +77,9 @@ def test_an_app_outside_the_repository(
     )
 
     assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines()[-1] == str(
-        installed / "hyperpod_cdk" / "synthesis" / "assets.py"
-    )
+    project = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]
+    source = installed / "hyperpod_cdk" / "synthesis" / "assets.py"
+    assert run.stdout.splitlines()[-2:] == [project["version"], str(source)]
     template = json.loads((outside / "cdk.out" / "Outside.template.json").read_text("utf-8"))
     kinds = [resource["Type"] for resource in template["Resources"].values()]
     assert {"Custom::LifecycleScripts", "Custom::HelmRelease"} <= set(kinds)

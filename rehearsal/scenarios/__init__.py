@@ -11,6 +11,7 @@ from rehearsal.scenarios import (
     outside_events,
     refused_creations,
     script_changes,
+    version_upgrade,
 )
 from rehearsal.scenarios.scenario import Scenario
 
@@ -27,6 +28,7 @@ SCENARIOS = {
         script_changes,
         outside_events,
         destructions,
+        version_upgrade,
     )
     for scenario in module.SCENARIOS
 }

@@ -19,11 +19,11 @@ from rehearsal.scenarios.scenario import (
 )
 from rehearsal.stage import Stage
 from rehearsal.verification.failures import failure_reasons
+from scripts.command_line import REFUSED
 
 _COMMAND = re.compile(
     r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"
 )
-_REFUSED = 2
 _WITHOUT_CONSENT = {"helm.delete_user_objects": False}
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
@@ -101,7 +101,7 @@ def _let_deployer_look(stage: Stage) -> None:
     """Let the deployer see the cluster, and change nothing in it."""
     eks, account = stage.environment.clients("eks"), stage.environment.aws.account
     arn = f"arn:aws:iam::{account}:user/{stage.deployer.user}"
-    entry = {"clusterName": f"{stage.config.name}-eks", "principalArn": arn}
+    entry = {"clusterName": stage.config.eks_cluster_name, "principalArn": arn}
     if arn not in eks.list_access_entries(clusterName=entry["clusterName"])["accessEntries"]:
         eks.create_access_entry(**entry)
         eks.associate_access_policy(
@@ -121,7 +121,7 @@ def _everything_runs(stage: Stage) -> Iterator[Check]:
 
 def _dns_is(stage: Stage, wanted: str) -> Check:
     """Return the check that CoreDNS is installed, with a status that tells whether it has nodes."""
-    eks, cluster = stage.environment.clients("eks"), f"{stage.config.name}-eks"
+    eks, cluster = stage.environment.clients("eks"), stage.config.eks_cluster_name
     if "coredns" not in eks.list_addons(clusterName=cluster)["addons"]:
         return Check(check=f"CoreDNS is {wanted}, not gone", ok=False)
     status = eks.describe_addon(clusterName=cluster, addonName="coredns")["addon"]["status"]
@@ -142,7 +142,7 @@ def _refused_before(stage: Stage) -> Iterator[Check]:
     code, said = stage.check_deletion({})
     yield Check(
         check="make destroy refuses to go on unchecked for a user without access to the cluster",
-        ok=code == _REFUSED and "Could not find out what users would lose" in said,
+        ok=code == REFUSED and "Could not find out what users would lose" in said,
     )
     _let_deployer_look(stage)
     deployer = stage.deployer.environment()
@@ -150,7 +150,7 @@ def _refused_before(stage: Stage) -> Iterator[Check]:
     yield _goes_on(code, said)
     yield _create(stage, _running_pod(stage))
     code, said = stage.check_deletion(deployer)
-    refused = code == _REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
+    refused = code == REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
     yield Check(check="make destroy names the running pod in one line", ok=refused, message=said)
     yield Check(check="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
     yield from _everything_runs(stage)
@@ -203,9 +203,7 @@ def _cannot_be_updated(stage: Stage) -> Check:
     """Return the check that a property could not consent any more."""
     cloudformation = stage.environment.clients("cloudformation")
     try:
-        cloudformation.update_stack(
-            StackName=f"{stage.config.name}-hyperpod", UsePreviousTemplate=True
-        )
+        cloudformation.update_stack(StackName=stage.stack("hyperpod"), UsePreviousTemplate=True)
     except ClientError as error:
         return Check(check=f"an update is refused: {error}", ok="DELETE_FAILED" in str(error))
     return Check(check="an update is refused", ok=False)

@@ -1,11 +1,12 @@
 """A scenario in which nodes in a further Availability Zone join a running deployment."""
 
+import itertools
 from collections.abc import Iterable, Iterator
-from ipaddress import IPv4Network
 from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
+from rehearsal.own_networks import free_blocks
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,
@@ -22,26 +23,15 @@ _PREFIX_LENGTH = 24
 _REGION_OF_TWO_ZONES = "us-west-1"
 
 
-def _free_blocks(network: NetworkConfig, others: Iterable[str] = ()) -> list[str]:
+def _blocks(network: NetworkConfig, others: Iterable[str] = ()) -> list[str]:
     """Return blocks of the VPC for a public subnet and a subnet for nodes; fewer if it is full.
 
     Args:
         network: What the deployment has.
         others: Blocks that others have put into its VPC.
     """
-    taken = [
-        IPv4Network(cidr)
-        for cidr in (
-            *network.public_subnet_cidrs,
-            *network.eks_subnet_cidrs,
-            *(subnet.cidr for subnet in network.hyperpod_subnets),
-            *others,
-        )
-    ]
-    vpc = IPv4Network(network.vpc_cidr)
-    blocks = vpc.subnets(new_prefix=max(_PREFIX_LENGTH, vpc.prefixlen))
-    free = (str(block) for block in blocks if not any(block.overlaps(each) for each in taken))
-    return [block for block, _ in zip(free, range(_BLOCKS), strict=False)]
+    blocks = free_blocks(network, prefix_length=_PREFIX_LENGTH, others=others)
+    return [*itertools.islice(blocks, _BLOCKS)]
 
 
 def _lacking(config: Config) -> str | None:
@@ -49,7 +39,7 @@ def _lacking(config: Config) -> str | None:
         return "network.availability_zone_ids"
     if config.region == _REGION_OF_TWO_ZONES:
         return "a region with a third Availability Zone"
-    if len(_free_blocks(config.network)) < _BLOCKS:
+    if len(_blocks(config.network)) < _BLOCKS:
         return f"{_BLOCKS} free /{_PREFIX_LENGTH} blocks in network.vpc_cidr"
     return None
 
@@ -63,7 +53,7 @@ def _further_zone(stage: Stage) -> Iterator[Check]:
     found = ec2.describe_availability_zones()["AvailabilityZones"]
     zone = next(each["ZoneId"] for each in found if each["ZoneId"] not in zones)
     there = [subnet["CidrBlock"] for subnet in ec2.describe_subnets()["Subnets"]]
-    public, nodes = _free_blocks(network, there)
+    public, nodes = _blocks(network, there)
 
     def with_subnet(document: dict[str, Any]) -> None:
         document["network"] |= {
@@ -108,7 +98,7 @@ def _further_zone(stage: Stage) -> Iterator[Check]:
 def _networks(stage: Stage) -> tuple[set[str], set[str]]:
     """Return the subnets of the EKS cluster, and those of the HyperPod cluster itself."""
     clients = stage.environment.clients
-    eks = clients("eks").describe_cluster(name=f"{stage.config.name}-eks")["cluster"]
+    eks = clients("eks").describe_cluster(name=stage.config.eks_cluster_name)["cluster"]
     cluster = clients("sagemaker").describe_cluster(ClusterName=stage.config.cluster.name)
     return set(eks["resourcesVpcConfig"]["subnetIds"]), set(cluster["VpcConfig"]["Subnets"])
 

@@ -28,7 +28,7 @@ _TELLING = {
 
 def _tells(stage: Stage, *, matching: str) -> Iterator[Check]:
     """Yield the checks that the output, and the CLI's last lines, tell what is missing."""
-    told = stage.outputs()[f"{stage.config.name}-hyperpod"][_OUTPUT]
+    told = stage.outputs()[stage.stack("hyperpod")][_OUTPUT]
     matched = re.search(matching, told) is not None
     yield Check(check=f"the output {_OUTPUT} tells /{matching}/", ok=matched)
     printed = all(line in stage.last_lines for line in told.splitlines())

@@ -14,6 +14,7 @@ from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import running_nodes, wait_for_nodes, wanted_nodes
+from stacks.names import StackKind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,7 +122,7 @@ def _names_a_log_group(stage: Stage, error: str | None) -> Check:
     return Check(check=f"the error names a log group that exists, not {name}", ok=False)
 
 
-def has_status(stage: Stage, kind: str, *wanted: str) -> Check:
+def has_status(stage: Stage, kind: StackKind, *wanted: str) -> Check:
     """Return the check that a stack has one of the statuses wanted."""
     status = stage.status(kind)
     expected = f"the {kind} stack is {' or '.join(wanted)}"

@@ -25,7 +25,7 @@ def _rename(scripts: Path) -> None:
 
 def _keys(stage: Stage) -> set[str]:
     """Return the keys that have any version in the bucket of the scripts."""
-    bucket = stage.outputs()[f"{stage.config.name}-platform"]["S3BucketName"]
+    bucket = stage.outputs()[stage.stack("platform")]["S3BucketName"]
     pages = stage.environment.clients("s3").get_paginator("list_object_versions")
     return {
         item["Key"]
@@ -37,7 +37,7 @@ def _keys(stage: Stage) -> set[str]:
 def _cancel_update(stage: Stage) -> None:
     """Cancel the platform's update as soon as it changes the scripts."""
     cloudformation = stage.environment.clients("cloudformation")
-    name = f"{stage.config.name}-platform"
+    name = stage.stack("platform")
     known = {event["EventId"] for event in _script_events(stage)}
     deadline = time.monotonic() + _LONGEST_SECONDS
     while time.monotonic() < deadline:
@@ -48,7 +48,7 @@ def _cancel_update(stage: Stage) -> None:
 
 
 def _script_events(stage: Stage) -> list[dict[str, str]]:
-    name = f"{stage.config.name}-platform"
+    name = stage.stack("platform")
     events = stage.environment.clients("cloudformation").describe_stack_events(StackName=name)
     return [
         event

@@ -11,6 +11,7 @@ from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
+from stacks.names import stack_name
 
 
 def verify(
@@ -23,13 +24,13 @@ def verify(
     """Yield each check as it is done."""
     yield from _commands(config, tools=tools)
     yield from _cluster(config, clients=clients)
-    told = outputs[f"{config.name}-hyperpod"]["HyperPodClusterShortage"]
+    told = outputs[stack_name(config, "hyperpod")]["HyperPodClusterShortage"]
     shortage = "the output HyperPodClusterShortage is none"
     yield Check(check=shortage if told == "none" else f"{shortage}, not {told}", ok=told == "none")
-    yield from _platform(config, clients=clients, outputs=outputs[f"{config.name}-platform"])
+    yield from _platform(config, clients=clients, outputs=outputs[stack_name(config, "platform")])
     yield from _addons(config, clients=clients)
     if config.storage is not None:
-        storage = outputs[f"{config.name}-storage"]
+        storage = outputs[stack_name(config, "storage")]
         yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
 
 
@@ -103,7 +104,7 @@ def _platform(
 
 
 def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
-    cluster, pinned = f"{config.name}-eks", ADDON_VERSIONS[config.eks.version]
+    cluster, pinned = config.eks_cluster_name, ADDON_VERSIONS[config.eks.version]
     eks = clients("eks")
     for name in eks.list_addons(clusterName=cluster)["addons"]:
         addon = eks.describe_addon(clusterName=cluster, addonName=name)["addon"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from rehearsal.layer_binaries import LayerBinaries
+from scripts.layer_binaries import LayerBinaries
 
 _COMMAND_SECONDS = 30
 _TRAINING_JOBS = ("mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")

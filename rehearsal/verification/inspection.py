@@ -12,9 +12,9 @@ import yaml
 from hyperpod_cdk import Config
 from rehearsal.aws.clients import AwsClients
 from rehearsal.environment import RehearsalEnvironment
-from rehearsal.layer_binaries import layer_binaries
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
 from rehearsal.verification.commands import ClusterTools
+from scripts.layer_binaries import layer_binaries
 
 _LONGEST_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2
@@ -118,12 +118,6 @@ def release_report(tools: ClusterTools, *, config: Config) -> ReleaseReport | No
                 chart=item["chart"],
             )
     return None
-
-
-def stack_names(prefix: str, *, storage: bool) -> list[str]:
-    """Return the names of a deployment's stacks in the order in which they are shown."""
-    kinds = ["platform", "addons", *(["storage"] if storage else []), "hyperpod"]
-    return [f"{prefix}-{kind}" for kind in kinds]
 
 
 def stack_reports(clients: AwsClients, names: Sequence[str]) -> list[StackReport]:

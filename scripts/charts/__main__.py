@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.schema.errors import one_line
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
@@ -16,6 +18,8 @@ from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
+from scripts.command_line import REFUSED
+from stacks.helm_chart import own_chart
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -45,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if arguments.if_needed_by is not None:
             config = load_config(arguments.if_needed_by)
-            if config.helm.chart is not None or _is_up_to_date(arguments.pins, arguments.output):
+            if own_chart(config) is not None or _is_up_to_date(arguments.pins, arguments.output):
                 return 0
         settings = load_settings(pin_file=arguments.pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:
@@ -64,11 +68,11 @@ def main(argv: list[str] | None = None) -> int:
                     output=arguments.output,
                     report=_report,
                 )
-    except ConfigError as error:
+    except (ConfigError, HyperPodChartError) as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return REFUSED
     except (ChartError, CommandError, OSError) as error:
-        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        sys.stderr.write(f"error: {one_line(error)}\n")
         return 1
     return 0
 

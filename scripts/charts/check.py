@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart import HyperPodChartError
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from scripts.charts.chart_file import same_version
 from scripts.charts.commands import CommandError
 from scripts.charts.compare import compare_manifests
@@ -82,7 +82,7 @@ def _installed(chart: Path, *, config: Config, region: str, helm: Helm) -> str:
     """Return what the configuration installs of a chart."""
     try:
         values = values_for_chart(
-            chart,
+            read_hyperpod_chart(chart),
             helm=config.helm,
             region=region,
             instance_types=config.cluster.instance_types,

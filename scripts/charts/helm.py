@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from rehearsal.layer_binaries import local_binary
 from scripts.charts.commands import run
 from scripts.charts.errors import ChartError
+from scripts.layer_binaries import local_binary
 
 # The defaults of a deployment; names and namespaces in the rendered manifest depend on them.
 RELEASE = "hyperpod-dependencies"

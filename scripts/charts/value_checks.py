@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from hyperpod_cdk.helm.component_rules import value_at
+from hyperpod_cdk.helm.components.rules import value_at
 from scripts.charts.chart_file import ChartFile
 from scripts.charts.errors import ChartError
 from scripts.charts.inspection import AbsentChart

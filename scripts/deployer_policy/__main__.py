@@ -1,6 +1,5 @@
 """`python -m scripts.deployer_policy cdk.out build/deployer-policy --config FILE`."""
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -11,9 +10,9 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from scripts.account import AccountError, region_of
+from scripts.account import AccountError, Environment, region_of
+from scripts.command_line import REFUSED, config_parser
 from scripts.deployer_policy.documents import POLICIES_OF_A_ROLE, Document, size
-from scripts.deployer_policy.names import Place
 from scripts.deployer_policy.needs import UnknownTypeError
 from scripts.deployer_policy.policies import Policies, policies_of
 
@@ -24,37 +23,40 @@ class UnknownPlaceError(Exception):
 
 def main() -> int:
     """Write the policies; return 0, or 2 when they cannot be known."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.deployer_policy", description=__doc__)
+    parser = config_parser("scripts.deployer_policy", description=__doc__)
     parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
     parser.add_argument("directory", type=Path, help="where the policies are written")
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
     parser.add_argument("--account", help="account id; default: that of the credentials")
     parser.add_argument("--document", metavar="NAME", help="print this one alone, as JSON")
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
-        place = _place(config, account=arguments.account)
-        policies = policies_of(arguments.assembly, deployment=config.name, place=place)
+        environment = _environment(config, account=arguments.account)
+        policies = policies_of(arguments.assembly, deployment=config.name, environment=environment)
     except (ConfigError, UnknownPlaceError, UnknownTypeError) as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
     except OSError as error:
         print(f"{error}; run `make synth` first", file=sys.stderr)
-        return 2
+        return REFUSED
     documents = dict(_documents(policies))
     if arguments.document is None:
         _write(documents, arguments.directory)
-        print("\n".join(_told(arguments.config, config.name, policies, place, arguments.directory)))
+        print(
+            "\n".join(
+                _told(arguments.config, config.name, policies, environment, arguments.directory)
+            )
+        )
     elif arguments.document in documents:
         print(json.dumps(documents[arguments.document], indent=2))
     else:
         known = ", ".join(documents)
         print(f"--document: {arguments.document!r} is none of {known}", file=sys.stderr)
-        return 2
+        return REFUSED
     return 0
 
 
-def _place(config: Config, *, account: str | None) -> Place:
+def _environment(config: Config, *, account: str | None) -> Environment:
     try:
         session = boto3.Session()
         region = region_of(config, session=session)
@@ -68,7 +70,7 @@ def _place(config: Config, *, account: str | None) -> Place:
                 f"The account is not known ({error}): name it with ACCOUNT=111122223333."
             ) from error
     partition = session.get_partition_for_region(region)
-    return Place(partition=partition, region=region, account=account)
+    return Environment(partition=partition, region=region, account=account)
 
 
 def _documents(policies: Policies) -> Iterator[tuple[str, Document]]:
@@ -87,7 +89,11 @@ def _write(documents: dict[str, Document], directory: Path) -> None:
 
 
 def _told(
-    config_path: Path, deployment: str, policies: Policies, place: Place, directory: Path
+    config_path: Path,
+    deployment: str,
+    policies: Policies,
+    environment: Environment,
+    directory: Path,
 ) -> Iterator[str]:
     yield "For the person or pipeline that runs make:"
     yield f"  {directory}/deployer.json ({size(policies.deployer)} characters)"
@@ -100,7 +106,7 @@ def _told(
     yield "Create them, and bootstrap with them:"
     # A name for each content and region, so that an update's policies fit beside the former ones.
     names = {
-        name: f"{name}-{place.region}-{sha256(json.dumps(document).encode()).hexdigest()[:8]}"
+        name: f"{name}-{environment.region}-{sha256(json.dumps(document).encode()).hexdigest()[:8]}"
         for name, document in _documents(policies)
     }
     for name, _ in _documents(policies):
@@ -109,7 +115,7 @@ def _told(
             f"--policy-document file://{directory}/{name}.json"
         )
     arns = ",".join(
-        f"arn:{place.partition}:iam::{place.account}:policy/{deployment}-{names[name]}"
+        f"arn:{environment.partition}:iam::{environment.account}:policy/{deployment}-{names[name]}"
         for name, _ in _documents(policies)
         if name != "deployer"
     )

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scripts.account import BOOTSTRAP_VERSION
+from scripts.account import BOOTSTRAP_VERSION, Environment
 from scripts.deployer_policy.documents import Document, Statement, document_of
-from scripts.deployer_policy.names import Names, Place
+from scripts.deployer_policy.names import Names, pattern
 
 CONSENT_TAG = "hyperpod-cdk:delete-user-objects"
 """What the provisioner takes for consent, whose package is the Lambda function's."""
@@ -23,21 +23,21 @@ def deployer_document(assembly: Path, *, names: Names) -> Document:
     return document_of(_statements(assembly, names))
 
 
-def execution_roles(assembly: Path, place: Place) -> Iterator[str]:
+def execution_roles(assembly: Path, environment: Environment) -> Iterator[str]:
     """Yield the roles with which CloudFormation works on the stacks."""
     for artifact in _artifacts(assembly):
         arn = artifact.get("properties", {}).get("cloudFormationExecutionRoleArn")
         if arn is not None:
-            yield place.pattern({"Fn::Sub": arn})
+            yield pattern({"Fn::Sub": arn}, environment)
 
 
 def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
-    place, (cluster,) = names.place, names.of_type("AWS::EKS::Cluster")
-    where = f"{place.region}:{place.account}"
-    eks = f"arn:{place.partition}:eks:{where}"
-    stacks = f"arn:{place.partition}:cloudformation:{where}:stack/{names.deployment}"
-    version = f"arn:{place.partition}:ssm:{where}:parameter{BOOTSTRAP_VERSION}"
-    roles = sorted(set(_bootstrap_roles(assembly, place)))
+    environment, (cluster,) = names.environment, names.of_type("AWS::EKS::Cluster")
+    where = f"{environment.region}:{environment.account}"
+    eks = f"arn:{environment.partition}:eks:{where}"
+    stacks = f"arn:{environment.partition}:cloudformation:{where}:stack/{names.deployment}"
+    version = f"arn:{environment.partition}:ssm:{where}:parameter{BOOTSTRAP_VERSION}"
+    roles = sorted(set(_bootstrap_roles(assembly, environment)))
     if roles:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
     # What `make deploy` looks at before CloudFormation creates anything.
@@ -56,7 +56,7 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
         "Condition": {
             "StringEquals": {
-                "eks:policyArn": f"arn:{place.partition}:eks::aws:cluster-access-policy/"
+                "eks:policyArn": f"arn:{environment.partition}:eks::aws:cluster-access-policy/"
                 "AmazonEKSClusterAdminPolicy"
             }
         }
@@ -67,18 +67,18 @@ def _allow(name: str, actions: list[str], resources: list[str]) -> Statement:
     return {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
 
 
-def _bootstrap_roles(assembly: Path, place: Place) -> Iterator[str]:
+def _bootstrap_roles(assembly: Path, environment: Environment) -> Iterator[str]:
     """Yield the roles that the CLI assumes to deploy stacks and to publish files."""
     for artifact in _artifacts(assembly):
         properties = artifact.get("properties", {})
         lookup = properties.get("lookupRole", {}).get("arn")
         for arn in (properties.get("assumeRoleArn"), lookup):
             if arn is not None:
-                yield place.pattern({"Fn::Sub": arn})
+                yield pattern({"Fn::Sub": arn}, environment)
         if artifact["type"] == "cdk:asset-manifest":
             assets = json.loads((assembly / properties["file"]).read_text("utf-8"))
             for arn in _publishing(assets):
-                yield place.pattern({"Fn::Sub": arn})
+                yield pattern({"Fn::Sub": arn}, environment)
 
 
 def _artifacts(assembly: Path) -> Iterable[Mapping[str, Any]]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from rehearsal.aws.cloudformation.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
+from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
+from scripts.account import Environment
 from scripts.picture.templates import Resource, Value
 
 _IN_SUB = re.compile(r"\$\{([^!}]+)\}")
@@ -28,61 +29,25 @@ _NAMED_TYPES = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """Where a deployment goes.
-
-    Attributes:
-        partition: Such as `aws`.
-        region: Region.
-        account: Account id.
-    """
-
-    partition: str
-    region: str
-    account: str
-
-    def pattern(self, value: Value) -> str:
-        """Return a template's value, with `*` for what only CloudFormation knows."""
-        return _ANY.sub("*", self._text(value))
-
-    def _text(self, value: Value) -> str:
-        match value:
-            case str():
-                return value
-            case {"Fn::Join": [separator, [*parts]]}:
-                return str(separator).join(self._text(part) for part in parts)
-            case {"Fn::Sub": str(pattern)}:
-                return _IN_SUB.sub(lambda found: self._known(found[1]), pattern)
-            case {"Ref": str(name)}:
-                return self._known(name)
-            case _:
-                return "*"
-
-    def _known(self, name: str) -> str:
-        known = {"Partition": self.partition, "Region": self.region, "AccountId": self.account}
-        return known.get(name.removeprefix("AWS::"), "*")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Names:
     """The names of a deployment's resources.
 
     Attributes:
         deployment: Name of the deployment, with which the names of its stacks begin.
-        place: Where it goes.
+        environment: Where it goes.
         resources: Every resource of its templates.
     """
 
     deployment: str
-    place: Place
+    environment: Environment
     resources: Sequence[Resource]
 
     def in_place_of(self, variable: str) -> tuple[str, ...]:
         """Return the patterns for a variable of the reference's ARNs, such as `LayerName`."""
         known: Mapping[str, str] = {
-            "Partition": self.place.partition,
-            "Region": self.place.region,
-            "Account": self.place.account,
+            "Partition": self.environment.partition,
+            "Region": self.environment.region,
+            "Account": self.environment.account,
         }
         if variable in known:
             return (known[variable],)
@@ -103,7 +68,7 @@ class Names:
         properties = () if schema is None else (*schema.names, *schema.required)
         named = [resource.properties[key] for key in properties if _names(key, resource)]
         if named:
-            return (self.place.pattern(named[0]),)
+            return (pattern(named[0], self.environment),)
         generated = f"{self.deployment}-*"
         if resource.type in NAMED_BY_LOGICAL_ID:
             return generated, f"{resource.address.logical_id}*"
@@ -114,14 +79,42 @@ def _names(key: str, resource: Resource) -> bool:
     return key in resource.properties and key.endswith("Name")
 
 
-def strings(place: Place, value: Value) -> Iterator[str]:
+def pattern(value: Value, environment: Environment) -> str:
+    """Return a template's value, with `*` for what only CloudFormation knows."""
+    return _ANY.sub("*", _text(value, environment))
+
+
+def _text(value: Value, environment: Environment) -> str:
+    match value:
+        case str():
+            return value
+        case {"Fn::Join": [separator, [*parts]]}:
+            return str(separator).join(_text(part, environment) for part in parts)
+        case {"Fn::Sub": str(text)}:
+            return _IN_SUB.sub(lambda found: _known(found[1], environment), text)
+        case {"Ref": str(name)}:
+            return _known(name, environment)
+        case _:
+            return "*"
+
+
+def _known(name: str, environment: Environment) -> str:
+    known = {
+        "Partition": environment.partition,
+        "Region": environment.region,
+        "AccountId": environment.account,
+    }
+    return known.get(name.removeprefix("AWS::"), "*")
+
+
+def strings(value: Value, environment: Environment) -> Iterator[str]:
     """Yield every string in a template's value, as a pattern."""
     match value:
         case {"Fn::Join": _} | {"Fn::Sub": _} | str():
-            yield place.pattern(value)
+            yield pattern(value, environment)
         case Mapping():
             for item in value.values():
-                yield from strings(place, item)
+                yield from strings(item, environment)
         case list():
             for item in value:
-                yield from strings(place, item)
+                yield from strings(item, environment)

@@ -3,15 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
-from rehearsal.aws.cloudformation.resource_schemas import SERVICE_LINKED_ROLES, schema_of
-from rehearsal.aws.iam.action_resources import forms, is_possible
-from scripts.deployer_policy.names import Names, strings
+from aws_reference.action_resources import VARIABLE, filled, forms, is_possible
+from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, schema_of
+from scripts.deployer_policy.names import Names, pattern, strings
 from scripts.picture.templates import Resource, Value
 
 HANDLERS = ("create", "read", "update", "delete")
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 _LAST = re.compile(r"(/\*)+$")
 _KEY = re.compile(r"arn:[\w-]+:kms:[^:]*:[^:]*:key/.+")
 _S3_URI = re.compile(r"s3://([^/]+).*")
@@ -78,7 +76,7 @@ def _actions(resource_type: str) -> list[str]:
     if schema is None:
         raise UnknownTypeError(
             f"{resource_type}: its schema is not known; add the type to "
-            "scripts/generate_resource_schemas.py, and run that and generate_action_resources."
+            "scripts/generate/resource_schemas.py, and run it and action_resources.py beside it."
         )
     named = {action for name in HANDLERS for action in schema.permissions.get(name, ())}
     return sorted(filter(is_possible, named))
@@ -95,9 +93,11 @@ def _parameters(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
         for parameter in template.get("Parameters", {}).values()
         if parameter["Type"].startswith(_FROM_SYSTEMS_MANAGER)
     }
-    place = names.place
+    environment = names.environment
     if parameters:
-        prefix = f"arn:{place.partition}:ssm:{place.region}:{place.account}:parameter"
+        prefix = (
+            f"arn:{environment.partition}:ssm:{environment.region}:{environment.account}:parameter"
+        )
         found = tuple(f"{prefix}/{name}" for name in sorted(parameters))
         yield Need(action="ssm:GetParameters", resources=found)
 
@@ -149,8 +149,8 @@ class _Handlers:
     def _service_linked_roles(self) -> Iterator[str]:
         service = SERVICE_LINKED_ROLES.get(self.type)
         if service is not None:
-            place = self.names.place
-            roles = f"arn:{place.partition}:iam::{place.account}:role"
+            environment = self.names.environment
+            roles = f"arn:{environment.partition}:iam::{environment.account}:role"
             yield f"{roles}/aws-service-role/{service}/*"
 
     def _buckets(self) -> tuple[str, ...]:
@@ -159,14 +159,14 @@ class _Handlers:
         for resource in self.resources:
             for value in resource.properties.values():
                 if isinstance(value, Mapping) and "S3Bucket" in value:
-                    named.add(self.names.place.pattern(value["S3Bucket"]))
+                    named.add(pattern(value["S3Bucket"], self.names.environment))
         if named and self.type not in _OWN_BUCKETS:
             return tuple(sorted(named))
         return self.names.of_type("AWS::S3::Bucket")
 
     def _strings(self) -> Iterator[str]:
         for resource in self.resources:
-            yield from strings(self.names.place, resource.properties)
+            yield from strings(resource.properties, self.names.environment)
 
     def _trusted(self) -> tuple[str, ...]:
         """Return the services that assume the roles which the type's resources name."""
@@ -174,7 +174,7 @@ class _Handlers:
         return tuple(
             sorted(
                 {
-                    self.names.place.pattern(statement["Principal"]["Service"])
+                    pattern(statement["Principal"]["Service"], self.names.environment)
                     for role in self.names.resources
                     if role.type == "AWS::IAM::Role" and role.address in roles
                     for statement in role.properties["AssumeRolePolicyDocument"]["Statement"]
@@ -185,12 +185,11 @@ class _Handlers:
 
 def _arns(form: str, names: Names, **own: tuple[str, ...]) -> Iterator[str]:
     """Yield a form of the reference with each combination of the patterns for its variables."""
-    variables = list(dict.fromkeys(_VARIABLE.findall(form)))
-    patterns = [own.get(variable) or names.in_place_of(variable) for variable in variables]
-    for combination in product(*patterns):
-        arn = form
-        for variable, pattern in zip(variables, combination, strict=True):
-            arn = arn.replace(f"${{{variable}}}", pattern)
+    patterns = {
+        variable: own.get(variable) or names.in_place_of(variable)
+        for variable in VARIABLE.findall(form)
+    }
+    for arn in filled(form, patterns):
         # CloudWatch Logs authorizes most actions on the ARN with `:*` behind the name:
         # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
         yield f"{arn.rstrip('*')}*" if ":log-group:" in arn else _LAST.sub("/*", arn)

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.account import Environment
 from scripts.deployer_policy.deployer import deployer_document, execution_roles
 from scripts.deployer_policy.documents import Document, split, statements_of
-from scripts.deployer_policy.names import Names, Place
+from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
 from scripts.picture.templates import read_stacks, read_templates
 
@@ -25,23 +26,23 @@ class Policies:
     execution_roles: tuple[str, ...]
 
 
-def policies_of(assembly: Path, *, deployment: str, place: Place) -> Policies:
+def policies_of(assembly: Path, *, deployment: str, environment: Environment) -> Policies:
     """Return the policies with which a synthesized deployment is deployed, updated and destroyed.
 
     Args:
         assembly: Directory that `cdk synth` wrote.
         deployment: Name of the deployment.
-        place: Where it goes.
+        environment: Where it goes.
 
     Raises:
         OSError: There is no manifest or template.
         UnknownTypeError: A template has a type whose schema is not known.
     """
     resources = [each for stack in read_stacks(assembly) for each in stack.resources.values()]
-    names = Names(deployment=deployment, place=place, resources=resources)
+    names = Names(deployment=deployment, environment=environment, resources=resources)
     needed = needs(read_templates(assembly), names)
     return Policies(
         deployer=deployer_document(assembly, names=names),
         cloudformation=tuple(split(statements_of(needed))),
-        execution_roles=tuple(sorted(set(execution_roles(assembly, place)))),
+        execution_roles=tuple(sorted(set(execution_roles(assembly, environment)))),
     )

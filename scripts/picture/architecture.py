@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scripts.picture.cards import Card, Surroundings, card, subnets_of_clusters
+from scripts.picture.card import Card, Surroundings
+from scripts.picture.cards import card, subnets_of_clusters
 from scripts.picture.ownership import needs, owners
 from scripts.picture.templates import Address, Stack
 

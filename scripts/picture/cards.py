@@ -2,63 +2,10 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from scripts.picture.card import Card, Column, Surroundings
+from scripts.picture.network_cards import security_group_card, vpc_card
 from scripts.picture.templates import Address, Resource, Stack, text
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Card:
-    """A box with text.
-
-    Attributes:
-        kind: What it is, as in `EKS cluster`.
-        name: Which one, as in `ml-eks`; empty if its kind says it all.
-        lines: What else there is to say.
-        columns: Boxes inside it.
-    """
-
-    kind: str
-    name: str = ""
-    lines: tuple[str, ...] = ()
-    columns: tuple["Column", ...] = ()
-
-    @property
-    def title(self) -> str:
-        """Kind and name."""
-        return f"{self.kind} {self.name}".strip()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Column:
-    """Boxes below each other inside another box.
-
-    Attributes:
-        title: The title, such as `usw2-az1`; may be empty.
-        cards: The boxes from top to bottom.
-    """
-
-    title: str
-    cards: tuple[Card, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
-    """What a card may look at.
-
-    Attributes:
-        stack: The resource's stack.
-        parts: What the picture shows inside the resource, itself included.
-        hyperpod_subnets: Subnets of HyperPod clusters.
-    """
-
-    stack: Stack
-    parts: Sequence[Resource]
-    hyperpod_subnets: frozenset[Address]
-
-    def of_type(self, resource_type: str) -> list[Resource]:
-        """List the parts of one type."""
-        return [part for part in self.parts if part.type == resource_type]
 
 
 def card(resource: Resource, surroundings: Surroundings) -> Card:
@@ -75,99 +22,6 @@ def subnets_of_clusters(stacks: Sequence[Stack]) -> frozenset[Address]:
     subnets = {item.address for stack in stacks for item in stack.of_type("AWS::EC2::Subnet")}
     clusters = [item for stack in stacks for item in stack.of_type("Custom::HyperPodCluster")]
     return frozenset(address for item in clusters for address in item.needs if address in subnets)
-
-
-def _vpc(vpc: Resource, around: Surroundings) -> Card:
-    blocks = [
-        text(block.properties["CidrBlock"]) for block in around.of_type("AWS::EC2::VPCCidrBlock")
-    ]
-    endpoints = [
-        f"{text(item.properties['ServiceName']).rpartition('.')[2].upper()} endpoint"
-        for item in around.of_type("AWS::EC2::VPCEndpoint")
-    ]
-    logs = ["flow log"] if around.of_type("AWS::EC2::FlowLog") else []
-    gateways = ["internet gateway"] if around.of_type("AWS::EC2::VPCGatewayAttachment") else []
-    zones: dict[str, list[tuple[int, Card]]] = {}
-    for subnet in around.of_type("AWS::EC2::Subnet"):
-        zones.setdefault(_zone(subnet), []).append(_subnet(subnet, around))
-    return Card(
-        kind="VPC",
-        name=" + ".join([text(vpc.properties["CidrBlock"]), *blocks]),
-        lines=(", ".join([*gateways, *endpoints, *logs]),),
-        columns=tuple(
-            Column(
-                title=f"Availability Zone {zone}",
-                cards=tuple(item for _, item in sorted(cards, key=lambda entry: entry[0])),
-            )
-            for zone, cards in sorted(zones.items())
-        ),
-    )
-
-
-def _subnet(subnet: Resource, around: Surroundings) -> tuple[int, Card]:
-    """Return a subnet's place from the top in its zone, and its card."""
-    nats = [item for item in around.of_type("AWS::EC2::NatGateway") if subnet.address in item.needs]
-    eks = [
-        item for item in around.stack.of_type("AWS::EKS::Cluster") if subnet.address in item.needs
-    ]
-    route = _default_route(subnet, around)
-    cidr = text(subnet.properties["CidrBlock"])
-    if "GatewayId" in route:
-        lines = ("NAT gateway",) if nats else ()
-        return 0, Card(kind="Public subnet", name=cidr, lines=lines)
-    lines = (_way_out(subnet, route, around),)
-    if eks:
-        return 1, Card(kind="EKS subnet", name=cidr, lines=lines)
-    if subnet.address in around.hyperpod_subnets:
-        return 3, Card(kind="HyperPod subnet", name=cidr, lines=("nodes and pods", *lines))
-    return 2, Card(kind="Private subnet", name=cidr, lines=lines)
-
-
-def _default_route(subnet: Resource, around: Surroundings) -> Mapping[str, object]:
-    tables = {
-        address
-        for association in around.of_type("AWS::EC2::SubnetRouteTableAssociation")
-        if subnet.address in association.needs
-        for address in association.needs
-        if address != subnet.address
-    }
-    for route in around.of_type("AWS::EC2::Route"):
-        if tables.intersection(route.needs):
-            return route.properties
-    return {}
-
-
-def _way_out(subnet: Resource, route: Mapping[str, object], around: Surroundings) -> str:
-    stack = around.stack
-    for nat in around.of_type("AWS::EC2::NatGateway"):
-        if route.get("NatGatewayId") == {"Ref": nat.address.logical_id}:
-            subnets = [stack.resources[name] for name in nat.needs]
-            zone = next(_zone(item) for item in subnets if item.type == "AWS::EC2::Subnet")
-            elsewhere = "" if zone == _zone(subnet) else f" in zone {zone}"
-            return f"out through the NAT gateway{elsewhere}"
-    return "no route to the internet"
-
-
-def _zone(subnet: Resource) -> str:
-    properties = subnet.properties
-    zone = properties.get("AvailabilityZoneId", properties.get("AvailabilityZone"))
-    match zone:
-        case {"Fn::Select": [index, {"Fn::GetAZs": _}]}:
-            return str(int(index) + 1)
-        case _:
-            return text(zone)
-
-
-def _security_group(group: Resource, around: Surroundings) -> Card:
-    rules = around.of_type("AWS::EC2::SecurityGroupIngress")
-    inbound = [text(rule.properties.get("Description", "")) for rule in rules]
-    return Card(
-        kind="Security group",
-        lines=(
-            text(group.properties["GroupDescription"]),
-            f"in, from itself: {'; '.join(sorted(set(inbound)))}",
-        ),
-    )
 
 
 def _eks_cluster(cluster: Resource, around: Surroundings) -> Card:
@@ -296,8 +150,8 @@ def _instance_group(group: Mapping[str, object]) -> Card:
 
 
 _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
-    "AWS::EC2::SecurityGroup": _security_group,
-    "AWS::EC2::VPC": _vpc,
+    "AWS::EC2::SecurityGroup": security_group_card,
+    "AWS::EC2::VPC": vpc_card,
     "AWS::EKS::Addon": _addon,
     "AWS::EKS::Cluster": _eks_cluster,
     "AWS::FSx::FileSystem": _file_system,

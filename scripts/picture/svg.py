@@ -6,7 +6,7 @@ from textwrap import wrap
 from xml.sax.saxutils import escape
 
 from scripts.picture.architecture import StackPicture, direct, groups, rows
-from scripts.picture.cards import Card
+from scripts.picture.card import Card
 
 _WIDTH = 1040
 _MARGIN = 14

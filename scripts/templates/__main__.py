@@ -7,13 +7,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from hyperpod_cdk import ConfigError, TooLargeError, load_config
-from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from scripts.templates.findings import template_findings
 from scripts.templates.package import write_package
 from scripts.templates.parameters import PLACEHOLDER
-from stacks.helm_chart import HelmChartMissingError, helm_chart
+from stacks.helm_chart import OFFICIAL_CHART, packaged_chart
 
 _REFUSED = 2
 _CDK_JSON = Path(__file__).parents[2] / "cdk.json"
@@ -28,7 +28,8 @@ def main() -> int:
     try:
         config = load_config(arguments.config)
         read_yaml(arguments.config).refuse(template_findings(config))
-        chart = helm_chart(config)
+        # What is not packaged is refused here: nobody can deploy templates with its placeholder.
+        chart = read_hyperpod_chart(packaged_chart(config) or OFFICIAL_CHART)
         check_chart(config, path=arguments.config, chart=chart)
         print(f"Synthesizing {arguments.config}; the CDK calls it {PLACEHOLDER} meanwhile")
         write_package(
@@ -37,7 +38,7 @@ def main() -> int:
             target=target,
             context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
         )
-    except (ConfigError, HelmChartMissingError, HyperPodChartError, TooLargeError) as error:
+    except (ConfigError, HyperPodChartError, TooLargeError) as error:
         print(error, file=sys.stderr)
         return _REFUSED
     for path in sorted(target.rglob("*")):

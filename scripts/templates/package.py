@@ -12,6 +12,7 @@ import aws_cdk as cdk
 import yaml
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 from scripts.templates.archives import write_asset
 from scripts.templates.document import Document, as_json, published
@@ -30,14 +31,14 @@ _DEPLOY = Path(__file__).with_name("deploy.sh")
 
 
 def write_package(
-    config: Config, *, chart: Path, target: Path, context: Mapping[str, Any]
+    config: Config, *, chart: HyperPodChart, target: Path, context: Mapping[str, Any]
 ) -> dict[str, Document]:
     """Write templates, assets, manifest, page and `deploy.sh`; return the templates by stack.
 
     Args:
         config: The configuration, of which `template_findings` finds nothing; its values are the
             parameters' defaults.
-        chart: Packaged chart of the HyperPod dependencies.
+        chart: Chart of the HyperPod dependencies.
         target: The folder, which is emptied first.
         context: Context of the app.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_cdk import Aws, Fn, Token
 
-from hyperpod_cdk.schema.errors import Path
+from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.section import Section
 from hyperpod_cdk.synthesis.template_parameters import ParameterNumber, ParameterText
 
@@ -40,7 +40,7 @@ class Parameter:
     label: str
     group: str
     definition: Mapping[str, Any]
-    paths: tuple[Path, ...] = ()
+    paths: tuple[KeyPath, ...] = ()
     condition: str | None = None
     is_token: bool = False
     is_fixed: bool = False

@@ -11,7 +11,7 @@ from hyperpod_cdk.facts.instance_types import instance_types
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig, OverrideVpcConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
-from hyperpod_cdk.schema.errors import Path
+from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.section import Section
 from hyperpod_cdk.storage.section import StorageConfig
 from scripts.templates.parameter import Parameter, definition
@@ -119,7 +119,7 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
 def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
     if config.storage is None:
         return
-    size: Path = ("storage", "capacity_gib")
+    size: KeyPath = ("storage", "capacity_gib")
     sizes = variants.accepted(size, range(_STEP_GIB, _MOST_GIB + 1, _STEP_GIB))
     own = config.storage.capacity_gib
     yield Parameter(
@@ -167,7 +167,7 @@ def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
 
 
 def _group(
-    group: NodeGroupConfig, *, path: Path, prefix: str, variants: Variants
+    group: NodeGroupConfig, *, path: KeyPath, prefix: str, variants: Variants
 ) -> Iterator[Parameter]:
     heading = f"Instance group {group.name}"
     types = list(group.types_with_paths())
@@ -216,7 +216,7 @@ def _group(
 
 
 def _existing_of_group(
-    group: NodeGroupConfig, *, path: Path, prefix: str, heading: str
+    group: NodeGroupConfig, *, path: KeyPath, prefix: str, heading: str
 ) -> Iterator[Parameter]:
     for key, name, label in (
         ("training_plan_arn", "TrainingPlanArn", "Training plan"),
@@ -253,7 +253,7 @@ def _existing(
     name: str,
     label: str,
     group: str = _DEPLOYMENT,
-    path: Path = ("cluster",),
+    path: KeyPath = ("cluster",),
 ) -> Parameter:
     """Return a parameter without a default: what exists in one account is in no other."""
     return Parameter(

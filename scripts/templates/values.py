@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
-from hyperpod_cdk.schema.errors import Path
+from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.section import Section
 
 Part = TypeVar("Part")
 
 
-def with_values(part: Part, values: Mapping[Path, object]) -> Part:
+def with_values(part: Part, values: Mapping[KeyPath, object]) -> Part:
     """Return a part of the configuration with values in place of others, which are not checked.
 
     Args:
@@ -20,10 +20,10 @@ def with_values(part: Part, values: Mapping[Path, object]) -> Part:
     return cast("Part", _with_values(part, values))
 
 
-def _with_values(part: Any, values: Mapping[Path, object]) -> object:  # noqa: ANN401 - any part
+def _with_values(part: Any, values: Mapping[KeyPath, object]) -> object:  # noqa: ANN401 - any part
     if () in values:
         return values[()]
-    inner: defaultdict[str | int, dict[Path, object]] = defaultdict(dict)
+    inner: defaultdict[str | int, dict[KeyPath, object]] = defaultdict(dict)
     for (step, *rest), value in values.items():
         inner[step][tuple(rest)] = value
     if isinstance(part, Section):

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.facts.instance_types import default_threads_per_core
-from hyperpod_cdk.schema.errors import Path, Severity
+from hyperpod_cdk.schema.errors import KeyPath, Severity
 
 
 class Variants:
@@ -26,11 +26,11 @@ class Variants:
         self._components = _installed(config)
         self._threads = _default_threads(config)
 
-    def accepted(self, path: Path, values: Iterable[str | int]) -> list[str | int]:
+    def accepted(self, path: KeyPath, values: Iterable[str | int]) -> list[str | int]:
         """Return those of some values that may be at a path."""
         return [value for value in values if self._accepts(path, value)]
 
-    def most(self, path: Path, *, least: int, most: int) -> int:
+    def most(self, path: KeyPath, *, least: int, most: int) -> int:
         """Return the greatest number that may be at a path, at least `least`."""
         while least < most:
             middle = (least + most + 1) // 2
@@ -40,7 +40,7 @@ class Variants:
                 most = middle - 1
         return least
 
-    def _accepts(self, path: Path, value: str | int) -> bool:
+    def _accepts(self, path: KeyPath, value: str | int) -> bool:
         try:
             config = Config.model_validate(_replaced(self._document, path, value))
         except ValidationError:

@@ -8,7 +8,7 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnet_rules import ZONES_FOUND_BY_NAME, ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.availability_zones import zone_id_prefix
-from hyperpod_cdk.schema.errors import Path
+from hyperpod_cdk.schema.errors import KeyPath
 from scripts.templates.parameter import Parameter, definition
 from scripts.templates.rules import Rules, assertion, distinct
 
@@ -99,12 +99,12 @@ def _index(config: Config, position: int) -> int:
     return zones.index(zone)
 
 
-def _places(config: Config, index: int) -> Iterator[Path]:
+def _places(config: Config, index: int) -> Iterator[KeyPath]:
     yield "network", _KEY, index
     zones = config.network.availability_zone_ids
     if zones is None:
         return
-    named: Mapping[Path, str | None] = {
+    named: Mapping[KeyPath, str | None] = {
         **{
             ("network", "hyperpod_subnets", position, "availability_zone_id"): (
                 subnet.availability_zone_id

@@ -8,7 +8,7 @@ import json
 import sys
 
 from rehearsal.kubernetes import KubernetesApi, Principal, static_tokens
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 
 TOKEN = "k8s-aws-v1.benchmark"  # noqa: S105 - known to this API only
 

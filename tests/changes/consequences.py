@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from typing import Any
 
-from rehearsal.aws.cloudformation.resource_schemas import schema_of, values_at
+from aws_reference.resource_schemas import schema_of, values_at
 
 Template = Mapping[str, Any]
 Templates = Mapping[str, Template]
@@ -180,7 +180,7 @@ def _require_schemas(templates: Templates) -> None:
     lacking = sorted(kind for kind in kinds if kind.startswith("AWS::") and not schema_of(kind))
     if lacking:
         raise LookupError(
-            f"{', '.join(lacking)}: add to TYPES of scripts/generate_resource_schemas.py and run it"
+            f"{', '.join(lacking)}: add to TYPES of scripts/generate/resource_schemas.py and run it"
         )
 
 

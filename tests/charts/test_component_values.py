@@ -1,7 +1,5 @@
 """The toggles as values of the official chart, and as objects of every chart that is at hand."""
 
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +7,14 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.helm.dependency_values import dependency_values
-from rehearsal.layer_binaries import layer_binaries
-from rehearsal.stage import STAND_IN
+from rehearsal.chart_choice import STAND_IN
 from scripts.charts.manifest import parse_objects
 from stacks.helm_chart import OFFICIAL_CHART
 from tests.conftest import Configure
+from tests.support.chart_rendering import template
 from tests.support.component_cases import (
     CASES,
     NAMESPACE,
@@ -52,7 +51,10 @@ def test_exactly_the_components_that_are_on_are_rendered(
 ) -> None:
     config = configure(CASES[name])
     values = values_for_chart(
-        chart, helm=config.helm, region=REGION, instance_types=config.cluster.instance_types
+        read_hyperpod_chart(chart),
+        helm=config.helm,
+        region=REGION,
+        instance_types=config.cluster.instance_types,
     )
 
     on = [component for component, is_on in config.components.switches().items() if is_on]
@@ -62,20 +64,9 @@ def test_exactly_the_components_that_are_on_are_rendered(
 
 
 def rendered(chart: Path, *, values: dict[str, Any], home: Path) -> set[str]:
-    file = home / "values.json"
-    file.write_text(json.dumps(values))
-    helm = layer_binaries().helm
-    arguments = ["template", RELEASE, str(chart), "--namespace", NAMESPACE, "--include-crds"]
-    done = subprocess.run(
-        [helm, *arguments, "--values", file],
-        env={"HOME": str(home)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return {identity(item) for item in parse_objects(done.stdout).values()}
+    arguments = (RELEASE, chart, "--namespace", NAMESPACE, "--include-crds")
+    text = template(*arguments, values=values, home=home)
+    return {identity(item) for item in parse_objects(text).values()}
 
 
 def identity(item: dict[str, Any]) -> str:

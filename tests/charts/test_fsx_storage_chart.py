@@ -1,8 +1,5 @@
 """What the chart fsx-storage renders with the real helm, and the values it refuses."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +7,10 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
-from rehearsal.layer_binaries import layer_binaries
+from tests.support.chart_rendering import assert_valid_for_kubernetes, helm, template
 from tests.support.configs import REPOSITORY
 
 CHART = REPOSITORY / "charts" / "fsx-storage"
-KUBERNETES = "1.34"
 VALUES: dict[str, Any] = {
     "fileSystemId": "fs-0123456789abcdef0",
     "dnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
@@ -22,25 +18,9 @@ VALUES: dict[str, Any] = {
 }
 
 
-def helm(
-    directory: Path, *arguments: str, values: dict[str, Any]
-) -> subprocess.CompletedProcess[str]:
-    file = directory / "values.json"
-    file.write_text(json.dumps(values))
-    return subprocess.run(
-        [layer_binaries().helm, *arguments, "--values", file],
-        capture_output=True,
-        text=True,
-        env={"HOME": str(directory)},
-        timeout=60,
-        check=False,
-    )
-
-
 def render(directory: Path, values: dict[str, Any]) -> dict[str, Any]:
-    done = helm(directory, "template", "lustre", str(CHART), values=values)
-    assert done.returncode == 0, done.stderr
-    return {document["kind"]: document for document in yaml.safe_load_all(done.stdout)}
+    rendered = template("lustre", CHART, values=values, home=directory)
+    return {document["kind"]: document for document in yaml.safe_load_all(rendered)}
 
 
 def test_default_objects(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
@@ -48,17 +28,7 @@ def test_default_objects(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
 
 
 def test_objects_are_valid_for_kubernetes(tmp_path: Path) -> None:
-    manifest = tmp_path / "manifest.yaml"
-    manifest.write_text(yaml.safe_dump_all(render(tmp_path, VALUES).values()))
-    validate = Path(sys.executable).with_name("kubernetes-validate")
-    done = subprocess.run(
-        [validate, "--strict", "--kubernetes-version", KUBERNETES, manifest],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_valid_for_kubernetes(render(tmp_path, VALUES).values(), folder=tmp_path)
 
 
 def test_values_reach_the_volume_and_the_claim(tmp_path: Path) -> None:
@@ -74,14 +44,14 @@ def test_a_grown_file_system_leaves_the_claim_as_it_is(tmp_path: Path) -> None:
 
 
 def test_lint_finds_nothing(tmp_path: Path) -> None:
-    done = helm(tmp_path, "lint", "--strict", str(CHART), values=VALUES)
+    done = helm("lint", "--strict", CHART, values=VALUES, home=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("key", ["fileSystemId", "dnsName", "mountName"])
 def test_a_missing_value_is_refused(key: str, tmp_path: Path) -> None:
     values = {name: value for name, value in VALUES.items() if name != key}
-    done = helm(tmp_path, "template", "lustre", str(CHART), values=values)
+    done = helm("template", "lustre", CHART, values=values, home=tmp_path)
     assert done.returncode != 0
     assert key in done.stderr
 
@@ -106,6 +76,6 @@ def test_a_missing_value_is_refused(key: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_value_is_refused(key: str, value: object, tmp_path: Path) -> None:
-    done = helm(tmp_path, "template", "lustre", str(CHART), values={**VALUES, key: value})
+    done = helm("template", "lustre", CHART, values={**VALUES, key: value}, home=tmp_path)
     assert done.returncode != 0
     assert key in done.stderr

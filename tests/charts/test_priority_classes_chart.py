@@ -1,19 +1,15 @@
 """What the chart priority-classes renders with the real helm, and the values it refuses."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from rehearsal.layer_binaries import layer_binaries
+from tests.support.chart_rendering import assert_valid_for_kubernetes, helm, template
 from tests.support.configs import REPOSITORY
 
 CHART = REPOSITORY / "charts" / "priority-classes"
-KUBERNETES = "1.34"
 TRAINING = {"name": "training", "value": 10000}
 COMPLETE = {
     "name": "best-effort.v2",
@@ -24,25 +20,9 @@ COMPLETE = {
 }
 
 
-def helm(command: str, values: object, home: Path) -> subprocess.CompletedProcess[str]:
-    file = home / "values.json"
-    file.write_text(json.dumps(values))
-    name = [] if command == "lint" else ["classes"]
-    strict = ["--strict"] if command == "lint" else []
-    return subprocess.run(
-        [layer_binaries().helm, command, *strict, *name, CHART, "--values", file],
-        capture_output=True,
-        text=True,
-        env={"HOME": str(home)},
-        timeout=60,
-        check=False,
-    )
-
-
 def render(*classes: dict[str, Any], home: Path) -> list[dict[str, Any]]:
-    done = helm("template", {"classes": classes}, home)
-    assert done.returncode == 0, done.stderr
-    return list(yaml.safe_load_all(done.stdout))
+    rendered = template("classes", CHART, values={"classes": classes}, home=home)
+    return list(yaml.safe_load_all(rendered))
 
 
 def test_everything_given_arrives(tmp_path: Path) -> None:
@@ -82,21 +62,13 @@ def test_the_greatest_value_stays_a_whole_number(tmp_path: Path) -> None:
 
 
 def test_objects_are_valid_for_kubernetes(tmp_path: Path) -> None:
-    manifest = tmp_path / "manifest.yaml"
-    manifest.write_text(yaml.safe_dump_all(render(TRAINING, COMPLETE, home=tmp_path)))
-    validate = Path(sys.executable).with_name("kubernetes-validate")
-    done = subprocess.run(
-        [validate, "--strict", "--kubernetes-version", KUBERNETES, manifest],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    objects = render(TRAINING, COMPLETE, home=tmp_path)
+
+    assert_valid_for_kubernetes(objects, folder=tmp_path)
 
 
 def test_lint_finds_nothing(tmp_path: Path) -> None:
-    done = helm("lint", {"classes": [TRAINING, COMPLETE]}, tmp_path)
+    done = helm("lint", "--strict", CHART, values={"classes": [TRAINING, COMPLETE]}, home=tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -132,7 +104,7 @@ def test_lint_finds_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_value_is_refused(values: object, message: str, tmp_path: Path) -> None:
-    done = helm("template", values, tmp_path)
+    done = helm("template", "classes", CHART, values=values, home=tmp_path)
 
     assert done.returncode != 0
     assert message in done.stderr

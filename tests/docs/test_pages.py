@@ -3,21 +3,25 @@
 import ast
 import importlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import hyperpod_cdk
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
-from scripts.generate_config_reference import render
+from scripts.generate import api_reference
+from scripts.generate.config_reference import keys
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
 _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 _COMMAND = re.compile(r"(?:^|`)make ([a-z][a-z-]*)", re.MULTILINE)
-_KEY = re.compile(r"`((?:network|eks|storage|helm|cluster)\.[a-z_.\[\]]+)`")
+_KEY = re.compile(
+    r"`((?:network|eks|storage|helm|cluster|lifecycle_scripts)\.(?!amazonaws)[a-z_.\[\]]*[a-z\]])`"
+)
+_FILE = re.compile(r"`([\w./<>-]+/[\w.<>-]*)`")
 _TREE_ENTRY = re.compile(r"^([\w./]+)  +\S", re.MULTILINE)
 
 
@@ -40,18 +44,38 @@ def test_commands_are_targets_of_make(page: Path) -> None:
     assert {name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)} == set()
 
 
-def test_keys_are_keys_of_the_configuration(readme: str) -> None:
-    keys = set(_keys_of(render()))
-    named = set(_KEY.findall(readme))
-    assert named
-    assert named - keys == set()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_keys_are_keys_of_the_configuration(page: Path) -> None:
+    named = {_without_index(key) for key in _KEY.findall(page.read_text("utf-8"))}
+    assert named - {_without_index(key) for key in keys()} == set()
 
 
-def test_the_tree_names_what_exists(readme: str) -> None:
-    tree = readme.split("## Repository")[1].split("```")[1]
-    entries = _TREE_ENTRY.findall(tree)
-    assert "stacks/" in entries
+def test_keys_are_found(readme: str) -> None:
+    assert len(_KEY.findall(readme)) > 3
+
+
+def test_the_rooms_are_the_folders_at_the_top() -> None:
+    page = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
+    entries = _TREE_ENTRY.findall(page.split("## Rooms")[1].split("```")[1])
+    ignored = (REPOSITORY / ".gitignore").read_text("utf-8")
+    folders = {
+        path.name
+        for path in REPOSITORY.iterdir()
+        if path.is_dir() and path.name[0] != "." and f"{path.name}/" not in ignored
+    }
     assert [entry for entry in entries if not (REPOSITORY / entry).exists()] == []
+    assert {entry.partition("/")[0] for entry in entries} - {"app.py"} == folders
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    page = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
+    roots = [
+        REPOSITORY / root for root in ("", "constructs/hyperpod_cdk", "lambda/provisioner", "docs")
+    ]
+    rows = "\n".join(line for line in page.splitlines() if line.startswith("|"))
+    named = [name for name in _FILE.findall(rows) if "<" not in name]
+    assert len(named) > 60
+    assert [name for name in named if not any((root / name).exists() for root in roots)] == []
 
 
 def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
@@ -64,20 +88,6 @@ def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refusal:
         load_config(file)
     assert str(refusal.value) == f"{file}:{shown[1]}"
-
-
-def test_prices_are_of_the_default_configuration(readme: str) -> None:
-    config = load_config(CONFIG_FOLDER / "default.yaml")
-    assert config.storage is not None
-    lines = [
-        *(
-            f"`{group.name}`, {group.instance_count} {group.instance_type} "
-            for group in config.cluster.instance_groups
-        ),
-        f"FSx for Lustre, {config.storage.capacity_gib} GiB at "
-        f"{config.storage.throughput_mbps_per_tib} MB/s/TiB ",
-    ]
-    assert [line for line in lines if f"| {line}|" not in readme] == []
 
 
 def test_every_shipped_configuration_is_named(readme: str) -> None:
@@ -103,16 +113,19 @@ def test_python_examples_import_what_exists(page: Path) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/helm.md"])
-def test_python_examples_are_found(page: str) -> None:
-    blocks = _PYTHON.findall((REPOSITORY / page).read_text("utf-8"))
+def test_python_examples_are_found() -> None:
+    blocks = _PYTHON.findall((REPOSITORY / "docs" / "helm.md").read_text("utf-8"))
     assert any("hyperpod_cdk" in block for block in blocks)
 
 
-def _keys_of(page: str) -> Iterator[str]:
-    section = ""
-    for line in page.splitlines():
-        if line.startswith("## "):
-            section = line.removeprefix("## ").strip("`")
-        elif line.startswith("| `") and "." not in line.split("`")[1]:
-            yield f"{section}.{line.split('`')[1]}"
+def _without_index(key: str) -> str:
+    """Return a key as pages write it where it stands in several sections."""
+    return key.replace("[]", "")
+
+
+def test_the_api_reference_has_every_public_name() -> None:
+    stale = "docs/api.md is stale: run `python -m scripts.generate.api_reference`"
+    assert api_reference.TARGET.read_text("utf-8") == api_reference.render(), stale
+    assert set(dir(hyperpod_cdk)) == set(
+        re.findall(r"^::: \S+\.(\w+)$", api_reference.render(), re.MULTILINE)
+    )

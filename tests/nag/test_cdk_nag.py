@@ -10,6 +10,7 @@ from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 from stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
@@ -64,7 +65,7 @@ def test_no_option_opens_a_finding(
 
 
 def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart: Path) -> None:
-    add_stacks(app, config=default_config, chart=chart)
+    add_stacks(app, config=default_config, chart=read_hyperpod_chart(chart))
 
     given = acknowledgments(app)
 

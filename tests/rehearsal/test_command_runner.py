@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.process import CommandRunner
+from rehearsal.command_runner import CommandRunner
 
 _PROGRAM = """
 import json, os, sys

@@ -19,9 +19,9 @@ from rehearsal.verification.inspection import (
     allow_termination,
     delete_file_systems,
     left_behind,
-    stack_names,
     wait_for_nodes,
 )
+from stacks.names import stack_names
 from tests.conftest import Configure
 from tests.support.assembly import synthesized
 from tests.support.template_package import template_package
@@ -127,7 +127,7 @@ def test_they_are_deployed_updated_and_destroyed(
     subnets = [{"cidr": "10.1.0.0/16"}]
     by_name = {"availability_zone_ids": None, "hyperpod_subnets": subnets}
     config = configure({"network": by_name})
-    stacks = stack_names("ml", storage=True)
+    stacks = list(stack_names(config).values())
     with account(config, region="us-west-2", package=package, home=tmp_path) as own:
         clients = own.environment.clients
         done = own.deploy()
@@ -161,8 +161,8 @@ def test_they_are_deployed_updated_and_destroyed(
             if stack == "ml-platform":
                 delete_file_systems(clients)
             own.aws("cloudformation", "delete-stack", "--stack-name", stack)
-            own.aws("cloudformation", "wait", "stack-delete-complete", "--stack-name", stack)
-        own.aws("s3", "rb", "--force", f"s3://{BUCKET}")
+            waiter = clients("cloudformation").get_waiter("stack_delete_complete")
+            waiter.wait(StackName=stack, WaiterConfig={"Delay": 1})
         assert left_behind(own.environment, stacks=stacks) == []
 
 

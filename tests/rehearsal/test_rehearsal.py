@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from rehearsal.environment import ALLOWED_CALLS
 from tests.support.configs import REPOSITORY
 from tests.support.needed_statements import needed_though_listed, unneeded
+from tests.support.walk_through import blocks, checkout, matches, outputs
 
 _PLATFORM_OUTPUTS = {
     "GrantAdminCommand",
@@ -34,10 +36,10 @@ _PLATFORM_OUTPUTS = {
 }
 
 
-def _start(*arguments: str) -> subprocess.Popen[str]:
+def _start(*arguments: str, directory: Path = REPOSITORY) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "rehearsal", "run", *arguments],
-        cwd=REPOSITORY,
+        cwd=directory,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -64,20 +66,64 @@ def _state(pid: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the rehearsal of the default configuration works."""
-    return tmp_path_factory.mktemp("rehearsal")
+def checkout_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout in which the default configuration is rehearsed."""
+    return checkout(tmp_path_factory.mktemp("checkout"))
 
 
 @pytest.fixture(scope="module")
-def rehearsed(directory: Path) -> tuple[int, str, dict[str, Any]]:
+def directory(checkout_folder: Path) -> Path:
+    """Where that rehearsal works."""
+    return checkout_folder / "build" / "rehearsal"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A rehearsal that stays up, and what it printed until then."""
+
+    process: subprocess.Popen[str]
+    printed: str
+
+
+@pytest.fixture(scope="module")
+def kept(checkout_folder: Path) -> Iterator[Kept]:
+    """A rehearsal of the default configuration, verified and up."""
+    process = _start("--keep", directory=checkout_folder)
+    assert process.stdout is not None
+    printed = ""
+    for line in process.stdout:
+        printed += line
+        if "Ctrl-C" in line:
+            break
+    yield Kept(process, printed)
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.slow(seconds=65)
+def test_the_walk_through_prints_what_it_shows(kept: Kept, checkout_folder: Path) -> None:
+    first, *others = blocks(REPOSITORY / "docs" / "walk-through.md")
+    assert first.commands == "make rehearse KEEP=1\n"
+    assert matches(first.shown, kept.printed), kept.printed
+
+    ran = zip(others, outputs(others, directory=checkout_folder), strict=True)
+    assert [
+        f"{block.commands}{printed}{code}"
+        for block, (printed, code) in ran
+        if (code != 0) != block.fails or not matches(block.shown or "…", printed)
+    ] == []
+
+
+@pytest.fixture(scope="module")
+def rehearsed(kept: Kept, directory: Path) -> tuple[int, str, dict[str, Any]]:
     """Exit code, output and report of a rehearsal of the default configuration."""
-    process = _start("--work-directory", str(directory))
-    output, _ = process.communicate(timeout=300)
-    return process.returncode, output, json.loads((directory / "report.json").read_text())
+    kept.process.send_signal(signal.SIGINT)
+    output, _ = kept.process.communicate(timeout=300)
+    report = json.loads((directory / "report.json").read_text())
+    return kept.process.returncode, kept.printed + output, report
 
 
-@pytest.mark.slow(seconds=35)
+@pytest.mark.slow(seconds=10)
 def test_the_default_configuration_deploys_verifies_and_goes(
     rehearsed: tuple[int, str, dict[str, Any]],
 ) -> None:

@@ -13,7 +13,7 @@ from tests.support.configs import REPOSITORY
 
 _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 _WAITS = """
-from rehearsal.process import raise_on_interrupts, wait_for_interrupt
+from rehearsal.signals import raise_on_interrupts, wait_for_interrupt
 raise_on_interrupts()
 try:
     print("waits", flush=True)
@@ -24,8 +24,9 @@ except KeyboardInterrupt:
 _CHILD = """
 import os
 from pathlib import Path
-from rehearsal import process
-child = process.start(["cat", "/proc/self/status"], environment=os.environ, directory=Path.cwd())
+from rehearsal import command_runner
+cat = ["cat", "/proc/self/status"]
+child = command_runner.start(cat, environment=os.environ, directory=Path.cwd())
 print(child.communicate()[0])
 """
 

@@ -11,7 +11,7 @@ from hyperpod_cdk import Config
 from scripts.account import (
     AccountError,
     Environment,
-    environment,
+    caller_of,
     main,
     refuse_orphaned_storage,
     refuse_unless_bootstrapped,
@@ -20,7 +20,7 @@ from tests.conftest import Configure
 from tests.support.provisioner.fake_s3 import client_error
 
 CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"}
-PLACE = Environment(account="111122223333", region="us-west-2", caller=CALLER["Arn"])
+ENVIRONMENT = Environment(partition="aws", account="111122223333", region="us-west-2")
 
 
 class Session:
@@ -30,6 +30,9 @@ class Session:
         self.region_name = region
         self._answer = answer
         self.asked_in: str | None = None
+
+    def get_partition_for_region(self, _region: str) -> str:
+        return "aws"
 
     def client(self, _service: str, *, region_name: str) -> "Session":
         self.asked_in = region_name
@@ -73,8 +76,8 @@ def test_the_region_of_the_configuration_wins_then_that_of_the_environment(
     monkeypatch.setenv("AWS_REGION", variable)
     config = _in_region(configure, written)
     asked = session(CALLER, region=of_session)
-    found = environment(config, session=asked)
-    assert (found.account, found.region) == ("111122223333", used)
+    found = caller_of(config, session=asked).environment
+    assert found == Environment(partition="aws", account="111122223333", region=used)
     assert cast("Session", asked).asked_in == used
 
 
@@ -109,7 +112,7 @@ def test_no_account_is_told_in_one_line(
 ) -> None:
     monkeypatch.delenv("AWS_REGION", raising=False)
     with pytest.raises(AccountError) as refused:
-        environment(_in_region(configure, region), session=session(answer))
+        caller_of(_in_region(configure, region), session=session(answer))
     assert str(refused.value).startswith(said)
     assert "\n" not in str(refused.value)
 
@@ -134,10 +137,10 @@ def test_no_account_is_told_in_one_line(
 def test_an_account_that_is_not_bootstrapped_is_refused(answer: object, said: str | None) -> None:
     path = Path("mine.yaml")
     if said is None:
-        refuse_unless_bootstrapped(PLACE, session=session(answer), config_path=path)
+        refuse_unless_bootstrapped(ENVIRONMENT, session=session(answer), config_path=path)
         return
     with pytest.raises(AccountError) as refused:
-        refuse_unless_bootstrapped(PLACE, session=session(answer), config_path=path)
+        refuse_unless_bootstrapped(ENVIRONMENT, session=session(answer), config_path=path)
     assert str(refused.value) == said
 
 
@@ -153,10 +156,14 @@ def test_a_deployed_file_system_keeps_its_driver(
     configure: Configure, storage: dict[str, None], answer: object, *, refused: bool
 ) -> None:
     if not refused:
-        refuse_orphaned_storage(configure(storage), place=PLACE, session=session(answer))
+        refuse_orphaned_storage(
+            configure(storage), environment=ENVIRONMENT, session=session(answer)
+        )
         return
     with pytest.raises(AccountError, match=r"^storage: null takes the FSx CSI driver from"):
-        refuse_orphaned_storage(configure(storage), place=PLACE, session=session(answer))
+        refuse_orphaned_storage(
+            configure(storage), environment=ENVIRONMENT, session=session(answer)
+        )
 
 
 def test_the_command_line(

@@ -7,23 +7,24 @@ from typing import Any
 import pytest
 from policy_sentry.querying.actions import get_action_data
 
+from aws_reference.action_resources import action_resources
 from hyperpod_cdk import load_config
 from provisioner.framework import consent
-from rehearsal.aws.iam.action_resources import action_resources
+from scripts.account import Environment
 from scripts.deployer_policy import __main__ as command
 from scripts.deployer_policy import deployer
 from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A_ROLE, size, split
-from scripts.deployer_policy.names import Names, Place
+from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
 from scripts.deployer_policy.policies import Policies, policies_of
 from scripts.picture.templates import Address, Resource
+from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
-from tests.rehearsal.aws.test_action_resources import YOUNGER
 from tests.support.configs import EVERY_FIELD, REPOSITORY
 from tests.test_packages import imported
 
 ACCOUNT = "111122223333"
-PLACE = Place(partition="aws", region="us-west-2", account=ACCOUNT)
+ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
 KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 LINKED = {"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}
 CONFIGS: list[Any] = [
@@ -37,12 +38,12 @@ CONFIGS: list[Any] = [
 def policies(request: pytest.FixtureRequest, configure: Configure, assemble: Assemble) -> Policies:
     changes = request.param
     config = load_config(changes) if isinstance(changes, Path) else configure(changes)
-    return policies_of(assemble(config).directory, deployment=config.name, place=PLACE)
+    return policies_of(assemble(config).directory, deployment=config.name, environment=ENVIRONMENT)
 
 
 @pytest.fixture
 def default(configure: Configure, assemble: Assemble) -> Policies:
-    return policies_of(assemble(configure({})).directory, deployment="ml", place=PLACE)
+    return policies_of(assemble(configure({})).directory, deployment="ml", environment=ENVIRONMENT)
 
 
 def statements(policies: Policies) -> list[dict[str, Any]]:
@@ -134,14 +135,16 @@ def test_keys_are_used_if_they_are_named(keys: list[str]) -> None:
         deletion_policy="",
         needs=(),
     )
-    names = Names(deployment="ml", place=PLACE, resources=[cluster])
+    names = Names(deployment="ml", environment=ENVIRONMENT, resources=[cluster])
     found = {need.action: need.resources for need in needs({}, names)}
 
     assert found.get("kms:CreateGrant", ()) == tuple(keys)
 
 
 def test_a_linked_bucket_is_asked_for_its_policy(configure: Configure, assemble: Assemble) -> None:
-    linked = policies_of(assemble(configure(LINKED)).directory, deployment="ml", place=PLACE)
+    linked = policies_of(
+        assemble(configure(LINKED)).directory, deployment="ml", environment=ENVIRONMENT
+    )
     roles = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role"
 
     assert "arn:aws:s3:::bucket" in allowed_on(linked, "s3:GetBucketPolicy")
@@ -185,6 +188,8 @@ def test_scripts_that_call_aws_are_known() -> None:
         "scripts/deletion_check.py",
         # Asks who it is, which is always allowed.
         "scripts/deployer_policy/__main__.py",
+        # Asks for the ID of a zone that is given by name; before there is a configuration.
+        "scripts/init/zone_names.py",
     }
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hyperpod_cdk.helm.chart.rules import CHART_CHECKS
 from scripts import validate
+
+GROUPS = "[{name: worker, instance_type: ml.g5.xlarge, instance_count: 1}]"
 
 
 def run(
@@ -39,7 +42,9 @@ def test_it_lists_stacks_groups_and_warnings(
     ]
     assert "kept for ever" in lines[3]
     assert lines[5].strip() == "- worker-group-1: 1 x ml.g5.12xlarge"
-    assert lines[-1].startswith("WARNING eks.admins: [] lets nobody into the Kubernetes cluster")
+    assert lines[7].startswith("Cost at list prices of ")
+    warning = "WARNING eks.admins: [] lets nobody into the Kubernetes cluster"
+    assert any(line.startswith(warning) for line in lines[8:])
 
 
 def test_without_storage_there_is_no_storage_stack(
@@ -48,6 +53,35 @@ def test_without_storage_there_is_no_storage_stack(
     _, lines, _ = run(monkeypatch, capsys, repository / "config" / "spot-dev.yaml")
     assert not any("-storage" in line for line in lines)
     assert any(" or ml.g5.4xlarge or " in line for line in lines)
+
+
+def test_without_the_packaged_chart_it_names_what_is_not_checked(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    repository: Path,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, lines, _ = run(monkeypatch, capsys, repository / "config" / "default.yaml")
+    assert code == 0
+    assert lines[-1].startswith("WARNING helm.chart: null is the official chart, which is not pack")
+    for name in CHART_CHECKS:
+        assert name in lines[-1]
+
+
+def test_what_the_chart_lacks_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    chart, path = tmp_path / "chart", tmp_path / "mine.yaml"
+    chart.mkdir()
+    (chart / "Chart.yaml").write_text("name: chart\n")
+    path.write_text(
+        f"name: ml\ncluster: {{instance_groups: {GROUPS}}}\n"
+        f"helm:\n  chart: {chart}\n  values: {{mpi-operater: {{}}}}\n"
+    )
+    code, lines, error = run(monkeypatch, capsys, path)
+    assert (code, lines) == (2, [])
+    assert error.startswith(f"{path}:5: helm.values.mpi-operater: ")
 
 
 def test_a_configuration_that_cannot_be_deployed_is_refused(

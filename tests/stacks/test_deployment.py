@@ -9,6 +9,7 @@ import pytest
 
 from hyperpod_cdk import Config, ConfigError
 from hyperpod_cdk.checks import findings
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.schema.errors import Severity
 from stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
@@ -245,7 +246,7 @@ def test_each_warning_of_the_checks_is_shown_once(
     }
     app = new_app(tmp_path)
 
-    add_stacks(app, config=config, chart=chart)
+    add_stacks(app, config=config, chart=read_hyperpod_chart(chart))
 
     shown = [
         str(entry.data)
@@ -273,7 +274,7 @@ def test_a_configuration_made_in_python_is_refused_as_a_file_is(
     app = new_app(tmp_path)
 
     with pytest.raises(ConfigError) as caught:
-        add_stacks(app, config=config, chart=chart)
+        add_stacks(app, config=config, chart=read_hyperpod_chart(chart))
 
     (line,) = caught.value.lines
     assert line.startswith("ml: network.hyperpod_subnets[0].cidr: '10.1.0.0/24' has 251 usable")

@@ -65,11 +65,25 @@ class AppProcess:
 
 
 def start_app(
-    directory: Path, *, output: Path, context: Mapping[str, Any] | None = None
+    directory: Path,
+    *,
+    output: Path,
+    context: Mapping[str, Any] | None = None,
+    first_on_path: Path | None = None,
 ) -> AppProcess:
-    """Start the app in `directory`, with the context that the CLI would pass, if any."""
+    """Start the app in `directory`.
+
+    Args:
+        directory: Where.
+        output: Directory to synthesize into.
+        context: What the CLI would pass. Default: nothing, as without the CLI.
+        first_on_path: A folder of commands that come before all others. Default: none.
+    """
+    bare = bare_environment()
+    folders = [*([str(first_on_path)] if first_on_path is not None else []), bare["PATH"]]
     environment = {
-        **bare_environment(),
+        **bare,
+        "PATH": os.pathsep.join(folders),
         "CDK_OUTDIR": str(output),
         **({"CDK_CONTEXT_JSON": json.dumps(context)} if context is not None else {}),
     }

@@ -10,6 +10,7 @@ import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from stacks.deployment import add_stacks
 
 _CDK_JSON = Path(__file__).resolve().parents[2] / "cdk.json"
@@ -54,16 +55,17 @@ class Assembly:
         return artifact
 
 
-def new_app(directory: Path, *, validate: bool = True) -> cdk.App:
+def new_app(directory: Path, *, validate: bool = True, assets: bool = False) -> cdk.App:
     """Return an app with the project's feature flags that writes into `directory`.
 
     Args:
         directory: Where to.
         validate: Whether CDK validates the templates, which takes more than half of a synthesis.
+        assets: Whether assets are made too, which a deployment needs.
     """
     context = json.loads(_CDK_JSON.read_text("utf-8"))["context"]
     return cdk.App(
-        context={**context, **FAST},
+        context=context if assets else {**context, **FAST},
         outdir=str(directory),
         builtin_cloud_formation_validation=validate,
     )
@@ -82,7 +84,7 @@ def synthesized(
         validate: Whether CDK validates the templates.
     """
     app = new_app(directory, validate=validate)
-    add_stacks(app, config=config, chart=chart)
+    add_stacks(app, config=config, chart=read_hyperpod_chart(chart))
     if nag:
         cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app), NIST80053R5Checks(app))
     try:

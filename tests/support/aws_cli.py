@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal.environment import RehearsalEnvironment
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 
 _SECONDS = 60
 

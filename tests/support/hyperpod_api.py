@@ -14,6 +14,7 @@ ROLE = "arn:aws:iam::000000000000:role/ml-execution-role"
 EKS_CLUSTER = "arn:aws:eks:us-west-2:000000000000:cluster/ml"
 START = 1_800_000_000.0
 LONG = 1_000.0
+CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 
 
 def group(name: str = "workers", count: int = 2, **members: Any) -> dict[str, Any]:
@@ -134,3 +135,17 @@ def subject(**options: Any) -> Subject:
     """Return a service on a fake clock."""
     clock = FakeClock()
     return Subject(service=HyperPodService(clock=clock, **options), clock=clock)
+
+
+def running(**options: Any) -> Subject:
+    """Return a subject with a cluster of two nodes in group a and one in group b."""
+    api = subject(**options)
+    api.create(group("a", 2), group("b", 1), **CONTINUOUS)
+    api.wait()
+    return api
+
+
+def ids(api: Subject, group_name: str = "") -> list[str]:
+    """Return the ids of a group's nodes, or of all."""
+    nodes = api.nodes(InstanceGroupNameContains=group_name) if group_name else api.nodes()
+    return [node["InstanceId"] for node in nodes]

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from rehearsal.kubernetes import KubernetesApi, Principal, Reads, static_tokens
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 from tests.support.configs import REPOSITORY
 
 ADMIN = "admin-token"

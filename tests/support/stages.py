@@ -7,10 +7,11 @@ from pathlib import Path
 
 from app import main
 from hyperpod_cdk import load_config
+from rehearsal.chart_choice import choose_chart
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
-from rehearsal.stage import Stage, choose_chart
+from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of
 from tests.support.answers import checked
 from tests.support.configs import CONFIG_FOLDER
@@ -63,7 +64,7 @@ def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator
         account=account_of(config),
         region=config.region,
         kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
-        eks_cluster_name=f"{config.name}-eks",
+        eks_cluster_name=config.eks_cluster_name,
         log_file=directory / "local-aws.log",
     ) as environment:
         checks = replace(environment, clients=checked(environment.clients))

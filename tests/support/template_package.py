@@ -8,7 +8,8 @@ import pytest
 from filelock import FileLock
 
 from hyperpod_cdk import load_config
-from rehearsal.stage import STAND_IN
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from rehearsal.chart_choice import STAND_IN
 from scripts.templates.package import write_package
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
@@ -31,4 +32,4 @@ def write_default_package(folder: Path) -> None:
     """Write the folder for the default configuration."""
     context = json.loads((REPOSITORY / "cdk.json").read_text("utf-8"))["context"]
     config = load_config(CONFIG_FOLDER / "default.yaml")
-    write_package(config, chart=STAND_IN, target=folder, context=context)
+    write_package(config, chart=read_hyperpod_chart(STAND_IN), target=folder, context=context)

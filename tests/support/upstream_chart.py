@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 
 PATH = "helm_chart/HyperPodHelmChart"
 _REGIONS = """\

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, Path, warning
+from hyperpod_cdk.schema.errors import Finding, KeyPath, warning
 
 _SECRET = re.compile(
     r"(password|passwd|passphrase|secret|token|credential|(api|access|private)[-_]?key)s?$",
@@ -28,7 +28,7 @@ def secret_values(config: Config) -> Iterator[Finding]:
         )
 
 
-def _secrets(node: object, path: Path) -> Iterator[tuple[Path, str]]:
+def _secrets(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """Yield where a secret is, and the name that says so."""
     if isinstance(node, list):
         for index, item in enumerate(node):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.daemon_sets import room_for_pods
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
-from hyperpod_cdk.schema.errors import Finding, Path, error, warning
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 # Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' components.
 _DNS_PODS = {"CoreDNS": 2}
@@ -18,7 +18,7 @@ _STORAGE_PODS = {"FSx CSI controller": 2}
 # https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
 _TOLERATED_BY_COREDNS = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-plane")
 _REPELLING = ("NoSchedule", "NoExecute")
-_PATH: Path = ("cluster", "instance_groups")
+_PATH: KeyPath = ("cluster", "instance_groups")
 
 
 def system_pods(config: Config) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.schema.errors import Finding, Path, error, warning
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 
 def training_plans(config: Config) -> Iterator[Finding]:
@@ -22,7 +22,7 @@ def training_plans(config: Config) -> Iterator[Finding]:
 
 
 def _zone_findings(
-    group: NodeGroupConfig, *, where: Path, network: NetworkConfig
+    group: NodeGroupConfig, *, where: KeyPath, network: NetworkConfig
 ) -> Iterator[Finding]:
     subnet = subnet_for(group, network)
     if group.override_vpc is not None:

@@ -17,7 +17,7 @@ from hyperpod_cdk.config.location_rules import location_findings
 from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.helm.components import ComponentsConfig
+from hyperpod_cdk.helm.components.section import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
@@ -86,6 +86,11 @@ class Config(Section):
 
     tags: Tags = Field(default_factory=dict)
     """Tags for every resource, at most 46. Default: none."""
+
+    @property
+    def eks_cluster_name(self) -> str:
+        """Name of the EKS cluster."""
+        return f"{self.name}-eks"
 
     @cached_property
     def components(self) -> ComponentsConfig:

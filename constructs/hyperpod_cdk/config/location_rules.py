@@ -6,7 +6,7 @@ from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.arns import arn_findings
 from hyperpod_cdk.schema.availability_zones import foreign_zone_findings
-from hyperpod_cdk.schema.errors import Finding, Path
+from hyperpod_cdk.schema.errors import Finding, KeyPath
 
 
 def location_findings(
@@ -35,7 +35,7 @@ def location_findings(
 def _group_findings(
     group: NodeGroupConfig, *, zones: Sequence[str | None] | None, region: str | None
 ) -> Iterator[Finding]:
-    arns: list[tuple[Path, str | None]] = [
+    arns: list[tuple[KeyPath, str | None]] = [
         (("execution_role_arn",), group.execution_role_arn),
         (("training_plan_arn",), group.training_plan_arn),
         *(

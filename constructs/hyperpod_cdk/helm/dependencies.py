@@ -7,10 +7,13 @@ from aws_cdk import Duration, Stack
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.chart import HyperPodChart, read_hyperpod_chart
+from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.findings import report
 
 
 class HyperPodDependencies(HelmRelease):
@@ -19,14 +22,15 @@ class HyperPodDependencies(HelmRelease):
     Args:
         cluster: The EKS cluster.
         provisioner: Runs helm; needs `ProvisionerAccess` to the cluster.
-        chart: The official chart as packaged by `make charts`, or another one.
+        chart: The official chart as packaged by `make charts`, or another one; its path, or what
+            was read of it already. A placeholder is warned of.
         helm: Release, namespace, components, values, and what deleting the release may take along.
         instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`; they say
             which device plugins are installed by default.
 
     Raises:
-        HyperPodChartError: The chart has no image for the region, lacks a component, or does not
-            know a value.
+        HyperPodChartError: It is no chart, has no image for the region, lacks a component, or does
+            not know a value.
     """
 
     def __init__(
@@ -36,22 +40,25 @@ class HyperPodDependencies(HelmRelease):
         *,
         cluster: eks.ICluster,
         provisioner: Provisioner,
-        chart: Path,
+        chart: Path | HyperPodChart,
         helm: HelmConfig,
         instance_types: Collection[str],
     ) -> None:
+        read = read_hyperpod_chart(chart) if isinstance(chart, Path) else chart
         super().__init__(
             scope,
             construct_id,
             cluster=cluster,
             provisioner=provisioner,
-            chart=chart,
+            chart=read.path,
             release=helm.release,
             namespace=helm.namespace,
             values=values_for_chart(
-                chart, helm=helm, region=Stack.of(scope).region, instance_types=instance_types
+                read, helm=helm, region=Stack.of(scope).region, instance_types=instance_types
             ),
             adopt_namespaces=helm.adopt_namespaces,
             delete_user_objects=helm.delete_user_objects,
             wait_for_ready=Duration.minutes(helm.wait_for_ready_minutes),
         )
+        if read.is_placeholder:
+            report(self, [placeholder_warning()])

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from hyperpod_cdk.helm.chart import HyperPodChart
-from hyperpod_cdk.helm.component_rules import value_at
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.components.rules import value_at
 from hyperpod_cdk.helm.section import HelmConfig
 
 AGENT: Final = "health-monitoring-agent"

@@ -14,16 +14,15 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.helm.component_rules import chosen_switches, component_findings
-from hyperpod_cdk.helm.components import ComponentsConfig
-from hyperpod_cdk.helm.priority_class import (
+from hyperpod_cdk.helm.components.rules import chosen_switches, component_findings
+from hyperpod_cdk.helm.components.section import ComponentsConfig
+from hyperpod_cdk.helm.priority_classes.section import (
     DEFAULT_PRIORITY_CLASSES,
     PriorityClassConfig,
     check_priority_classes,
 )
 from hyperpod_cdk.schema.dns_names import DNS_LABEL, DNS_SUBDOMAIN
-from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.errors import Path as KeyPath
+from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
 from hyperpod_cdk.schema.limits import Matching
 from hyperpod_cdk.schema.section import Listed, Section
 

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field
 
+from hyperpod_cdk.hyperpod.group_types import SeveralTypesConfig
 from hyperpod_cdk.hyperpod.kubernetes import Labels, TaintConfig
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import (
     ClusterDefaults,
     InstanceCount,
     NodeGroupConfig,
-    SeveralTypesConfig,
 )
 from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
 from hyperpod_cdk.schema.errors import Finding

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.schema.errors import Path
+from hyperpod_cdk.schema.errors import KeyPath
 
 # AWS keeps the first four addresses and the last one of every subnet.
 # https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
@@ -24,7 +24,7 @@ class Subnet:
         availability_zone_id: The zone's ID; None for a zone that is found by name.
     """
 
-    path: Path
+    path: KeyPath
     cidr: str
     zone: str
     availability_zone_id: str | None = None

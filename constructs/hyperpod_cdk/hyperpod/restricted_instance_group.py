@@ -2,7 +2,8 @@
 
 from typing import Annotated
 
-from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig, OneTypeConfig
+from hyperpod_cdk.hyperpod.group_types import OneTypeConfig
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.section import Api, Section
 

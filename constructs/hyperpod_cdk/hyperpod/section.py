@@ -15,7 +15,7 @@ from hyperpod_cdk.hyperpod.restricted_instance_group import (
 )
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.schema.arns import RoleArn
-from hyperpod_cdk.schema.errors import Finding, NamedIndex, Path, refuse
+from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
 
@@ -144,13 +144,13 @@ class ClusterConfig(WaitingConfig):
             if group.image_id not in (None, DEFAULT_IMAGE)
         )
 
-    def groups_with_paths(self) -> Iterator[tuple[Path, NodeGroupConfig]]:
+    def groups_with_paths(self) -> Iterator[tuple[KeyPath, NodeGroupConfig]]:
         """Yield every group with its path from the top of the configuration."""
         yield from self.instance_groups_with_paths()
         for index, group in enumerate(self.restricted_instance_groups):
             yield _path("restricted_instance_groups", index, group), group
 
-    def instance_groups_with_paths(self) -> Iterator[tuple[Path, InstanceGroupConfig]]:
+    def instance_groups_with_paths(self) -> Iterator[tuple[KeyPath, InstanceGroupConfig]]:
         """Yield the groups of `instance_groups` with their paths from the top."""
         for index, group in enumerate(self.instance_groups):
             yield _path("instance_groups", index, group), group
@@ -220,7 +220,7 @@ class ClusterConfig(WaitingConfig):
         return value
 
 
-def _path(key: str, index: int, group: NodeGroupConfig) -> Path:
+def _path(key: str, index: int, group: NodeGroupConfig) -> KeyPath:
     return ("cluster", key, NamedIndex(index, name=group.name))
 
 

@@ -10,7 +10,7 @@ from constructs import Construct
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnets import PrivateSubnet, PublicSubnet, SubnetZone
 from hyperpod_cdk.schema.cidrs import is_inside
-from hyperpod_cdk.schema.errors import Path
+from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.synthesis.acknowledge import (
     NIST,
     acknowledge,
@@ -137,7 +137,7 @@ class Network(Construct):
         """Refuse what would replace a subnet; more of them may be added at the end of a list."""
         publics = network.public_subnet_cidrs
         zones = network.availability_zone_ids or [None] * len(publics)
-        values: dict[Path, str | None] = {
+        values: dict[KeyPath, str | None] = {
             ("vpc_cidr",): network.vpc_cidr,
             # All in one: EKS takes no subnet in a further zone.
             # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html

@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 from hyperpod_cdk.facts.availability_zones import highest_zone_number
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.schema.errors import Finding, Path
+from hyperpod_cdk.schema.errors import Finding, KeyPath
 from hyperpod_cdk.schema.limits import Matching
 
 _REGION = re.compile(
@@ -19,7 +19,7 @@ _REGION = re.compile(
 
 _ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?"
 
-NamedZone = tuple[Path, str]
+NamedZone = tuple[KeyPath, str]
 
 
 def _existing(value: str) -> str:

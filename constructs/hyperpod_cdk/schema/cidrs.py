@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from hyperpod_cdk.schema.errors import Finding, Path, key_path
+from hyperpod_cdk.schema.errors import Finding, KeyPath, key_path
 
 # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
 _SHORTEST_PREFIX, _LONGEST_PREFIX = 16, 28
@@ -18,7 +18,7 @@ _UNUSABLE_RANGES = tuple(
     IPv4Network(block) for block in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3")
 )
 
-NamedCidr = tuple[Path, str]
+NamedCidr = tuple[KeyPath, str]
 
 
 def _cidr(value: str, *, any_size: bool = False) -> str:

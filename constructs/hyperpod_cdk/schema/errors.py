@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a configuration to a value."""
 
 _MOST_CHARACTERS = 80
@@ -62,7 +62,7 @@ class Finding:
         is_default: Whether the value is a default that something given contradicts.
     """
 
-    path: Path = ()
+    path: KeyPath = ()
     value: object
     message: str
     severity: Severity = Severity.ERROR
@@ -89,12 +89,12 @@ class Finding:
         return f"{place}: {value}{self.message}" if place else f"{value}{self.message}"
 
 
-def error(path: Path, value: object, message: str) -> Finding:
+def error(path: KeyPath, value: object, message: str) -> Finding:
     """Return a finding that refuses the configuration."""
     return Finding(path=path, value=value, message=message)
 
 
-def warning(path: Path, value: object, message: str) -> Finding:
+def warning(path: KeyPath, value: object, message: str) -> Finding:
     """Return a finding that is shown at synth."""
     return Finding(path=path, value=value, message=message, severity=Severity.WARNING)
 
@@ -145,7 +145,7 @@ def refuse_errors(findings: Iterable[Finding], *, place: str) -> None:
         raise ConfigError(f"{place}: {finding}" for finding in errors)
 
 
-def key_path(path: Path) -> str:
+def key_path(path: KeyPath) -> str:
     """Write a path as a reader of the file finds it: `cluster.instance_groups[0] (gpu).name`."""
     text = ""
     for step in path:
@@ -160,7 +160,7 @@ def key_path(path: Path) -> str:
     return text
 
 
-def _named(path: Path, *, root: object) -> Path:
+def _named(path: KeyPath, *, root: object) -> KeyPath:
     steps: list[str | int] = []
     for step in path:
         root = _entry(root, step)
@@ -176,6 +176,11 @@ def _entry(parent: object, step: str | int) -> object:
     if isinstance(step, str):
         return getattr(parent, step, None)
     return parent[step] if isinstance(parent, list | tuple) and step < len(parent) else None
+
+
+def one_line(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    return " ".join(str(error).split())
 
 
 def shown(value: object) -> str:

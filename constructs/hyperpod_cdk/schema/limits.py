@@ -228,9 +228,15 @@ def allowed(values: Sequence[str]) -> str:
 
 def nearest(value: object, *, known: Iterable[str]) -> str:
     """Write "; did you mean X?" for a close known name, else nothing."""
+    name = nearest_name(value, known=known)
+    return "" if name is None else f"; did you mean {name}?"
+
+
+def nearest_name(value: object, *, known: Iterable[str]) -> str | None:
+    """Return the known name that is closest, or None when none is close."""
     names = {name.lower(): name for name in known}
     found = get_close_matches(str(value).lower(), list(names), n=1, cutoff=_LEAST_SIMILARITY)
-    return f"; did you mean {names[found[0]]}?" if found else ""
+    return names[found[0]] if found else None
 
 
 def _unknown(value: str | int, *, known: Sequence[str], noun: str) -> Finding:

@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hyperpod_cdk.schema.errors import ConfigError, Finding, RefusedError
-from hyperpod_cdk.schema.limits import Limits, allowed, nearest
+from hyperpod_cdk.schema.limits import Limits, allowed, nearest, nearest_name
 
 Item = TypeVar("Item")
 
@@ -124,11 +124,29 @@ def findings_of(error: ValidationError, *, model: type[Section]) -> list[Finding
         error: The error of validating `model`, or a list of them.
         model: The section whose keys the error's places start with.
     """
+    errors = error.errors(include_url=False)
+    meant = {
+        (*place[:-1], near)
+        for details in errors
+        if details["type"] == "extra_forbidden"
+        and (near := _nearest_key(place := details["loc"], model=model)) is not None
+    }
     return [
         finding
-        for details in error.errors(include_url=False)
+        for details in errors
+        if details["type"] != "missing" or details["loc"] not in meant
         for finding in _findings(details, model=model)
     ]
+
+
+def _nearest_key(place: tuple[str | int, ...], *, model: type[Section]) -> str | None:
+    """Return the key that the one at a place, which there is not, is a misspelling of."""
+    section = _section_at(place[:-1], model=model)
+    return (
+        None
+        if _home_hint(str(place[-1]), section=section)
+        else nearest_name(place[-1], known=section.model_fields)
+    )
 
 
 def _findings(details: ErrorDetails, *, model: type[Section]) -> list[Finding]:
@@ -200,13 +218,16 @@ def arguments(annotation: object) -> Iterator[object]:
 
 def _unknown_key(key: str, *, section: type[Section]) -> str:
     keys = list(section.model_fields)
-    if key in section.absent:
-        hint = f": {section.absent[key]}"
-    elif 1 <= len(homes := _homes(key, section=section)) <= _MOST_HOMES:
-        hint = f", but under {' or '.join(homes)}"
-    else:
-        hint = nearest(key, known=keys)
+    hint = _home_hint(key, section=section) or nearest(key, known=keys)
     return f"is not a key here{hint} (keys: {', '.join(keys)})"
+
+
+def _home_hint(key: str, *, section: type[Section]) -> str:
+    """Write what there is instead of a key, or where else it is a key; nothing if neither."""
+    if key in section.absent:
+        return f": {section.absent[key]}"
+    homes = _homes(key, section=section)
+    return f", but under {' or '.join(homes)}" if 1 <= len(homes) <= _MOST_HOMES else ""
 
 
 def _homes(key: str, *, section: type[Section]) -> list[str]:

@@ -11,9 +11,9 @@ from yaml.error import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import Reader, ReaderError
 
-from hyperpod_cdk.schema.errors import ConfigError, Finding, Written, shown
-from hyperpod_cdk.schema.errors import Path as KeyPath
+from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, Written, shown
 from hyperpod_cdk.schema.limits import is_token
+from hyperpod_cdk.schema.yaml_errors import syntax_error
 
 # Sets have no order, and dates, binaries and pairs no place in a configuration.
 _REFUSED_TAGS = ("timestamp", "binary", "set", "omap", "pairs")
@@ -23,6 +23,7 @@ _LARGEST_INTEGER_BITS = 64
 # A configuration with a hundred groups has a tenth of each.
 _MOST_BYTES = 1024 * 1024
 _MOST_NODES = 100_000
+_TO_DO = "give the path of a YAML configuration file, or write one with `make init`"
 # An alias can put a mapping into itself; what is nested deeper is refused where it stands.
 _DEEPEST = 40
 
@@ -92,16 +93,14 @@ def read_yaml(path: Path) -> YamlFile:
     try:
         kind, size = path.stat().st_mode, path.stat().st_size
         if not stat.S_ISREG(kind):
-            raise ConfigError(
-                [f"{path}: is not a file; give the path of a YAML configuration file"]
-            )
+            raise ConfigError([f"{path}: is not a file; {_TO_DO}"])
         if size > _MOST_BYTES:
             raise ConfigError(
                 [f"{path}: has {size:,} bytes; a configuration has at most {_MOST_BYTES:,}"]
             )
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        reason = f"cannot be read: {error.strerror}; give the path of a YAML configuration file"
+        reason = f"cannot be read: {error.strerror}; {_TO_DO}"
         raise ConfigError([f"{path}: {reason}"]) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
@@ -118,7 +117,7 @@ def read_yaml(path: Path) -> YamlFile:
             )
         document = loader.construct_document(node) if node is not None else None
     except yaml.MarkedYAMLError as error:
-        raise ConfigError([f"{path}{_place(error)}: {_problem(error)}"]) from error
+        raise ConfigError([f"{path}{syntax_error(error, text=text)}"]) from error
     except ReaderError as error:
         line = text[: error.position].count("\n") + 1
         reason = "YAML syntax error: a control character"
@@ -230,15 +229,3 @@ _Loader.yaml_constructors = {
     for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
     if tag is None or tag.rpartition(":")[2] not in _REFUSED_TAGS
 }
-
-
-def _place(error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    return f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-
-
-def _problem(error: yaml.MarkedYAMLError) -> str:
-    words = " ".join(f"{error.context or ''} {error.problem or ''}".split())
-    if r"'\t'" in words:
-        words = "a tab; indent with spaces, not tabs"
-    return f"YAML syntax error: {words}"

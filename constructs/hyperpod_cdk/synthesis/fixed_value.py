@@ -3,7 +3,7 @@
 from aws_cdk import CfnParameter, CfnRule, CfnRuleAssertion, Fn, Token
 from constructs import Construct
 
-from hyperpod_cdk.schema.errors import Path, error, key_path
+from hyperpod_cdk.schema.errors import KeyPath, error, key_path
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 
 
@@ -29,7 +29,7 @@ class FixedValue(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        key: Path,
+        key: KeyPath,
         value: str | None,
         reason: str,
         instead: str,

@@ -21,6 +21,8 @@ https://pkg.go.dev/helm.sh/helm/v4/pkg/chart/loader/archive
 """
 FILES_LIMIT = 10_000
 _PACKAGED = (".tgz", ".tar.gz")
+# An annotation, as `charts/not-packaged/Chart.yaml` has it.
+_PLACEHOLDER = b"hyperpod-cdk/placeholder:"
 _UNREADABLE = (tarfile.TarError, OSError, EOFError, zlib.error)
 
 
@@ -52,12 +54,15 @@ def fetch_chart(s3: S3Api, *, bucket: str, key: str, folder: Path, clock: Clock)
         clock: Time and sleep.
 
     Raises:
-        ProvisioningError: There is no such asset, it is no chart, or it unpacks to too much.
+        ProvisioningError: There is no such asset, it is no chart, a placeholder for one, or it
+            unpacks to too much.
     """
     content = read_object(s3, bucket=bucket, key=key, clock=clock)
     origin = f"s3://{bucket}/{key}"
     if key.endswith(".zip"):
-        return unpack_chart(content, folder=folder / "chart", origin=origin)
+        chart = unpack_chart(content, folder=folder / "chart", origin=origin)
+        _refuse_placeholder(chart)
+        return chart
     _refuse_too_large(content, origin)
     path = folder / "chart.tgz"
     path.write_bytes(content)
@@ -87,6 +92,14 @@ def mentions(chart: Path, names: Collection[str]) -> bool:
         )
     except (*_UNREADABLE, _TooLargeError):
         return True  # helm reports what is wrong with it
+
+
+def _refuse_placeholder(chart: Path) -> None:
+    if _PLACEHOLDER in (chart / "Chart.yaml").read_bytes():
+        raise ProvisioningError(
+            "The templates have a placeholder: the official Helm chart was not packaged",
+            next_step="Run `make charts`, synthesize and deploy again.",
+        )
 
 
 def _refuse_too_large(content: bytes, origin: str) -> None:

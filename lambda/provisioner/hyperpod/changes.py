@@ -21,6 +21,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from provisioner.framework.owner import TAG_PREFIX
+from provisioner.hyperpod.aim import Aim, asked_fields
+from provisioner.hyperpod.cluster_fields import ROLE, UPDATABLE, WHEN_LEFT_OUT, scales
 from provisioner.hyperpod.comparison import (
     as_requested,
     covers,
@@ -35,61 +37,19 @@ from provisioner.hyperpod.groups import (
     ClusterInput,
     Described,
     Group,
+    Groups,
     groups_of,
     means_the_same,
+    present_groups,
     without_image,
 )
+from provisioner.hyperpod.refused_changes import Refusal, refusals
 from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate, software_updates
-from provisioner.hyperpod.statuses import GroupStatus
 
 _TAGS = "Tags"
 TO_DELETE = "InstanceGroupsToDelete"
 """The member of UpdateCluster's input that names the groups to delete."""
-_APART = frozenset({_TAGS, "ClusterName", *GROUP_LISTS})
-_UPDATABLE = frozenset(
-    {
-        "AutoScaling",
-        "ClusterRole",
-        "NodeRecovery",
-        "RestrictedInstanceGroupsConfig",
-        "TieredStorageConfig",
-    }
-)
-_WHEN_LEFT_OUT: Mapping[str, object] = {
-    "AutoScaling": {"Mode": "Disable"},
-    "TieredStorageConfig": {"Mode": "Disable"},
-}
-_ROLE = "ClusterRole"
-_FLEXIBLE = "InstanceRequirements"
-# Of an existing group, UpdateCluster takes the same role and threads as at its creation:
-# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
-_ALWAYS_FIXED = ("OverrideVpcConfig", "ExecutionRole", "ThreadsPerCore")
-_FIXED_IN_GROUP = (*_ALWAYS_FIXED, "InstanceType", _FLEXIBLE)
-# Left out, HyperPod keeps or chooses it.
-_CHOSEN = frozenset({"ThreadsPerCore"})
-_RENAME = "Give the group another name: a new group is made and the old one removed."
-_SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
-_SET_IT = "Set it explicitly: it can be changed, but not be left out again."
-_RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
-
 Tags = Mapping[str, str]
-Groups = Mapping[str, Group]
-"""Groups by name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """A change that HyperPod cannot make.
-
-    Attributes:
-        what: The field, such as `VpcConfig`.
-        group: The instance group it is in, or None for the cluster's own.
-        instead: What the user should do, as a sentence.
-    """
-
-    what: str
-    group: str | None = None
-    instead: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,25 +72,6 @@ class Changes:
     refusals: tuple[Refusal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """What a request asks for, beside what the request before it asked for.
-
-    Attributes:
-        wanted: The CreateCluster input that is wanted.
-        former: The one that was wanted before; None when nothing is known of it.
-        rolls_back: Whether `former` is a request that failed, and some of it may have been made.
-        clears_groups: Whether groups that no template names are a failed request's.
-        latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
-    """
-
-    wanted: ClusterInput
-    former: ClusterInput | None
-    rolls_back: bool = False
-    clears_groups: bool = False
-    latest_software: bool = False
-
-
 def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
     """Return what leads from the described cluster to the wanted one.
 
@@ -139,22 +80,22 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
         described: DescribeCluster's answer.
         tags: The cluster's tags.
     """
-    present, former = _present(described), groups_of(aim.former or {})
+    present, former = present_groups(described), groups_of(aim.former or {})
     software = tuple(
         (call.key, _still_needed(call, aim, present, former))
         for call in _software(aim, present, former)
     )
     if aim.former == aim.wanted:  # only how to wait for it changed
         return Changes(software=software)
-    asked = _asked_fields(aim)
+    asked = asked_fields(aim)
     to_add, to_remove = _tag_changes(aim, tags)
-    refusals = (*_refusals(aim, described, asked), *_group_refusals(aim, described, former))
+    refused = refusals(aim, described, asked=asked, former=former)
     return Changes(
         update=_update(aim, described, former, dict(_fields(aim, described, asked))),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
         software=software,
-        refusals=() if aim.rolls_back else refusals,
+        refusals=() if aim.rolls_back else tuple(refused),
     )
 
 
@@ -165,25 +106,17 @@ def user_tags(cluster: ClusterInput) -> dict[str, str]:
 
 def counts_differ(update: Mapping[str, Any], described: Described) -> bool:
     """Say whether the cluster lacks the groups or the numbers of nodes that an update gives it."""
-    present = _present(described)
+    present = present_groups(described)
     return any(name in present for name in update.get(TO_DELETE, ())) or any(
         present.get(name, {}).get("TargetCount") != group[COUNT]
         for name, group in groups_of(update).items()
     )
 
 
-def _present(described: Described) -> Groups:
-    return {
-        name: group
-        for name, group in groups_of(described).items()
-        if group.get("Status") != GroupStatus.DELETING
-    }
-
-
 def _update(
     aim: Aim, described: Described, former: Groups, fields: Mapping[str, object]
 ) -> dict[str, Any]:
-    present = _present(described)
+    present = present_groups(described)
     lists = {
         key: [_with_count(group, aim, present, former) for group in aim.wanted[key]]
         for key in GROUP_LISTS
@@ -200,7 +133,7 @@ def _update(
     if not (fields or gone or changed):
         return {}
     for key in GROUP_LISTS:
-        for name, group in _present({key: described.get(key)}).items():
+        for name, group in present_groups({key: described.get(key)}).items():
             if name in unwanted and name not in gone:  # left out, it might be removed
                 lists.setdefault(key, []).append(as_requested(group))
     return {**fields, **lists, **({TO_DELETE: gone} if gone else {})}
@@ -223,23 +156,13 @@ def _with_count(group: Group, aim: Aim, present: Groups, former: Groups) -> Grou
     return {**group, COUNT: max(details["TargetCount"], group.get("MinInstanceCount", 0))}
 
 
-def _asked_fields(aim: Aim) -> frozenset[str]:
-    """Return the cluster's own fields that are asked to change."""
-    former = aim.former or {}
-    return frozenset(
-        key
-        for key in {*aim.wanted, *former} - _APART
-        if aim.former is None or not means_the_same(former.get(key), aim.wanted.get(key))
-    )
-
-
 def _fields(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[tuple[str, object]]:
-    switches = _WHEN_LEFT_OUT.keys() if aim.former is None else ()
-    for key in sorted(_UPDATABLE.intersection({*aim.wanted, *asked, *switches})):
+    switches = WHEN_LEFT_OUT.keys() if aim.former is None else ()
+    for key in sorted(UPDATABLE.intersection({*aim.wanted, *asked, *switches})):
         present, value = requested_value(described.get(key)), aim.wanted.get(key)
         if value is None and _is_to_be_turned_off(key, present, aim):
-            value = _WHEN_LEFT_OUT.get(key)
-        if value is None or (key == _ROLE and _scales(described)):
+            value = WHEN_LEFT_OUT.get(key)
+        if value is None or (key == ROLE and scales(described)):
             continue  # a role that is asked for is refused
         drifted = not aim.rolls_back and present is not None and not covers(present, value)
         if drifted or (key in asked and not means_the_same(present, value)):
@@ -249,49 +172,6 @@ def _fields(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[t
 def _is_to_be_turned_off(key: str, present: object, aim: Aim) -> bool:
     shown = isinstance(present, Mapping) and present.get("Mode") == "Enable"
     return shown or (present is None and key in (aim.former or {}))
-
-
-def _scales(described: Described) -> bool:
-    return (described.get("AutoScaling") or {}).get("Mode") == "Enable"
-
-
-def _refusals(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[Refusal]:
-    for key in sorted(asked):
-        value = aim.wanted.get(key)
-        if means_the_same(requested_value(described.get(key)), value):
-            continue
-        if key == _ROLE:  # without autoscaling the role does nothing, and no call takes it away
-            if value is not None and _scales(described):
-                yield Refusal(what=key, instead=_SWITCH_OFF)
-        elif key not in _UPDATABLE:
-            yield Refusal(what=key, instead=_RESTORE)
-        elif value is None and key not in _WHEN_LEFT_OUT:
-            yield Refusal(what=key, instead=_SET_IT)
-
-
-def _group_refusals(aim: Aim, described: Described, former: Groups) -> Iterator[Refusal]:
-    for key in GROUP_LISTS:
-        present, others = _present({key: described.get(key)}), _present(described)
-        for group in aim.wanted.get(key) or ():
-            name = group[NAME]
-            if name in others and name not in present:
-                yield Refusal(what=key, group=name, instead=_RENAME)
-            elif name in present:
-                for fixed in _fixed(group, present[name], former.get(name)):
-                    yield Refusal(what=fixed, group=name, instead=_RENAME)
-
-
-def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
-    """Return what is asked to change in a group and never does."""
-    # The list of a flexible group may change; anything else about the type may not.
-    flexible = group.get(_FLEXIBLE) and details.get(_FLEXIBLE)
-    for key in _ALWAYS_FIXED if flexible else _FIXED_IN_GROUP:
-        value = group.get(key)
-        if value is None and key in _CHOSEN:
-            continue
-        asked = before is None or not means_the_same(before.get(key), value)
-        if asked and not means_the_same(requested_value(details.get(key)), value):
-            yield key
 
 
 def _tag_changes(aim: Aim, tags: Tags) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -66,7 +66,7 @@ class HyperPodCluster:
             )
         visible = visible_claim(found.tags)
         seen = visible if visible and visible.request == made.claim.request else made.claim
-        claim = executor.written or seen
+        claim = executor.tags.written or seen
         physical_id = executor.wanted.cluster_name
         if request.type == "Delete":
             physical_id = request.physical_id or physical_id

@@ -8,7 +8,7 @@ from provisioner.aws.errors import is_transient, patience
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import Owner
 from provisioner.framework.request import Request, RequestType, json_object_property
-from provisioner.hyperpod.changes import Aim
+from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.claim import Claim, properties_key
 from provisioner.hyperpod.properties import MOST_WAIT_MINUTES, HyperPodClusterProperties
 

@@ -10,35 +10,31 @@ The table of what is found and which step follows is `tests/provisioner/hyperpod
 
 from dataclasses import replace
 
-from provisioner.aws.errors import ROLE_PATIENCE_SECONDS
 from provisioner.aws.stack import StackPhase
 from provisioner.framework.owner import is_marked
-from provisioner.hyperpod.changes import TO_DELETE, Changes, changes, counts_differ
+from provisioner.hyperpod.changes import TO_DELETE, Changes, changes
 from provisioner.hyperpod.claim import (
     ADOPTED,
     CREATE_FAILED,
     CREATION_TAG,
-    DELETE_KEY,
-    READ_LAG_SECONDS,
     SUCCEEDED,
     UPDATE_KEY,
     Claim,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.deletion import deletion
 from provisioner.hyperpod.failures import (
     belongs_to_another,
     differs,
     failed_in_use,
-    kept,
-    lost_its_tags,
     not_created,
     refused_change,
     renamed,
     stale,
 )
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.properties import KEEP, HyperPodClusterProperties
+from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.statuses import SETTLED, ClusterStatus
 from provisioner.hyperpod.steps import (
     AskStack,
@@ -54,10 +50,14 @@ from provisioner.hyperpod.steps import (
     UpdateSoftware,
     Wait,
 )
+from provisioner.hyperpod.visibility import (
+    NOT_VISIBLE,
+    hides_a_call,
+    is_stale,
+    may_be_unseen,
+    write_claim,
+)
 from provisioner.hyperpod.waiting import progress
-
-_LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
-_NOT_VISIBLE = Wait(why="its tags are not visible yet")
 
 
 def decide(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Step:
@@ -72,7 +72,7 @@ def decide(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequ
         ProvisioningError: The former properties cannot be read.
     """
     if request.type == "Delete":
-        return _deletion(found, wanted, request)
+        return deletion(found, wanted, request)
     act = _with_cluster if found.described else _without_cluster
     step = act(found, wanted, request)
     if isinstance(step, Change) and request.waits:
@@ -105,17 +105,17 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
     visible, rolls_back = visible_claim(found.tags), request.claim.rolls_back
     if not request.owner.owned_before(found.tags):
         if found.is_new and not is_marked(found.tags):
-            return _NOT_VISIBLE
+            return NOT_VISIBLE
         if rolls_back:
             return Done(note="the cluster is not this stack's")
         return Refuse(error=belongs_to_another(wanted.cluster_name, found.tags))
-    if _is_stale(visible, request, found):
+    if is_stale(visible, request, found):
         return Refuse(error=stale(wanted.cluster_name))
     claim = visible if visible and visible.request == request.claim.request else None
     if claim is None and (
-        _may_be_unseen(request, found) or _hides_a_call(visible, found, wanted, request)
+        may_be_unseen(request, found) or hides_a_call(visible, found, wanted, request)
     ):
-        return _NOT_VISIBLE
+        return NOT_VISIBLE
     if rolls_back and request.is_at_its_end(found.now):
         return _end_of_the_way_back(found, wanted, request, claim)
     if found.status == ClusterStatus.DELETING:
@@ -123,50 +123,6 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
     if rolls_back:
         return _way_back(found, wanted, request, claim)
     return _way_on(found, wanted, request, claim)
-
-
-def _is_stale(visible: Claim | None, request: ClusterRequest, found: Found) -> bool:
-    own = request.claim
-    if visible is None:
-        return False
-    if visible.request == own.request:  # a retry of `on_event` after the stack has turned
-        return not request.waits and visible.rolls_back != own.rolls_back
-    if own.rolls_back and visible.takes_back == request.properties:
-        return True  # what looks like a rollback is a retry of the request that was rolled back
-    if own.is_former_in(visible):
-        return True
-    # Two functions' clocks differ, so time alone tells neither what comes last by its nature, nor
-    # anything while the own claim may be unseen.
-    is_last = request.type == "Delete" or (own.rolls_back and own.follows(visible))
-    timely = request.waits and not is_last and not _may_be_unseen(request, found)
-    return timely and own.is_before(visible)
-
-
-def _may_be_unseen(request: ClusterRequest, found: Found) -> bool:
-    return request.waits and found.now < request.claim.started_at + READ_LAG_SECONDS
-
-
-def _hides_a_call(
-    visible: Claim | None,
-    found: Found,
-    wanted: HyperPodClusterProperties,
-    request: ClusterRequest,
-) -> bool:
-    """Say whether the cluster may not show yet what the request before this one did."""
-    if visible is None or request.makes_a_cluster:
-        return False
-    if request.claim.rolls_back and not request.claim.follows(visible):
-        # The claim of what is taken back: it says whether there is anything to take back.
-        return found.now < request.claim.started_at + READ_LAG_SECONDS
-    asked = request.aim(wanted).former or {}
-    works = found.status == ClusterStatus.IN_SERVICE
-    called = visible.last_call == UPDATE_KEY and visible.is_fresh(found.now)
-    return called and works and counts_differ(asked, found.described)
-
-
-def _claim(found: Found, request: ClusterRequest, **marks: str) -> Tag:
-    claim = request.claim.over(visible_claim(found.tags))
-    return Tag(add={**request.owner.tags, **claim.tag, **marks})
 
 
 def _while_deleting(
@@ -183,7 +139,7 @@ def _way_back(
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
 ) -> Step:
     if claim is None:
-        return _claim(found, request)
+        return write_claim(found, request)
     failed = found.status == ClusterStatus.FAILED
     if request.renames or (failed and (request.waits or found.never_worked)):
         return Done()
@@ -212,7 +168,7 @@ def _way_on(  # noqa: PLR0911 - each return is a case of the table
     status = found.described["ClusterStatus"]
     failed, works = status == ClusterStatus.FAILED, status == ClusterStatus.IN_SERVICE
     if claim is None and not makes:  # also what is refused, so that its rollback knows of no call
-        return _claim(found, request, **({CREATION_TAG: SUCCEEDED} if works else {}))
+        return write_claim(found, request, **({CREATION_TAG: SUCCEEDED} if works else {}))
     # Groups that neither this template nor the former one names are somebody else's, and stay.
     left = (claim is not None and claim.leaves_groups) or (makes and not found.worked)
     aim = request.aim(wanted, clears_groups=left)
@@ -228,9 +184,9 @@ def _way_on(  # noqa: PLR0911 - each return is a case of the table
         return Refuse(error=failed_in_use(wanted.cluster_name, nodes=found.nodes))
     if claim is None:
         if not found.worked:
-            return _claim(found, request)
+            return write_claim(found, request)
         if works:
-            return _claim(found, request, **{CREATION_TAG: ADOPTED})
+            return write_claim(found, request, **{CREATION_TAG: ADOPTED})
         if request.is_late(found.now, wanted):
             return _busy(found, wanted, request)
         return Wait(why="the cluster of an earlier stack is busy")  # it stays that stack's
@@ -279,70 +235,3 @@ def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterReque
         what = f"was busy for {minutes} minutes (now {found.status}) and is not updated"
     next_step = "Deploy again when it is gone or InService."
     return Fail(what=what, next_step=next_step, explain=False)
-
-
-def _nothing_to_delete(found: Found, request: ClusterRequest) -> Step:
-    # CloudFormation does not stop the function whose Create it gave up; that may retry for a while.
-    claim = request.claim
-    seen = claim.former or claim.last_call
-    if seen or not request.waits or found.now >= claim.started_at + _LATEST_CREATION_SECONDS:
-        return Done()
-    if found.stack is None:
-        return AskStack()
-    rolls_back = found.stack is StackPhase.ROLLING_BACK
-    return Wait(why="its creation may still be under way") if rolls_back else Done()
-
-
-def _left_to_the_user(
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
-) -> Step | None:
-    """Return the step about a cluster that outlives the rollback of its stack's creation."""
-    keeps = wanted.on_create_failure == KEEP
-    failed = found.creation == CREATE_FAILED or found.status == ClusterStatus.FAILED
-    works = found.status == ClusterStatus.IN_SERVICE
-    # A creation that was too late is InService; the mark of it may not be visible yet.
-    may_be_marked = keeps and works and not found.creation
-    if not ((keeps and failed) or may_be_marked or found.creation == ADOPTED):
-        return None
-    if found.stack is None:
-        return AskStack()
-    if found.stack is not StackPhase.ROLLING_BACK:
-        return None
-    if found.creation == ADOPTED:
-        return Done()
-    if failed:
-        return Refuse(error=kept(wanted.cluster_name, nodes=found.nodes))
-    return _NOT_VISIBLE if found.now < request.claim.started_at + READ_LAG_SECONDS else None
-
-
-def _deletion(  # noqa: PLR0911 - each return is a case of the table
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
-) -> Step:
-    if not found.described:
-        return _nothing_to_delete(found, request)
-    name, visible = wanted.cluster_name, visible_claim(found.tags)
-    if request.waits and request.is_late(found.now, wanted):
-        return Fail(
-            what=f"is still {found.status} and not deleted",
-            next_step="Delete the stack again: that goes on where this left off.",
-            explain=False,
-        )
-    if found.status == ClusterStatus.DELETING:
-        return Wait(why="the cluster is being deleted")
-    if not request.owner.owns_tags(found.tags):
-        if is_marked(found.tags):
-            return Done()
-        return _NOT_VISIBLE if found.is_new else Refuse(error=lost_its_tags(name))
-    if _is_stale(visible, request, found):
-        return Refuse(error=stale(name))
-    claim = visible if visible and visible.request == request.claim.request else None
-    if not (claim and claim.last_call == DELETE_KEY):
-        left = _left_to_the_user(found, wanted, request)
-        if left:
-            return left
-    if claim is None:
-        return _NOT_VISIBLE if _may_be_unseen(request, found) else _claim(found, request)
-    last = claim if claim.last_call else request.claim
-    if found.status == ClusterStatus.FAILED and last.last_call == DELETE_KEY:
-        return Wait(why="the cluster still shows Failed") if last.is_fresh(found.now) else Fail()
-    return Delete()

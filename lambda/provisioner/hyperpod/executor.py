@@ -8,7 +8,6 @@ from provisioner.aws.errors import AWS_ERRORS, is_conflict, is_in_use, is_transi
 from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import TAG_PREFIX
 from provisioner.framework.request import DONE, NOT_YET, Progress
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.arrivals import Arrivals
@@ -19,10 +18,10 @@ from provisioner.hyperpod.claim import (
     DELETE_KEY,
     SUCCEEDED,
     UPDATE_KEY,
-    Claim,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_tags import ClusterTags
 from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.failures import (
     failure,
@@ -32,11 +31,11 @@ from provisioner.hyperpod.failures import (
 )
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.governance import governance_of
-from provisioner.hyperpod.groups import groups_of
 from provisioner.hyperpod.nodes import look
+from provisioner.hyperpod.patching import is_patching
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.report import NOTHING_SHORT, shortage_report
-from provisioner.hyperpod.statuses import SETTLED, SoftwareUpdateStatus
+from provisioner.hyperpod.statuses import SETTLED
 from provisioner.hyperpod.steps import (
     AskNodes,
     AskStack,
@@ -54,11 +53,6 @@ from provisioner.hyperpod.steps import (
 
 # A Delete that is late fails before it is tried, so the last try before tells what hinders it.
 _LAST_TRY_SECONDS = 60.0
-# botocore, AddTags: "each resource can have up to 50"; those of AWS itself do not count.
-_MOST_TAGS = 50
-_FORMER_MARK = f"{TAG_PREFIX}create-failed"
-"""The mark of a failed creation in former versions."""
-_UNDER_WAY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.IN_PROGRESS})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,7 +67,7 @@ class Executor:
         request: CloudFormation's request.
 
     Attributes:
-        written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
+        tags: Writes the cluster's tags.
     """
 
     api: HyperPodApi
@@ -81,7 +75,11 @@ class Executor:
     cloudformation: CloudFormationApi
     wanted: HyperPodClusterProperties
     request: ClusterRequest
-    written: Claim | None = field(default=None, init=False)
+    tags: ClusterTags = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Write to the tags of the cluster."""
+        self.tags = ClusterTags(api=self.api)
 
     def take(  # noqa: PLR0911 - each return is a step
         self, step: Step, found: Found
@@ -142,7 +140,7 @@ class Executor:
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
     ) -> Progress | Found:
         try:
-            return self._write(found, add, remove)
+            return self.tags.write(found, add, remove)
         except AWS_ERRORS as error:
             if not is_conflict(error):
                 raise
@@ -150,29 +148,6 @@ class Executor:
                 raise self._refused("tag", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
             return NOT_YET
-
-    def _write(
-        self,
-        found: Found,
-        add: Mapping[str, str],
-        remove: Sequence[str] = (),
-        *,
-        patient: bool = False,
-    ) -> Found:
-        """Write tags; the creation's mark only if there is room: no request fails for it.
-
-        Raises:
-            ClientError: SageMaker refused.
-        """
-        arn, left = found.described["ClusterArn"], dict(found.tags)
-        if CREATION_TAG in add and left.pop(_FORMER_MARK, None) is not None:
-            self.api.tag(arn, {}, [_FORMER_MARK], patient=patient)
-        if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
-            add = {key: value for key, value in add.items() if key != CREATION_TAG}
-        self.api.tag(arn, add, remove, patient=patient)
-        self.written = visible_claim(add) or self.written
-        left = {key: value for key, value in left.items() if key not in remove}
-        return replace(found, tags={**left, **add})
 
     def _gives_up(self, found: Found) -> bool:
         """Say whether a refusal now is the last word; a rollback goes on to its end."""
@@ -192,7 +167,7 @@ class Executor:
             if not (is_in_use(error) or is_conflict(error)) or self._gives_up(found):
                 raise self._refused("create", error, found) from error
             return NOT_YET
-        self.written = claim
+        self.tags.written = claim
         return NOT_YET
 
     def _refuse_if_turned(self) -> None:
@@ -234,28 +209,17 @@ class Executor:
         try:
             call()
         except AWS_ERRORS as error:
-            if self._is_under_way(patched):
+            if is_patching(self.api, patched):
                 log.info("made before", cluster=self.api.name, cause=str(error))
                 return NOT_YET
             back = self.request.claim.rolls_back
-            if not self._mark(found, before.tag) and not back:
+            if not self.tags.mark(found, before.tag) and not back:
                 # The next poll would take it for made.
                 raise refused_by_service(self.api.name, "update", error) from error
             if not is_conflict(error) or self._gives_up(found):
                 raise self._refused("update", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
         return NOT_YET
-
-    def _is_under_way(self, groups: Sequence[str]) -> bool:
-        """Say whether a group is being patched now."""
-        if not groups:
-            return False
-        try:
-            shown = groups_of(self.api.describe()[0])
-        except AWS_ERRORS as error:
-            log.warning("not known", cluster=self.api.name, cause=str(error))
-            return False
-        return any(shown.get(name, {}).get("SoftwareUpdateStatus") in _UNDER_WAY for name in groups)
 
     def _delete(self, found: Found) -> Progress:
         log.info("deleting", cluster=self.api.name)
@@ -280,18 +244,8 @@ class Executor:
     def _note_deletion(self, found: Found) -> None:
         """Note it in the claim; without the note it is made again, which changes nothing."""
         claim = visible_claim(found.tags) or self.request.claim
-        self.written = claim.after_call(DELETE_KEY, now=found.now)
-        self._mark(found, self.written.tag)
-
-    def _mark(self, found: Found, tags: Mapping[str, str]) -> bool:
-        """Write tags for which nothing is failed, and say whether they are written."""
-        try:
-            # A poll retries nothing else: it comes back. What ends with this one cannot.
-            self._write(found, tags, patient=True)
-        except AWS_ERRORS as error:
-            log.warning("not noted", cluster=self.api.name, cause=str(error))
-            return False
-        return True
+        self.tags.written = claim.after_call(DELETE_KEY, now=found.now)
+        self.tags.mark(found, self.tags.written.tag)
 
     def _refused(self, verb: str, error: Exception, found: Found) -> Exception:
         """Return the error that a poll survives, or the failure."""
@@ -309,7 +263,7 @@ class Executor:
             log.warning("gone; the rollback leaves it so", cluster=self.api.name)
             return self._success(arn="none", status="Deleted")
         if step.worked and not self._is_noted(found):
-            self._mark(found, {CREATION_TAG: SUCCEEDED})
+            self.tags.mark(found, {CREATION_TAG: SUCCEEDED})
         shortage = shortage_report(described, self._look(found), now=found.now, note=step.note)
         if shortage != NOTHING_SHORT:
             log.warning("answered as it is", cluster=self.api.name, missing=shortage)
@@ -331,7 +285,7 @@ class Executor:
     def _failure(self, step: Fail, found: Found) -> ProvisioningError:
         arrivals = self._look(found) if step.explain else Arrivals()
         if step.of_creation:
-            self._mark(found, {CREATION_TAG: CREATE_FAILED})
+            self.tags.mark(found, {CREATION_TAG: CREATE_FAILED})
         return failure(
             found.described,
             arrivals.failures_of(step.group) if step.group else arrivals.failures,

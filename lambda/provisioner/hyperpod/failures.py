@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import owner_in_tags
 from provisioner.hyperpod.causes import UNKNOWN, Cause, cause_of
-from provisioner.hyperpod.changes import Refusal
 from provisioner.hyperpod.groups import Described, Group, groups_of
+from provisioner.hyperpod.refused_changes import Refusal
 from provisioner.hyperpod.shortage import shortages
 from provisioner.hyperpod.statuses import GroupStatus
 

@@ -4,11 +4,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from provisioner.hyperpod.statuses import GroupStatus
+
 ClusterInput = Mapping[str, Any]
 """A CreateCluster input."""
 Described = Mapping[str, Any]
 """DescribeCluster's answer."""
 Group = Mapping[str, Any]
+Groups = Mapping[str, Group]
+"""Groups by name."""
 
 NAME = "InstanceGroupName"
 COUNT = "InstanceCount"
@@ -20,6 +24,15 @@ IMAGE_KEYS = frozenset({"ImageId", "ImageReleaseVersion"})
 def groups_of(cluster: Mapping[str, Any]) -> dict[str, Group]:
     """Return the groups of both lists by name."""
     return {group[NAME]: group for key in GROUP_LISTS for group in cluster.get(key) or ()}
+
+
+def present_groups(described: Described) -> Groups:
+    """Return the groups that are not being deleted, by name."""
+    return {
+        name: group
+        for name, group in groups_of(described).items()
+        if group.get("Status") != GroupStatus.DELETING
+    }
 
 
 def without_image(group: Group) -> dict[str, Any]:

@@ -8,22 +8,20 @@ up: no policy can know them beforehand.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
-from rehearsal.aws.cloudformation.resource_schemas import (
+from aws_reference.action_resources import VARIABLE, action_resources, filled
+from aws_reference.resource_schemas import (
     NAMED_BY_LOGICAL_ID,
     SERVICE_LINKED_ROLES,
     ResourceSchema,
     schema_of,
     values_at,
 )
-from rehearsal.aws.iam.action_resources import action_resources
 from rehearsal.aws.iam.permission import Permission
 
 Properties = Mapping[str, Any]
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 _ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 # The kind of resource, in the terms of the reference, that a type makes and its tags are on.
 _KINDS = {
@@ -151,23 +149,20 @@ class Handled:
             "Region": [self.region],
             "Account": [self.account],
         }
-        for variable in _VARIABLE.findall(form):
+        for variable in VARIABLE.findall(form):
             values.setdefault(variable, self._given(variable))
         unknown = [variable for variable, found in values.items() if not found]
         if unknown and kind == _KINDS.get(self.type):
             name = schema.given_name(self.properties) or self._generated()
             values |= {variable: [name] for variable in unknown}
         elif unknown:
-            fits = re.compile(".+".join(re.escape(part) for part in _VARIABLE.split(form)[::2]))
+            fits = re.compile(".+".join(re.escape(part) for part in VARIABLE.split(form)[::2]))
             named = [each for each in _strings(self.properties) if fits.fullmatch(each)]
             if named or kind == "key":
                 yield from dict.fromkeys(named)
                 return
             values |= {variable: [self._generated()] for variable in unknown}
-        for combination in product(*values.values()):
-            arn = form
-            for variable, name in zip(values, combination, strict=True):
-                arn = arn.replace(f"${{{variable}}}", name)
+        for arn in filled(form, values):
             yield arn
             if kind == "log-group":
                 # Most actions are authorized on the ARN with `:*` behind the name:

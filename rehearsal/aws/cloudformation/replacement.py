@@ -12,7 +12,7 @@ from typing import Any
 from ministack.services import cloudformation
 from ministack.services.cloudformation import provisioners, stacks
 
-from rehearsal.aws.cloudformation.resource_schemas import schema_of
+from aws_reference.resource_schemas import schema_of
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused
 
 _DeletedFirst = dict[tuple[str, str], tuple[str, Mapping[str, Any]]]

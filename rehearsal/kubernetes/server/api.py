@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Self
 
 from rehearsal.kubernetes.apply.patches import merge_patched
@@ -86,12 +85,7 @@ class KubernetesApi:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
     def create(self, item: Object) -> Object:

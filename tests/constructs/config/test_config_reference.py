@@ -1,15 +1,61 @@
 """docs/configuration.md, the page of every key."""
 
-from scripts import generate_config_reference
+import itertools
+import re
+
+import pytest
+
+from scripts.generate import config_reference
+from scripts.generate.config_tasks import TASKS
+
+PAGE = config_reference.render()
 
 
 def test_the_page_is_fresh() -> None:
-    stale = "docs/configuration.md is stale: run `python -m scripts.generate_config_reference`"
-    target = generate_config_reference.TARGET
-    assert target.read_text(encoding="utf-8") == generate_config_reference.render(), stale
+    stale = "docs/configuration.md is stale: run `python -m scripts.generate.config_reference`"
+    assert config_reference.TARGET.read_text(encoding="utf-8") == PAGE, stale
 
 
 def test_the_page_has_nested_sections() -> None:
-    page = generate_config_reference.render()
-    assert "## `cluster.instance_groups[]`" in page
-    assert "| `instance_count` | integer | required |" in page
+    assert "## `cluster.instance_groups[]`" in PAGE
+    assert "| `instance_count` | integer | required |" in PAGE
+
+
+def test_each_section_has_one_table() -> None:
+    paths = re.findall(r"^(?:## |The same: )(`.+`)\.?$", PAGE, re.MULTILINE)
+    named = [path for line in paths for path in line.split(", ")]
+    assert "`cluster.restricted_instance_groups[].ebs_volumes[]`" in named
+    assert sorted(set(named)) == sorted(named)
+    tables = [set(re.findall(r"^\| `.+", part, re.MULTILINE)) for part in PAGE.split("\n## ")]
+    assert all(len(one & other) < 5 for one, other in itertools.combinations(tables, 2))
+
+
+def test_links_lead_to_sections() -> None:
+    titles = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    linked = set(re.findall(r"\]\(#([^)]+)\)", PAGE))
+    assert "clusterinstance_groups" in linked
+    assert linked - anchors == set()
+
+
+def test_a_task_names_keys_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = {**TASKS, "fly": ("cluster.wings",)}
+    monkeypatch.setattr(config_reference, "TASKS", changed)
+    with pytest.raises(KeyError, match=r"cluster\.wings"):
+        config_reference.render()
+
+
+@pytest.mark.parametrize(
+    ("row", "default"),
+    [
+        ("| `region` | string or null | {} | AWS region, such as us-west-2. |", "that of the CDK"),
+        ("| `wait_for` | accepted \\| in_service \\| nodes | {} | When", "nodes"),
+        ("| `capacity_gib` | integer | {} | Size", "`1200`"),
+        ("| `threads_per_core` | integer or null | {} | 2 turns", "2 where every type"),
+    ],
+)
+def test_a_default_is_in_its_column(row: str, default: str) -> None:
+    before, after = row.split("{}")
+    (line,) = [line for line in PAGE.splitlines() if line.startswith(before)]
+    assert line.removeprefix(before).startswith(default)
+    assert after.strip(" |") in line.removeprefix(before)

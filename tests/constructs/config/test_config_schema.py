@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from scripts import generate_config_schema
+from scripts.generate import config_schema
 from tests.support.configs import CONFIG_FOLDER, default_document
 
 SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text())
@@ -24,8 +24,8 @@ def fields(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_schema_is_fresh() -> None:
-    stale = "config/schema.json is stale: run `python scripts/generate_config_schema.py`"
-    assert generate_config_schema.TARGET.read_text() == generate_config_schema.render(), stale
+    stale = "config/schema.json is stale: run `python -m scripts.generate.config_schema`"
+    assert config_schema.TARGET.read_text() == config_schema.render(), stale
 
 
 def test_schema_is_a_schema() -> None:

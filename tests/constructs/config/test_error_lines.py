@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from tests.support.configs import CONFIG_FOLDER
 
@@ -124,12 +125,6 @@ def lines_of(path: Path, text: str) -> list[str]:
             id="mapping-for-text",
         ),
         pytest.param(
-            "  version: ",
-            "\tversion: ",
-            "6:1: YAML syntax error: a tab; indent with spaces, not tabs",
-            id="tab",
-        ),
-        pytest.param(
             "team: research",
             "-team: research",
             f"23: {GPU}.labels.-team: '-team' must match {LABEL_KEY}, the API's pattern for a "
@@ -178,6 +173,13 @@ def lines_of(path: Path, text: str) -> list[str]:
             "18: cluster.instance_groups[1].name: is missing and has no default",
             id="missing",
         ),
+        pytest.param(
+            "  instance_groups:",
+            "  instance_group:",
+            "14: cluster.instance_group: 'instance_group' is not a key here; did you mean "
+            f"instance_groups? (keys: {CLUSTER_KEYS})",
+            id="missing-because-misspelled",
+        ),
     ],
 )
 def test_the_line_of_a_mistake(written: str, wrong: str, line: str, tmp_path: Path) -> None:
@@ -224,7 +226,7 @@ def test_the_line_of_what_a_chart_lacks(
     (chart / "packaging.json").write_text('{"health_monitoring_agent_regions": ["us-west-2"]}')
 
     with pytest.raises(ConfigError) as caught:
-        check_chart(load_config(path), path=path, chart=chart)
+        check_chart(load_config(path), path=path, chart=read_hyperpod_chart(chart))
 
     assert caught.value.lines == (f"{path}:{line}",)
 

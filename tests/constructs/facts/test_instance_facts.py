@@ -18,7 +18,7 @@ from hyperpod_cdk.facts.instance_types import (
     training_plan_types,
 )
 from hyperpod_cdk.facts.service_limits import regions
-from scripts import generate_instance_types
+from scripts.generate import instance_types as generated
 
 UNDESCRIBED = "ml.p6e-gb200.36xlarge"
 
@@ -163,9 +163,9 @@ def test_type_of_another_service_is_refused(function: Callable[[str], object]) -
 def test_data_file_is_fresh() -> None:
     stale = (
         "constructs/hyperpod_cdk/facts/instance_types.json is not what the installed botocore, "
-        "cfn-lint and moto give: run `python scripts/generate_instance_types.py`"
+        "cfn-lint and moto give: run `python -m scripts.generate.instance_types`"
     )
-    assert generate_instance_types.TARGET.read_text() == generate_instance_types.render(), stale
+    assert generated.TARGET.read_text() == generated.render(), stale
 
 
 def test_data_file_covers_the_types_of_the_api() -> None:

@@ -6,15 +6,15 @@ import sys
 import pytest
 
 from hyperpod_cdk.facts.service_limits import regions, shape
-from scripts import generate_service_limits
+from scripts.generate import service_limits
 
 
 def test_data_file_is_fresh() -> None:
     stale = (
         "constructs/hyperpod_cdk/facts/service_limits.json is not what the installed botocore "
-        "gives: run `python scripts/generate_service_limits.py`"
+        "gives: run `python -m scripts.generate.service_limits`"
     )
-    assert generate_service_limits.TARGET.read_text() == generate_service_limits.render(), stale
+    assert service_limits.TARGET.read_text() == service_limits.render(), stale
 
 
 def test_shape_carries_its_limits() -> None:

@@ -9,8 +9,8 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk import HelmConfig
-from hyperpod_cdk.helm.chart import HyperPodChartError
-from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.helm.dependency_values import dependency_values
 from scripts.charts.packing import pack
 
@@ -79,7 +79,8 @@ def values_of(
     config, types = HelmConfig(**helm), ["ml.g5.xlarge"]
     if chart is None:
         return dependency_values(config, region=region, instance_types=types)
-    return values_for_chart(chart, helm=config, region=region, instance_types=types)
+    read = read_hyperpod_chart(chart)
+    return values_for_chart(read, helm=config, region=region, instance_types=types)
 
 
 @pytest.mark.parametrize(

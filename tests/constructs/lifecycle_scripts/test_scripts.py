@@ -1,7 +1,9 @@
 """Lifecycle scripts on their way into the bucket: what is copied, what may be removed."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -36,12 +38,22 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_properties(
-    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
-) -> None:
-    scripts = LifecycleScripts(
-        stack, "Scripts", bucket=bucket, provisioner=provisioner, directory=directory
-    )
+Make = Callable[..., LifecycleScripts]
+
+
+@pytest.fixture
+def make(stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path) -> Make:
+    """Return what makes the construct of the directory's scripts."""
+
+    def made(construct_id: str = "Scripts", **options: Any) -> LifecycleScripts:
+        given = {"bucket": bucket, "provisioner": provisioner, "directory": directory, **options}
+        return LifecycleScripts(stack, construct_id, **given)
+
+    return made
+
+
+def test_properties(stack: cdk.Stack, make: Make, view: View) -> None:
+    scripts = make()
 
     seen = view()
     properties = seen.one(RESOURCE)
@@ -85,10 +97,8 @@ def test_the_asset_has_the_listed_scripts_and_no_other_file(
     assert sorted(shipped) == scripts.keys
 
 
-def test_any_object_of_the_bucket_can_be_changed(
-    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
-) -> None:
-    LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=provisioner, directory=directory)
+def test_any_object_of_the_bucket_can_be_changed(make: Make, view: View) -> None:
+    make()
 
     seen = view()
     change, find = seen.statement("PutAndRemoveScripts"), seen.statement("FindScriptVersions")
@@ -108,9 +118,7 @@ def test_any_object_of_the_bucket_can_be_changed(
     assert policy in seen.dependencies(seen.id(RESOURCE))
 
 
-def test_a_changed_script_is_a_changed_resource(
-    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
-) -> None:
+def test_a_changed_script_is_a_changed_resource(make: Make, directory: Path, view: View) -> None:
     for construct_id, changed in (
         ("Before", "on_create.sh"),
         ("DocumentChanged", "README.md"),
@@ -118,19 +126,15 @@ def test_a_changed_script_is_a_changed_resource(
     ):
         (directory / changed).write_text(f"# {construct_id}\n")
         cdk.AssetStaging.clear_asset_hash_cache()
-        LifecycleScripts(
-            stack, construct_id, bucket=bucket, provisioner=provisioner, directory=directory
-        )
+        make(construct_id)
 
     digests = [resource["SourceDigest"] for resource in view().all(RESOURCE)]
 
     assert digests[0] == digests[1] != digests[2]
 
 
-def test_the_packages_own_scripts_are_the_default(
-    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, repository: Path
-) -> None:
-    scripts = LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=provisioner)
+def test_the_packages_own_scripts_are_the_default(make: Make, repository: Path) -> None:
+    scripts = make(directory=None)
 
     shipped = {
         path.relative_to(repository / "lifecycle").as_posix()
@@ -140,31 +144,13 @@ def test_the_packages_own_scripts_are_the_default(
     assert scripts.on_create in scripts.keys
 
 
-def test_a_missing_entry_script_is_refused(
-    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path
-) -> None:
+def test_a_missing_entry_script_is_refused(make: Make) -> None:
     with pytest.raises(ValueError, match=r"entry script 'boot\.sh' is missing; it has \['lib/log"):
-        LifecycleScripts(
-            stack,
-            "Scripts",
-            bucket=bucket,
-            provisioner=provisioner,
-            directory=directory,
-            on_create="boot.sh",
-        )
+        make(on_create="boot.sh")
 
 
-def test_settings_become_a_file_beside_the_scripts(
-    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path, view: View
-) -> None:
-    scripts = LifecycleScripts(
-        stack,
-        "Scripts",
-        bucket=bucket,
-        provisioner=provisioner,
-        directory=directory,
-        settings={"LUSTRE_FAILURE": "stop", "OTHER": "a b"},
-    )
+def test_settings_become_a_file_beside_the_scripts(make: Make, view: View) -> None:
+    scripts = make(settings={"LUSTRE_FAILURE": "stop", "OTHER": "a b"})
 
     properties = view().one(RESOURCE)
 
@@ -174,35 +160,13 @@ def test_settings_become_a_file_beside_the_scripts(
 
 
 @pytest.mark.parametrize("settings", [{"A": "1\nB=2"}, {"a b": "1"}, {"A": "1\r"}])
-def test_a_setting_that_is_not_one_line_is_refused(
-    stack: cdk.Stack,
-    bucket: s3.IBucket,
-    provisioner: Provisioner,
-    directory: Path,
-    settings: dict[str, str],
-) -> None:
+def test_a_setting_that_is_not_one_line_is_refused(make: Make, settings: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="must be one line, NAME=value"):
-        LifecycleScripts(
-            stack,
-            "Scripts",
-            bucket=bucket,
-            provisioner=provisioner,
-            directory=directory,
-            settings=settings,
-        )
+        make(settings=settings)
 
 
-def test_a_file_of_the_same_name_is_refused(
-    stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directory: Path
-) -> None:
+def test_a_file_of_the_same_name_is_refused(make: Make, directory: Path) -> None:
     (directory / "deployment.env").write_text("LUSTRE_FAILURE=warn\n")
 
     with pytest.raises(ValueError, match=r"'deployment\.env' is made from the settings"):
-        LifecycleScripts(
-            stack,
-            "Scripts",
-            bucket=bucket,
-            provisioner=provisioner,
-            directory=directory,
-            settings={"LUSTRE_FAILURE": "stop"},
-        )
+        make(settings={"LUSTRE_FAILURE": "stop"})

@@ -18,19 +18,6 @@ REST = "\ncluster: {instance_groups: [{name: g, instance_type: ml.m5.large, inst
         ("# nothing but a comment\n", "is empty; name and cluster.instance_groups are required"),
         ("- a\n- b\n", "['a', 'b'] must be a mapping of keys to values, such as `name: ml`"),
         ("ml\n", "'ml' must be a mapping of keys to values, such as `name: ml`"),
-        (
-            "name: ml\nregion: [us-west-2\n",
-            "YAML syntax error: while parsing a flow sequence "
-            "expected ',' or ']', but got '<stream end>'",
-        ),
-        (
-            "name: ml: x\n",
-            "YAML syntax error: mapping values are not allowed here",
-        ),
-        (
-            "a: *unknown\n",
-            "YAML syntax error: found undefined alias 'unknown'",
-        ),
         ("name: 0b_\n", "YAML syntax error: '0b_' is not a value of its type"),
         ("name: !!bool x\n", "YAML syntax error: 'x' is not a value of its type"),
         ("name: ml\na: \x00\n", "YAML syntax error: a control character"),
@@ -88,7 +75,7 @@ def test_file_must_exist(tmp_path: Path) -> None:
 
     assert caught.value.lines == (
         f"{path}: cannot be read: No such file or directory; give the path of a YAML "
-        "configuration file",
+        "configuration file, or write one with `make init`",
     )
 
 

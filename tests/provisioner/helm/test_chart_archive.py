@@ -40,6 +40,17 @@ def test_other_faults_are_named(tmp_path: Path, content: bytes, message: str) ->
         unpack_chart(content, folder=tmp_path, origin="s3://b/k")
 
 
+def test_a_placeholder_is_refused(tmp_path: Path, repository: Path) -> None:
+    s3, chart = FakeS3(), repository / "charts" / "not-packaged" / "Chart.yaml"
+    s3.add("b", "k.zip", zipped({"Chart.yaml": chart.read_bytes()}))
+    with pytest.raises(ProvisioningError) as refused:
+        fetch_chart(s3, bucket="b", key="k.zip", folder=tmp_path, clock=Time().clock)
+    assert str(refused.value) == (
+        "The templates have a placeholder: the official Helm chart was not packaged. "
+        "Run `make charts`, synthesize and deploy again."
+    )
+
+
 def test_packaged_chart_is_stored_as_it_is(tmp_path: Path) -> None:
     assert _fetched(tmp_path, packaged("1.0.0")).read_bytes() == packaged("1.0.0")
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.hyperpod.changes import Aim, Changes, changes, user_tags
+from provisioner.hyperpod.aim import Aim
+from provisioner.hyperpod.changes import Changes, changes, user_tags
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from provisioner.framework.errors import ProvisioningError
-from provisioner.hyperpod.changes import Aim, changes
+from provisioner.hyperpod.aim import Aim
+from provisioner.hyperpod.changes import changes
 from provisioner.hyperpod.groups import groups_of
 from rehearsal.hyperpod import Caller, Unknowns
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.hyperpod.changes import Aim, Changes, changes
+from provisioner.hyperpod.aim import Aim
+from provisioner.hyperpod.changes import Changes, changes
 
 AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
 ROLLING = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}

@@ -14,7 +14,7 @@ from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
 from provisioner.kubernetes.failures import CommandFailedError, last_lines
 from provisioner.kubernetes.process import ClusterProcess, Run, layer_binary
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_helm import FakeCluster
 

@@ -9,7 +9,7 @@ import pytest
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
-from rehearsal.aws.iam.action_resources import action_resources
+from aws_reference.action_resources import action_resources
 from rehearsal.aws.local_aws import ACCOUNT
 from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
 from tests.support.local_aws import Template, client

@@ -10,8 +10,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws
+from scripts.account import Environment
 from scripts.deployer_policy.documents import Statement, statements_of
-from scripts.deployer_policy.names import Names, Place
+from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
 from scripts.picture.templates import Address, Resource
 from tests.support.local_aws import (
@@ -26,7 +27,7 @@ from tests.support.local_aws import (
     role,
 )
 
-PLACE = Place(partition="aws", region="us-west-2", account=ACCOUNT)
+ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
 PARAMETER = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/cdk-bootstrap/x/version"}
 PARAMETERS = {"Version": PARAMETER}
 
@@ -61,7 +62,7 @@ def least(deployment: str) -> list[Statement]:
         )
         for name, body in resources().items()
     ]
-    names = Names(deployment=deployment, place=PLACE, resources=described)
+    names = Names(deployment=deployment, environment=ENVIRONMENT, resources=described)
     return [*statements_of(needs({"stack": {"Parameters": PARAMETERS}}, names))]
 
 

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rehearsal.hyperpod import Faults
 from tests.support.hyperpod_api import (
     NAME,
-    Subject,
     eks,
     group,
-    subject,
+    ids,
+    running,
 )
 
-CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 NOBODY = "i-00000000000000000"
-
-
-def running(**options: Any) -> Subject:
-    api = subject(**options)
-    api.create(group("a", 2), group("b", 1), **CONTINUOUS)
-    api.wait()
-    return api
-
-
-def ids(api: Subject, group_name: str = "") -> list[str]:
-    nodes = api.nodes(InstanceGroupNameContains=group_name) if group_name else api.nodes()
-    return [node["InstanceId"] for node in nodes]
 
 
 def test_batch_add() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from rehearsal.hyperpod import Faults, Timings
 from tests.support.hyperpod_api import (
+    CONTINUOUS,
     NAME,
     KnownSubnets,
     Subject,
@@ -15,7 +16,6 @@ from tests.support.hyperpod_api import (
     subject,
 )
 
-CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 NONE = Faults()
 SHORTAGE = Faults(capacity_shortage=frozenset({"a"}))
 SCRIPT = Faults(lifecycle_script_failure=frozenset({"a"}))

@@ -8,6 +8,7 @@ import pytest
 
 from rehearsal.hyperpod import Timings
 from tests.support.hyperpod_api import (
+    CONTINUOUS,
     EKS_CLUSTER,
     NAME,
     KnownSubnets,
@@ -19,7 +20,6 @@ from tests.support.hyperpod_api import (
 TIMINGS = Timings(
     create=10, update=5, delete=4, software_update=3, node_launch=2, lifecycle_script=1, node_stop=1
 )
-CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 STEP = 0.5
 
 

@@ -11,17 +11,18 @@ import pytest
 
 from rehearsal.hyperpod import ApiError, Caller, ClusterView, NodeView, Timings
 from tests.support.hyperpod_api import (
+    CONTINUOUS,
     EKS_CLUSTER,
     NAME,
     KnownSubnets,
-    Subject,
     create_request,
     eks,
     group,
+    ids,
+    running,
     subject,
 )
 
-CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 NOBODY = "i-00000000000000000"
 CHECKS = {"OnStartDeepHealthChecks": ["InstanceStress"]}
 
@@ -42,18 +43,6 @@ class Watcher:
         assert cluster in self.clusters
         del self.nodes[node.instance_id]
         self.removed.append(node.instance_id)
-
-
-def running(**options: Any) -> Subject:
-    api = subject(**options)
-    api.create(group("a", 2), group("b", 1), **CONTINUOUS)
-    api.wait()
-    return api
-
-
-def ids(api: Subject, group_name: str = "") -> list[str]:
-    nodes = api.nodes(InstanceGroupNameContains=group_name) if group_name else api.nodes()
-    return [node["InstanceId"] for node in nodes]
 
 
 def test_node_statuses() -> None:

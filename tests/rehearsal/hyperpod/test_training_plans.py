@@ -8,6 +8,7 @@ import pytest
 
 from rehearsal.hyperpod import Faults, Timings
 from tests.support.hyperpod_api import (
+    CONTINUOUS,
     NAME,
     START,
     KnownSubnets,
@@ -22,7 +23,6 @@ from tests.support.training_plans import TYPE, create_plan, offerings
 DAY = 86_400.0
 LATER = START + DAY
 UNKNOWN = "arn:aws:sagemaker:us-west-2:000000000000:training-plan/unknown"
-CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 
 
 def on_plan(plan: str, count: int = 2, **members: Any) -> dict[str, Any]:

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
+from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
+from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
+from stacks.names import StackKind, stack_names
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
 from tests.support.node import Node
@@ -20,6 +23,7 @@ from tests.support.scenario_tests import (
     test_it_deploys_and_holds_what_is_verified,
     test_what_must_come_of_a_scenario_does,
 )
+from tests.support.shown_outputs import shape, verify_commands
 from tests.support.stages import DEFAULT
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified", "test_what_must_come_of_a_scenario_does"]
@@ -96,6 +100,10 @@ def _further_subnet(document: dict[str, Any]) -> None:
     )
 
 
+def _tagged(document: dict[str, Any]) -> None:
+    document["tags"] = {"team": "research"}
+
+
 def _other_name(document: dict[str, Any]) -> None:
     document["cluster"]["name"] = "another"
 
@@ -141,6 +149,7 @@ def test_an_admin_gets_in_and_so_does_whom_the_deployer_lets_in(
     )
     configured = ann.run("aws eks update-kubeconfig --name ml-eks")
     assert configured.returncode == 0, configured.stderr
+    assert shape(configured.stdout) == verify_commands()["aws eks update-kubeconfig --name ml-eks"]
 
     nodes = ann.run("kubectl get nodes -o jsonpath='{.items[*].status.capacity}'")
     assert '"nvidia.com/gpu":"4"' in nodes.stdout, nodes.stderr
@@ -150,6 +159,20 @@ def test_an_admin_gets_in_and_so_does_whom_the_deployer_lets_in(
     granted = deployer.run(command.replace("PRINCIPAL_ARN", f"{_ACCOUNT}:user/Bob"))
     assert granted.returncode == 0, granted.stderr
     assert bob.run("kubectl get nodes").returncode == 0
+
+
+@pytest.mark.slow(seconds=2)
+def test_the_verify_commands_print_what_the_readme_shows(stage: Stage, tmp_path: Path) -> None:
+    _deployed(stage)
+    wait_for_nodes(stage.config, clients=stage.environment.clients)
+    owner = Person(environment=stage.environment, home=tmp_path)
+    shown = verify_commands()
+    assert len(shown) == 7
+    for command, output in shown.items():
+        if command.startswith("aws sagemaker"):
+            assert shape(owner.run(command).stdout) == output
+        elif not command.startswith("aws"):
+            assert shape(stage.tools.run(command)[1]) == output
 
 
 @pytest.mark.slow(seconds=6)
@@ -213,7 +236,8 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
     edit, reason = CHANGES[change]
     _deployed(stage)
     before = _network_and_files(stage)
-    statuses = {kind: stage.status(kind) for kind in ("platform", "storage", "hyperpod")}
+    kinds: list[StackKind] = ["platform", "storage", "hyperpod"]
+    statuses = {kind: stage.status(kind) for kind in kinds}
 
     stage.change(edit)
     told = stage.deploy()
@@ -224,6 +248,24 @@ def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str)
         statuses["platform"] = "UPDATE_COMPLETE"
     assert {kind: stage.status(kind) for kind in statuses} == statuses
     assert _network_and_files(stage) == before
+
+
+@pytest.mark.slow(seconds=3)
+def test_a_placeholder_for_the_chart_leaves_everything_as_it_was(stage: Stage) -> None:
+    _deployed(stage)
+    statuses = {kind: stage.status(kind) for kind in stack_names(stage.config)}
+    chart = stage.chart
+
+    stage.chart = ChartChoice(path=placeholder_chart().path, description="a placeholder")
+    stage.change(_tagged)
+    told = stage.deploy()
+    stage.chart = chart
+    stage.restore()
+
+    assert "helm.chart: the official chart is not packaged, so nothing is deployed: run" in str(
+        told
+    )
+    assert {kind: stage.status(kind) for kind in statuses} == statuses
 
 
 @pytest.mark.slow(seconds=6)

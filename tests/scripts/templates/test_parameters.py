@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 from scripts.templates.findings import template_findings
 from scripts.templates.package import parameterized, write_package
@@ -66,7 +67,9 @@ GIVEN = {
 
 def written(config: Config, *, chart: Path, folder: Path) -> dict[str, Any]:
     context = json.loads((REPOSITORY / "cdk.json").read_text("utf-8"))["context"]
-    return write_package(config, chart=chart, target=folder, context={**context, **FAST})
+    return write_package(
+        config, chart=read_hyperpod_chart(chart), target=folder, context={**context, **FAST}
+    )
 
 
 @pytest.mark.slow(seconds=2)

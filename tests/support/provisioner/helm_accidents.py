@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rehearsal.kubernetes import Fault
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud
 
 _SECONDS = 60

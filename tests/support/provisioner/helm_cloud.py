@@ -9,7 +9,7 @@ from typing import Any
 
 from provisioner import handler
 from rehearsal.kubernetes import Fault, KubernetesApi
-from rehearsal.layer_binaries import layer_binaries
+from scripts.layer_binaries import layer_binaries
 from tests.support.provisioner.cloudformation import STACK_ID, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error
 from tests.support.provisioner.fake_stack import FakeCloudFormation

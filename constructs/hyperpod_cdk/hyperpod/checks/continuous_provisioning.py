@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, Path, error
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 
 
 def continuous_provisioning(cluster: ClusterConfig) -> Iterator[Finding]:
@@ -27,7 +27,7 @@ def continuous_provisioning(cluster: ClusterConfig) -> Iterator[Finding]:
         yield error(("cluster", "auto_scaling"), cluster.auto_scaling, needs)
 
 
-def _uses(group: NodeGroupConfig) -> Iterator[tuple[Path, object]]:
+def _uses(group: NodeGroupConfig) -> Iterator[tuple[KeyPath, object]]:
     if isinstance(group, InstanceGroupConfig):
         if group.min_instance_count is not None:
             yield ("min_instance_count",), group.min_instance_count

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, Path, error, warning
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 
 def ebs_volumes(cluster: ClusterConfig) -> Iterator[Finding]:
@@ -26,7 +26,7 @@ def ebs_volumes(cluster: ClusterConfig) -> Iterator[Finding]:
             yield from _crowded_root(group, where=where)
 
 
-def _keys(group: NodeGroupConfig, *, where: Path) -> Iterator[Finding]:
+def _keys(group: NodeGroupConfig, *, where: KeyPath) -> Iterator[Finding]:
     for index, volume in enumerate(group.ebs_volumes):
         if volume.kms_key_id is not None:
             path = (*where, "ebs_volumes", index, "kms_key_id")
@@ -34,7 +34,7 @@ def _keys(group: NodeGroupConfig, *, where: Path) -> Iterator[Finding]:
             yield error(path, volume.kms_key_id, message)
 
 
-def _crowded_root(group: InstanceGroupConfig, *, where: Path) -> Iterator[Finding]:
+def _crowded_root(group: InstanceGroupConfig, *, where: KeyPath) -> Iterator[Finding]:
     bare = [facts.instance_type for facts in group.facts if not facts.local_nvme_gb]
     if bare:
         yield warning(

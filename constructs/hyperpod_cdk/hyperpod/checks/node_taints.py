@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.label_keys import key_refusal, key_reservation
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, Path, error, warning
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 
 def node_taints(cluster: ClusterConfig) -> Iterator[Finding]:
@@ -17,7 +17,7 @@ def node_taints(cluster: ClusterConfig) -> Iterator[Finding]:
         yield from _findings(group, where=where)
 
 
-def _findings(group: InstanceGroupConfig, *, where: Path) -> Iterator[Finding]:
+def _findings(group: InstanceGroupConfig, *, where: KeyPath) -> Iterator[Finding]:
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(group.taints):
         path = (*where, "taints", index, "key")

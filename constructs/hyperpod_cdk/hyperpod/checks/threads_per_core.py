@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, Path, error, warning
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 _ALL = 2
 
@@ -23,7 +23,7 @@ def threads_per_core(cluster: ClusterConfig) -> Iterator[Finding]:
             yield from _findings(group, threads=group.threads_per_core, path=path)
 
 
-def _findings(group: NodeGroupConfig, *, threads: int, path: Path) -> Iterator[Finding]:
+def _findings(group: NodeGroupConfig, *, threads: int, path: KeyPath) -> Iterator[Finding]:
     for facts in group.facts:
         valid = facts.valid_threads_per_core
         if threads not in valid:

@@ -1,0 +1,122 @@
+"""What the Service Authorization Reference says of actions: their resources, and dependent actions.
+
+The data file is written by `scripts/generate/action_resources.py`. The terms are those of
+https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+DATA_FILE = Path(__file__).with_name("action_resources.json")
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+"""A variable in the form of an ARN, such as `${SubnetId}`."""
+
+# The kinds of resources that a deployment makes or names. An action that requires another kind,
+# such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to.
+_KINDS = {
+    "ec2": (
+        "elastic-ip",
+        "internet-gateway",
+        "natgateway",
+        "route-table",
+        "security-group",
+        "subnet",
+        "vpc",
+        "vpc-endpoint",
+        "vpc-flow-log",
+    ),
+    "eks": ("access-entry", "addon", "cluster", "podidentityassociation"),
+    "fsx": ("association", "file-system"),
+    "iam": ("policy", "role"),
+    "kms": ("key",),
+    "lambda": ("function", "layer", "layerVersion"),
+    "logs": ("log-group",),
+    "s3": ("bucket", "object"),
+    "sagemaker": ("cluster",),
+    "ssm": ("parameter",),
+    "states": ("statemachine",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionResources:
+    """What one action is allowed on.
+
+    Attributes:
+        required: Kinds of resources that each call is authorized on: the form of the ARN by kind,
+            such as `arn:${Partition}:ec2:${Region}:${Account}:subnet/${SubnetId}`.
+        optional: Kinds that a call is authorized on if it names such a resource.
+        dependent: Actions that the caller must be allowed besides.
+        kinds: Kinds that a deployment has.
+    """
+
+    required: Mapping[str, str]
+    optional: Mapping[str, str]
+    dependent: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a deployment has every kind of resource that a call needs."""
+        takes_any = not self.optional or bool(self.required)
+        return self.required.keys() <= {*self.kinds} and (takes_any or bool(self._taken))
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms of the ARNs that it may be called on in a deployment; none: on `*`."""
+        return (*self.required.values(), *self._taken)
+
+    @property
+    def _taken(self) -> tuple[str, ...]:
+        return tuple(form for kind, form in self.optional.items() if kind in self.kinds)
+
+
+@functools.cache
+def action_resources() -> Mapping[str, ActionResources]:
+    """Return what the data file says, by action; it has none that the reference does not know."""
+    content = json.loads(DATA_FILE.read_text(encoding="utf-8"))
+    forms = content["forms"]
+
+    def of(service: str, kinds: list[str]) -> dict[str, str]:
+        return {kind: forms[f"{service}:{kind}"] for kind in kinds}
+
+    return {
+        action: ActionResources(
+            required=of(action.partition(":")[0], data.get("required", [])),
+            optional=of(action.partition(":")[0], data.get("optional", [])),
+            dependent=tuple(data.get("dependent", [])),
+            kinds=_KINDS.get(action.partition(":")[0], ()),
+        )
+        for action, data in content["actions"].items()
+    }
+
+
+def is_possible(action: str) -> bool:
+    """Return whether a deployment has what an action is done to, as far as that is known."""
+    known = action_resources().get(action)
+    return known is None or known.is_possible
+
+
+def forms(action: str) -> tuple[str, ...]:
+    """Return the forms of the ARNs of an action; none for `*`, and for one that is not known."""
+    known = action_resources().get(action)
+    return () if known is None else known.forms
+
+
+def filled(form: str, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a form with each combination of values for its variables.
+
+    Args:
+        form: The form of an ARN.
+        values: What may stand for each variable.
+    """
+    for combination in product(*values.values()):
+        arn = form
+        for variable, value in zip(values, combination, strict=True):
+            arn = arn.replace(f"${{{variable}}}", value)
+        yield arn

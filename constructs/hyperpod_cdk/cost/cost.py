@@ -1,0 +1,197 @@
+"""What a configuration costs: a month with or without nodes, and an hour of its nodes."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
+from hyperpod_cdk.facts.prices import (
+    Price,
+    date_of_prices,
+    price_of,
+    prices_elsewhere,
+    pricing_pages,
+)
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+
+HOURS_A_MONTH = 730
+"""What AWS's own calculator takes for a month."""
+
+# A price that changes, or is paid at another time, is in no table.
+_SPOT = "Spot, whose price changes"
+_PLAN = "paid with the training plan"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Charge:
+    """What is billed for one thing.
+
+    Attributes:
+        name: The thing, such as `NAT gateway` or the name of a group.
+        detail: What its price depends on; empty for nothing.
+        quantity: How many units are billed: instances, or GB.
+        price: Price of a unit; None for an unknown one.
+        note: Why there is no price, or what else to know; empty for nothing.
+    """
+
+    name: str
+    detail: str = ""
+    quantity: int
+    price: Price | None
+    note: str = ""
+
+    @property
+    def usd(self) -> Decimal | None:
+        """What it costs in the time that the price is for; None for an unknown price."""
+        if not self.quantity:
+            return Decimal(0)
+        return None if self.price is None else self.quantity * self.price.usd
+
+    @property
+    def usd_a_month(self) -> Decimal | None:
+        """What it costs in a month; None for an unknown price."""
+        hourly = self.price is not None and self.price.unit == "hour"
+        return None if self.usd is None else self.usd * (HOURS_A_MONTH if hourly else 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cost:
+    """What a deployment costs.
+
+    Attributes:
+        region: Where it is; None for a region that is not known.
+        standing: What is billed with or without nodes.
+        nodes: What is billed for each group of nodes.
+        left_out: What is billed by use, or has no price here.
+    """
+
+    region: str | None
+    standing: tuple[Charge, ...]
+    nodes: tuple[Charge, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def usd_a_month(self) -> Decimal:
+        """What is known of the cost of a month with or without nodes."""
+        return sum((charge.usd_a_month or Decimal(0) for charge in self.standing), Decimal(0))
+
+    @property
+    def usd_an_hour(self) -> Decimal:
+        """What is known of the cost of an hour of the nodes."""
+        return sum((charge.usd or Decimal(0) for charge in self.nodes), Decimal(0))
+
+
+def unpriced(charges: Iterable[Charge]) -> list[Charge]:
+    """Return the charges that are in no total, because their price is not known."""
+    return [charge for charge in charges if charge.usd is None]
+
+
+def cost(config: Config, *, region: str | None, day: date) -> Cost:
+    """Return what a configuration costs at list prices.
+
+    Args:
+        config: What is deployed.
+        region: Where, for a configuration that names no region.
+        day: When; EKS charges more for Kubernetes versions in extended support.
+    """
+    region = config.region or region
+    return Cost(
+        region=region,
+        standing=tuple(_standing(config, region=region, day=day)),
+        nodes=tuple(_nodes(group, region=region) for group in config.cluster.all_groups),
+        left_out=tuple(_left_out(config)),
+    )
+
+
+def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
+    yield _control_plane(config.eks.version, region=region, day=day)
+    zones = len(config.network.public_subnet_cidrs)
+    for item in ("NAT gateway", "public IPv4 address"):
+        yield _charge(item, quantity=zones, service="VPC", item=item, region=region)
+    if config.storage is not None:
+        service, item = "FSx for Lustre", f"{config.storage.throughput_mbps_per_tib} MB/s/TiB"
+        size = config.storage.capacity_gib
+        yield _charge(
+            service, detail=item, quantity=size, service=service, item=item, region=region
+        )
+
+
+def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
+    item, extended = "control plane", "control plane, extended support"
+    end, detail = END_OF_STANDARD_SUPPORT[version], f"Kubernetes {version}"
+    if day >= end:
+        item, detail = extended, f"{detail} in extended support"
+    charge = _charge(
+        "EKS control plane", detail=detail, quantity=1, service="EKS", item=item, region=region
+    )
+    later = price_of("EKS", extended, region=region)
+    if day >= end or later is None:
+        return charge
+    return replace(charge, note=f"{later.usd} an hour from {end} on, in extended support")
+
+
+def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
+    """Return what a group is billed: by the dearest of the types that it may have."""
+    types, count = group.possible_instance_types, group.instance_count
+    charges = {
+        item: _charge(
+            group.name,
+            detail=f"{count} x {' or '.join(types)}",
+            quantity=count,
+            service="HyperPod",
+            item=item,
+            region=region,
+        )
+        for item in types
+    }
+    missing = [item for item, charge in charges.items() if charge.price is None]
+    item = missing[0] if missing else max(types, key=lambda each: charges[each].usd or 0)
+    charge = charges[item]
+    if group.training_plan_arn is not None:
+        return replace(charge, price=None, note=_PLAN)
+    if isinstance(group, InstanceGroupConfig) and group.is_spot:
+        most = "" if charge.price is None else f"; at most {charge.price.usd} an hour each"
+        return replace(charge, price=None, note=f"{_SPOT}{most}")
+    if len(types) == 1:
+        return charge
+    note = f"{item}: {charge.note}" if missing else f"as {item}, the dearest type"
+    return replace(charge, note=note)
+
+
+def _charge(
+    name: str, *, quantity: int, service: str, item: str, region: str | None, detail: str = ""
+) -> Charge:
+    price = price_of(service, item, region=region)
+    note = "" if price is not None else _missing(service, item)
+    return Charge(name=name, detail=detail, quantity=quantity, price=price, note=note)
+
+
+def _missing(service: str, item: str) -> str:
+    """Say where to look for a price, with those of other regions as a hint."""
+    known = (f"{price.usd} in {price.region}" for price in prices_elsewhere(service, item))
+    elsewhere = ", ".join(known)
+    hint = f" ({elsewhere})" if elsewhere else ""
+    return f"price not in the table of {date_of_prices()}{hint}; see {pricing_pages()[service]}"
+
+
+def _left_out(config: Config) -> Iterator[str]:
+    groups = config.cluster.all_groups
+    size = sum(
+        group.instance_count * (volume_gib or 0)
+        for group in groups
+        for volume_gib in (
+            group.volume_size_gib,
+            *(volume.volume_size_gib for volume in group.ebs_volumes),
+        )
+    )
+    yield f"EBS volumes of the nodes ({size:,} GiB and the root volumes)"
+    if config.cluster.auto_scaling is not None:
+        yield f"nodes that {config.cluster.auto_scaling} adds"
+    if config.cluster.restricted_instance_groups:
+        yield "file systems of restricted instance groups"
+    yield "traffic through NAT gateways, out of AWS and between zones"
+    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, KMS"
+    yield "taxes and discounts"

@@ -1,0 +1,102 @@
+"""List prices of what a deployment makes: On-Demand, in USD, without taxes.
+
+`prices.json` has a line for each price, with the day it was read and where; `make prices` writes
+those of HyperPod in one region. Nothing in it is derived from another price: HyperPod's instances
+cost more than EC2's, by a factor that differs between types. What could not be read is not in it
+(docs/adr/0048).
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from hyperpod_cdk.facts.service_limits import regions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Price:
+    """A price.
+
+    Attributes:
+        service: What bills it, such as `EKS`.
+        item: What is billed, such as `control plane` or `ml.p5.48xlarge`.
+        region: Where, or a partition for a price that all its regions have.
+        usd: The price of one unit.
+        unit: `hour` or `GB-month`.
+        date: When it was read.
+        source: Where it was read.
+    """
+
+    service: str
+    item: str
+    region: str
+    usd: Decimal
+    unit: str
+    date: date
+    source: str
+
+
+@cache
+def prices() -> tuple[Price, ...]:
+    """Return every price that is known."""
+    data = _data()
+    rows = (dict(zip(data["columns"], row, strict=True)) for row in data["prices"])
+    return tuple(
+        Price(
+            **{
+                **row,
+                "usd": Decimal(row["usd"]),
+                "date": date.fromisoformat(row["date"]),
+                "source": data["sources"][row["source"]],
+            }
+        )
+        for row in rows
+    )
+
+
+@cache
+def date_of_prices() -> date:
+    """Return the day on which the newest price was read."""
+    return max(price.date for price in prices())
+
+
+@cache
+def pricing_pages() -> Mapping[str, str]:
+    """Return the address of AWS's own page of prices, by service."""
+    pages: Mapping[str, str] = _data()["pages"]
+    return pages
+
+
+def price_of(service: str, item: str, *, region: str | None) -> Price | None:
+    """Return a price; None for one that is not known there.
+
+    Args:
+        service: What bills it.
+        item: What is billed.
+        region: Where; None for a region that is not known, where all regions have one price.
+    """
+    partition = "aws" if region is None else regions().get(region)
+    return next(
+        (price for price in _of(service, item) if price.region in (region, partition)), None
+    )
+
+
+def prices_elsewhere(service: str, item: str) -> tuple[Price, ...]:
+    """Return the prices of an item in all regions."""
+    return tuple(_of(service, item))
+
+
+def _of(service: str, item: str) -> list[Price]:
+    return [price for price in prices() if (price.service, price.item) == (service, item)]
+
+
+@cache
+def _data() -> dict[str, Any]:
+    text = files(__package__).joinpath("prices.json").read_text("utf-8")
+    data: dict[str, Any] = json.loads(text, parse_float=str)
+    return data

@@ -1,0 +1,1 @@
+"""A packaged Helm chart: what it has, and what a configuration asks of it."""

@@ -1,0 +1,184 @@
+"""What a configuration asks of the HyperPod dependencies' chart, and the chart does not have."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cdk.helm.chart.chart import AbsentChart, HyperPodChart, HyperPodChartError
+from hyperpod_cdk.helm.components.rules import value_at
+from hyperpod_cdk.helm.components.section import SWITCHES
+from hyperpod_cdk.helm.dependency_values import (
+    AGENT,
+    GPU_OPERATOR_REGISTRY,
+    dependency_values,
+    needs_registry,
+)
+from hyperpod_cdk.helm.section import HelmConfig
+from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.schema.limits import is_token, nearest
+
+_UNKNOWN = ""
+"""Stands for the region that a deployment finds out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asked:
+    """What a configuration asks of a chart.
+
+    Attributes:
+        helm: The section.
+        values: The values with which the chart would be installed.
+        region: AWS Region; None where it is not known yet.
+    """
+
+    helm: HelmConfig
+    values: Mapping[str, Any]
+    region: str | None
+
+
+def values_for_chart(
+    chart: HyperPodChart, *, helm: HelmConfig, region: str, instance_types: Collection[str]
+) -> dict[str, Any]:
+    """Return the values with which a chart is installed.
+
+    Args:
+        chart: The chart.
+        helm: Components to install, and values that are merged last.
+        region: AWS Region; may be a token, which no chart can be checked against.
+        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
+
+    Raises:
+        HyperPodChartError: It lacks what is asked of it; one line for each fault.
+    """
+    refuse_unfit(chart, helm=helm, region=region, instance_types=instance_types)
+    return dependency_values(helm, region=region, instance_types=instance_types, chart=chart)
+
+
+def refuse_unfit(
+    chart: HyperPodChart, *, helm: HelmConfig, region: str, instance_types: Collection[str]
+) -> None:
+    """Refuse a chart that cannot be installed as it is asked for.
+
+    Args:
+        chart: The chart.
+        helm: Components to install, and values that are merged last.
+        region: AWS Region; may be a token, which no chart can be checked against.
+        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
+
+    Raises:
+        HyperPodChartError: It lacks what is asked of it; one line for each fault.
+    """
+    found = chart_findings(chart, helm=helm, region=region, instance_types=instance_types)
+    if lines := [f"{chart.path}: {finding}" for finding in found]:
+        raise HyperPodChartError("\n".join(lines))
+
+
+def chart_findings(
+    chart: HyperPodChart, *, helm: HelmConfig, region: str | None, instance_types: Collection[str]
+) -> Iterator[Finding]:
+    """Find what makes the chart fail, or is ignored, with these values; nothing for a placeholder.
+
+    Args:
+        chart: The chart.
+        helm: Components to install, and values that are merged last.
+        region: AWS Region; None or a token for one that is not known yet.
+        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
+
+    Yields:
+        Findings with paths from the top of the configuration.
+    """
+    if chart.is_placeholder:
+        return
+    known = None if region is None or is_token(region) else region
+    values = dependency_values(
+        helm, region=known or _UNKNOWN, instance_types=instance_types, chart=chart
+    )
+    asked = _Asked(helm=helm, values=values, region=known)
+    for check in CHART_CHECKS.values():
+        yield from check(chart, asked)
+
+
+def _unknown_values(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
+    for name in asked.helm.values:
+        if chart.value_names is not None and name not in chart.value_names:
+            listed = ", ".join(sorted(chart.value_names))
+            message = (
+                "is not a value of the chart, and Helm would ignore it"
+                f"{nearest(name, known=chart.value_names)} (values: {listed})"
+            )
+            yield Finding(path=("helm", "values", name), value=name, message=message)
+
+
+def _absent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
+    for absent in chart.absent:
+        if _is_needed(absent, values=asked.values):
+            message = (
+                f"needs the chart {absent.name} {absent.version}, which is not in {chart.path}: "
+                "add it to charts/pins.yaml and run `make charts`, or set this to false"
+            )
+            path = _switch(absent.conditions[0], helm=asked.helm)
+            yield Finding(path=("helm", *path), value=True, message=message)
+
+
+def _switch(condition: str, *, helm: HelmConfig) -> KeyPath:
+    """Return where the configuration switches a component on, or would."""
+    paths = [tuple(path.strip().split(".")) for path in condition.split(",")]
+    for keys in paths:
+        if value_at(helm.values, keys=keys) is not None:
+            return ("values", *keys)
+    return ("components", *(name for name, keys in SWITCHES.items() if keys == paths[0]))
+
+
+def _is_needed(absent: AbsentChart, *, values: Mapping[str, Any]) -> bool:
+    """Tell whether the component is on and nothing below it switches the chart off."""
+    found = [_condition(condition, values=values) for condition in absent.conditions]
+    return found[:1] == [True] and False not in found
+
+
+def _condition(condition: str, *, values: Mapping[str, Any]) -> object:
+    """Return what the first path says that is set, as in Helm."""
+    found = (value_at(values, keys=tuple(path.strip().split("."))) for path in condition.split(","))
+    return next((value for value in found if value is not None), None)
+
+
+def _registry(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
+    if not needs_registry(asked.helm, values=asked.values):
+        return
+    if asked.region is None:
+        message = "must be set for gpu_operator, whose images are in a registry of the region"
+        yield Finding(path=("region",), value=None, message=message)
+    elif asked.region not in chart.regional:
+        known = ", ".join(sorted(chart.regional)) or "none"
+        message = (
+            f"has no images of the GPU operator (regions: {known}): switch gpu_operator off, or "
+            f"name a registry of your own in helm.values.{'.'.join(GPU_OPERATOR_REGISTRY)}"
+        )
+        yield Finding(path=("region",), value=asked.region, message=message)
+
+
+def _agent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
+    agent = asked.values[AGENT]
+    if not agent.get("enabled") or agent.get("hmaimage"):
+        return
+    region = agent["region"]
+    is_known = region != _UNKNOWN and not is_token(region)
+    if chart.agent_regions is None or not is_known or region in chart.agent_regions:
+        return
+    keys = (AGENT, "region")
+    in_values = value_at(asked.helm.values, keys=keys) is not None
+    message = (
+        "has no image of HyperPod's health monitoring agent, so HyperPod may not be there "
+        f"(regions: {', '.join(chart.agent_regions)}): deploy to one of these, or name an image of "
+        f"your own in helm.values.{AGENT}.hmaimage"
+    )
+    path = ("helm", "values", *keys) if in_values else ("region",)
+    yield Finding(path=path, value=region, message=message)
+
+
+CHART_CHECKS: Mapping[str, Callable[[HyperPodChart, _Asked], Iterator[Finding]]] = {
+    "names in helm.values": _unknown_values,
+    "charts that helm.components need": _absent,
+    "the region's registry of the GPU operator": _registry,
+    "the region's image of the health monitoring agent": _agent,
+}
+"""What `chart_findings` checks, by what a message calls it."""

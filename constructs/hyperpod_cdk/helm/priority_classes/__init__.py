@@ -1,0 +1,1 @@
+"""Kubernetes priority classes."""

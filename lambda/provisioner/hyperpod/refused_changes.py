@@ -1,0 +1,98 @@
+"""Changes of a described cluster that no call makes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from provisioner.hyperpod.aim import Aim
+from provisioner.hyperpod.cluster_fields import ROLE, UPDATABLE, WHEN_LEFT_OUT, scales
+from provisioner.hyperpod.comparison import requested_value
+from provisioner.hyperpod.groups import (
+    GROUP_LISTS,
+    NAME,
+    Described,
+    Group,
+    Groups,
+    means_the_same,
+    present_groups,
+)
+
+_FLEXIBLE = "InstanceRequirements"
+# Of an existing group, UpdateCluster takes the same role and threads as at its creation:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
+_ALWAYS_FIXED = ("OverrideVpcConfig", "ExecutionRole", "ThreadsPerCore")
+_FIXED_IN_GROUP = (*_ALWAYS_FIXED, "InstanceType", _FLEXIBLE)
+# Left out, HyperPod keeps or chooses it.
+_CHOSEN = frozenset({"ThreadsPerCore"})
+_RENAME = "Give the group another name: a new group is made and the old one removed."
+_SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
+_SET_IT = "Set it explicitly: it can be changed, but not be left out again."
+_RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A change that HyperPod cannot make.
+
+    Attributes:
+        what: The field, such as `VpcConfig`.
+        group: The instance group it is in, or None for the cluster's own.
+        instead: What the user should do, as a sentence.
+    """
+
+    what: str
+    group: str | None = None
+    instead: str
+
+
+def refusals(
+    aim: Aim, described: Described, *, asked: frozenset[str], former: Groups
+) -> Iterator[Refusal]:
+    """Yield the changes that are asked for and cannot be made.
+
+    Args:
+        aim: What is asked for.
+        described: DescribeCluster's answer.
+        asked: The cluster's own fields that are asked to change.
+        former: The groups that were wanted before.
+    """
+    yield from _of_the_cluster(aim, described, asked)
+    yield from _of_groups(aim, described, former)
+
+
+def _of_the_cluster(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[Refusal]:
+    for key in sorted(asked):
+        value = aim.wanted.get(key)
+        if means_the_same(requested_value(described.get(key)), value):
+            continue
+        if key == ROLE:  # without autoscaling the role does nothing, and no call takes it away
+            if value is not None and scales(described):
+                yield Refusal(what=key, instead=_SWITCH_OFF)
+        elif key not in UPDATABLE:
+            yield Refusal(what=key, instead=_RESTORE)
+        elif value is None and key not in WHEN_LEFT_OUT:
+            yield Refusal(what=key, instead=_SET_IT)
+
+
+def _of_groups(aim: Aim, described: Described, former: Groups) -> Iterator[Refusal]:
+    for key in GROUP_LISTS:
+        present, others = present_groups({key: described.get(key)}), present_groups(described)
+        for group in aim.wanted.get(key) or ():
+            name = group[NAME]
+            if name in others and name not in present:
+                yield Refusal(what=key, group=name, instead=_RENAME)
+            elif name in present:
+                for fixed in _fixed(group, present[name], former.get(name)):
+                    yield Refusal(what=fixed, group=name, instead=_RENAME)
+
+
+def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
+    """Return what is asked to change in a group and never does."""
+    # The list of a flexible group may change; anything else about the type may not.
+    flexible = group.get(_FLEXIBLE) and details.get(_FLEXIBLE)
+    for key in _ALWAYS_FIXED if flexible else _FIXED_IN_GROUP:
+        value = group.get(key)
+        if value is None and key in _CHOSEN:
+            continue
+        asked = before is None or not means_the_same(before.get(key), value)
+        if asked and not means_the_same(requested_value(details.get(key)), value):
+            yield key

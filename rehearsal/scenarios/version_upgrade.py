@@ -1,0 +1,103 @@
+"""The scenario in which the last release is deployed, and this version updates it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from hyperpod_cdk import Config, load_config
+from rehearsal.releases import releases
+from rehearsal.report import Check
+from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
+from rehearsal.stage import Stage
+
+# What users would lose, or wait for again, if an upgrade replaced it.
+_LASTING = (
+    "AWS::EC2::NatGateway",
+    "AWS::EC2::SecurityGroup",
+    "AWS::EC2::Subnet",
+    "AWS::EC2::VPC",
+    "AWS::EKS::Cluster",
+    "AWS::FSx::FileSystem",
+    "AWS::S3::Bucket",
+    "Custom::HelmRelease",
+    "Custom::HyperPodCluster",
+)
+
+
+def _lasting(stage: Stage) -> Mapping[tuple[str, str], str]:
+    """Return the physical id of each lasting resource, by stack and logical id."""
+    cloudformation = stage.environment.clients("cloudformation")
+    pages = cloudformation.get_paginator("list_stack_resources")
+    return {
+        (stack, each["LogicalResourceId"]): each["PhysicalResourceId"]
+        for stack in stage.stacks
+        for page in pages.paginate(StackName=stack)
+        for each in page["StackResourceSummaries"]
+        if each["ResourceType"] in _LASTING
+    }
+
+
+def _nodes(stage: Stage) -> set[str]:
+    pages = stage.environment.clients("sagemaker").get_paginator("list_cluster_nodes")
+    return {
+        node["InstanceId"]
+        for page in pages.paginate(ClusterName=stage.config.cluster.name)
+        for node in page["ClusterNodeSummaries"]
+    }
+
+
+def _upgrade(stage: Stage) -> Iterator[Check]:
+    release = releases()[-1]
+    if stage.reports():
+        yield succeeds("what is there is destroyed", stage.destroy())
+    stage.change_version(release)
+    error = stage.deploy()
+    yield succeeds(f"version {release.version} is deployed", error)
+    if error is not None:
+        return
+    yield all_nodes_run(stage)
+    before, nodes = _lasting(stage), _nodes(stage)
+
+    released: dict[str, Any] = yaml.safe_load(release.config.read_text(encoding="utf-8"))
+
+    def take_released(document: dict[str, Any]) -> None:
+        document.clear()
+        document.update(released)
+
+    stage.change(take_released)
+    yield succeeds("this version updates it, with the same configuration", stage.deploy())
+    yield has_status(stage, "hyperpod", "UPDATE_COMPLETE", "CREATE_COMPLETE")
+    after = _lasting(stage)
+    changed = [
+        f"{stack}: {name}"
+        for (stack, name), was in before.items()
+        if after.get((stack, name)) != was
+    ]
+    yield Check(
+        check="cluster, releases, file system, buckets, EKS cluster and network are the same"
+        + (f", but {', '.join(changed)}" if changed else ""),
+        ok=not changed,
+    )
+    yield Check(check="no node was replaced", ok=_nodes(stage) == nodes)
+    yield all_nodes_run(stage)
+    # The configuration of the rehearsal may have other groups of the same names.
+    yield succeeds("the HyperPod stack is destroyed", stage.destroy("hyperpod"))
+
+
+def _lacks_what_the_release_deploys(config: Config) -> str | None:
+    released = load_config(releases()[-1].config)
+    if (config.name, config.region) != (released.name, released.region):
+        return f"name: {released.name} and region: {released.region}, as the release has them"
+    return None
+
+
+SCENARIOS = (
+    Scenario(
+        name="version-upgrade",
+        summary="the last release is deployed, and this version updates it in place",
+        play=_upgrade,
+        on_a_deployment=True,
+        lacking=_lacks_what_the_release_deploys,
+    ),
+)

@@ -1,0 +1,24 @@
+"""What the commands share: how they take the configuration, and their exit code for bad input."""
+
+import argparse
+from pathlib import Path
+
+REFUSED = 2
+"""Exit code for input that cannot be used, and for what would do harm."""
+
+
+def config_parser(module: str, *, description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the option `--config`.
+
+    Args:
+        module: The command, as `python -m` takes it.
+        description: Its docstring.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
+    add_config(parser)
+    return parser
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--config` to a parser."""
+    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))

@@ -1,0 +1,109 @@
+"""Says what a configuration costs at AWS's list prices."""
+
+import os
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+
+from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
+from hyperpod_cdk.facts.prices import date_of_prices, pricing_pages
+from scripts.command_line import REFUSED, config_parser
+
+_WIDTH = 100
+_CENT = Decimal("0.01")
+_UNITS = {"hour": "an hour", "GB-month": "a GB and month"}
+
+
+def main() -> int:
+    """Run the command line; return 2 for a configuration that cannot be deployed."""
+    arguments = config_parser("scripts.cost", description=__doc__).parse_args()
+    try:
+        config = load_config(arguments.config)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    for line in lines(cost_here(config), name=str(arguments.config)):
+        print(line)
+    return 0
+
+
+def cost_here(config: Config) -> Cost:
+    """Return what a configuration costs today, in its region or that of the environment."""
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    return cost(config, region=region, day=date.today())
+
+
+def lines(found: Cost, *, name: str) -> Iterator[str]:
+    """Yield the cost in lines.
+
+    Args:
+        found: The cost.
+        name: What costs it.
+    """
+    place = found.region or "a region that is not given"
+    yield f"{name} in {place}, in USD: On-Demand list prices as of {date_of_prices()}"
+    width = max(len(_what(charge)) for charge in (*found.standing, *found.nodes))
+    yield ""
+    yield f"A month of {HOURS_A_MONTH} hours, with or without nodes:"
+    for charge in found.standing:
+        yield _line(charge, width=width, monthly=True)
+    yield f"  {'total':{width}}  {_total(found.usd_a_month, found.standing)}"
+    yield ""
+    yield "An hour of the nodes:"
+    for charge in found.nodes:
+        yield _line(charge, width=width, monthly=False)
+    yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
+    yield ""
+    if any(pricing_pages()["HyperPod"] in charge.note for charge in found.nodes):
+        yield "make prices reads HyperPod's prices in the region from AWS's price list."
+    yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
+
+
+def summary(found: Cost) -> str:
+    """Return the cost in one line."""
+    missing = unpriced((*found.standing, *found.nodes))
+    without = f". Not counted: {_names(missing)} (make cost says why)" if missing else ""
+    return (
+        f"Cost at list prices of {date_of_prices()}, in USD: "
+        f"{_known(found.usd_a_month, found.standing)} a month with or without nodes, "
+        f"{_known(found.usd_an_hour, found.nodes)} an hour for nodes{without}"
+    )
+
+
+def _line(charge: Charge, *, width: int, monthly: bool) -> str:
+    amount = charge.usd_a_month if monthly else charge.usd
+    if amount is None:
+        return f"  {_what(charge):{width}}  {charge.note}"
+    parts = [f"{_what(charge):{width}}", f"{_rounded(amount):>12}"]
+    if charge.price is not None:
+        parts.append(f"{charge.quantity:,} x {charge.price.usd} {_UNITS[charge.price.unit]}")
+    return "  " + "  ".join((*parts, charge.note)).rstrip()
+
+
+def _total(amount: Decimal, charges: Sequence[Charge]) -> str:
+    missing = unpriced(charges)
+    without = f"  without {_names(missing)}" if missing else ""
+    return f"{_known(amount, charges):>12}{without}"
+
+
+def _known(amount: Decimal, charges: Sequence[Charge]) -> str:
+    return "unknown" if len(unpriced(charges)) == len(charges) else _rounded(amount)
+
+
+def _rounded(amount: Decimal) -> str:
+    return f"{amount.quantize(_CENT, ROUND_HALF_UP):,}"
+
+
+def _what(charge: Charge) -> str:
+    return f"{charge.name}, {charge.detail}" if charge.detail else charge.name
+
+
+def _names(charges: Sequence[Charge]) -> str:
+    return ", ".join(charge.name for charge in charges)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

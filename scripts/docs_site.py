@@ -1,0 +1,37 @@
+"""A hook of MkDocs: README.md is the first page, and what has no page is not linked."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+_README = Path(__file__).parent.parent / "README.md"
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?![a-z]+:|#)([^)#]*)((?:#[^)]*)?)\)")
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add README.md, whose links start at the top of the repository, as the page `index.md`."""
+    # Here, because the tools of the site have an environment of their own.
+    from mkdocs.structure.files import File  # noqa: PLC0415
+
+    text = _README.read_text(encoding="utf-8").replace("](docs/", "](")
+    files.append(File.generated(config, "index.md", content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, *, files: Files, page: Page, **_: object) -> str:
+    """Return the text of a page in which a link that leads out of the site is its text."""
+    folder = posixpath.dirname(page.file.src_uri)
+
+    def linked(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(folder, match[2]))
+        return match[0] if files.get_file_from_path(target) is not None else match[1]
+
+    return _LINK.sub(linked, markdown)

@@ -1,0 +1,1 @@
+"""One command for each generated file; docs/architecture.md lists them."""

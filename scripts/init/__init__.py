@@ -1,0 +1,1 @@
+"""Writes a configuration from a few answers: `make init`."""

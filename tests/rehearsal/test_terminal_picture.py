@@ -1,0 +1,55 @@
+"""The picture of a rehearsal's output, and the one in the documentation."""
+
+import html
+import re
+from pathlib import Path
+
+from hyperpod_cdk import Config
+from rehearsal.progress import Progress
+from rehearsal.terminal_picture import recording_console, write_picture
+from rehearsal.verification.commands import installation_commands
+
+_TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
+# Longer commands are on two lines.
+_LINE = 80
+
+
+def _text(picture: str) -> str:
+    texts = (html.unescape(found).replace("\xa0", " ").rstrip() for found in _TEXT.findall(picture))
+    return "\n".join(text for text in texts if text)
+
+
+def test_it_shows_what_was_printed_with_colours_and_no_spinner(tmp_path: Path) -> None:
+    console = recording_console()
+    progress = Progress(console)
+    with progress.step("Deploying"):
+        progress.say("  ok   the <first> check")
+    progress.show("The end")
+    write_picture(console, tmp_path / "picture.svg", title="make rehearse")
+
+    picture = (tmp_path / "picture.svg").read_text("utf-8")
+    title, *lines = _text(picture).splitlines()
+    assert title == "make rehearse"
+    assert [re.sub(r"[0-9.]+ s", "0 s", line) for line in lines] == [
+        "[  0 s] Deploying ...",
+        "[  0 s]   ok   the <first> check",
+        "[  0 s]   done in 0 s",
+        "The end",
+    ]
+    assert {"r1", "r2"} == set(re.findall(r'class="rehearsal-(r\d)"', picture))
+
+
+def test_the_documentation_shows_a_rehearsal_of_today(
+    repository: Path, default_config: Config
+) -> None:
+    picture = (repository / "docs" / "rehearsal.svg").read_text("utf-8")
+    shown = _text(picture)
+
+    stale = "docs/rehearsal.svg is stale: run `make rehearsal-picture`"
+    for command in installation_commands(default_config):
+        assert command[:_LINE] in shown, stale
+    passed = re.search(r"Rehearsal succeeded in \d+ s\. (\d+) of (\d+) checks passed", shown)
+    assert passed is not None
+    assert int(passed[1]) == int(passed[2]) == len(re.findall(r"\]   ok   ", shown))
+    assert "url(http" not in picture
+    assert str(repository) not in picture
