@@ -16,9 +16,7 @@ DATA_FILE = Path(__file__).with_name("action_resources.json")
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 """A variable in the form of an ARN, such as `${SubnetId}`."""
 
-# The kinds of resources that a deployment makes or names. An action that requires another kind,
-# such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to.
-_KINDS = {
+KINDS: Mapping[str, tuple[str, ...]] = {
     "ec2": (
         "elastic-ip",
         "internet-gateway",
@@ -41,6 +39,8 @@ _KINDS = {
     "ssm": ("parameter",),
     "states": ("statemachine",),
 }
+"""The kinds of resources that a deployment makes or names. An action that requires another kind,
+such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def action_resources() -> Mapping[str, ActionResources]:
             required=of(action.partition(":")[0], data.get("required", [])),
             optional=of(action.partition(":")[0], data.get("optional", [])),
             dependent=tuple(data.get("dependent", [])),
-            kinds=_KINDS.get(action.partition(":")[0], ()),
+            kinds=KINDS.get(action.partition(":")[0], ()),
         )
         for action, data in content["actions"].items()
     }

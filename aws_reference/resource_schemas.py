@@ -32,10 +32,16 @@ _CREATE_ONLY_BESIDE_THE_SCHEMA: Mapping[str, tuple[PropertyPath, ...]] = {
     "AWS::FSx::FileSystem": tuple(("LustreConfiguration", name) for name in _LUSTRE_CREATE_ONLY)
 }
 
-# It has no handlers either: the Service Authorization Reference and what FSx documents,
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/security-iam-awsmanpol.html and
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html.
+# FSx gives its service-linked role the rights on a linked bucket with those of the caller,
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/setting-up.html#fsx-adding-permissions-s3,
+# and refuses a caller without all of the S3 actions, in these words:
+# https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/91
+_LINK_TO_S3 = ("iam:AttachRolePolicy", "s3:Get*", "s3:List*", "s3:PutObject")
 _PERMISSIONS_BESIDE_THE_SCHEMA: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "AWS::FSx::DataRepositoryAssociation": {"create": _LINK_TO_S3, "update": _LINK_TO_S3},
+    # It has no handlers: the Service Authorization Reference and what FSx documents,
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/security-iam-awsmanpol.html and
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html.
     "AWS::FSx::FileSystem": {
         "create": (
             "ec2:DescribeSecurityGroups",
@@ -53,7 +59,7 @@ _PERMISSIONS_BESIDE_THE_SCHEMA: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "read": ("fsx:DescribeFileSystems", "fsx:ListTagsForResource"),
         "update": ("fsx:TagResource", "fsx:UntagResource", "fsx:UpdateFileSystem"),
         "delete": ("fsx:DeleteFileSystem",),
-    }
+    },
 }
 # The schemas of S3 and CloudWatch Logs have names of operations in the place of actions:
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
@@ -226,15 +232,25 @@ def _schema(name: str, data: Mapping[str, Any]) -> ResourceSchema:
         read_only=_paths(data.get("readOnlyProperties")),
         required=tuple(data.get("required", ())),
         deletes_first=data.get("replacementStrategy") == "delete_then_create",
-        permissions=_permissions(data["permissions"])
-        or _PERMISSIONS_BESIDE_THE_SCHEMA.get(name, {}),
+        permissions=_permissions(
+            data["permissions"], beside=_PERMISSIONS_BESIDE_THE_SCHEMA.get(name, {})
+        ),
     )
 
 
-def _permissions(handlers: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
+def _permissions(
+    handlers: Mapping[str, list[str]], *, beside: Mapping[str, tuple[str, ...]]
+) -> Mapping[str, tuple[str, ...]]:
     return {
-        handler: tuple(sorted({_ACTIONS_OF_OPERATIONS.get(action, action) for action in actions}))
-        for handler, actions in handlers.items()
+        handler: tuple(
+            sorted(
+                {
+                    *(_ACTIONS_OF_OPERATIONS.get(each, each) for each in handlers.get(handler, ())),
+                    *beside.get(handler, ()),
+                }
+            )
+        )
+        for handler in handlers.keys() | beside.keys()
     }
 
 

@@ -216,18 +216,19 @@ class Stage:
             return str(error)
         return None
 
-    def check_deletion(self, environment: Mapping[str, str]) -> tuple[int, str]:
-        """Run what `make destroy` runs before CloudFormation; return exit code and output.
+    def look(self, module: str, credentials: Mapping[str, str] | None = None) -> tuple[int, str]:
+        """Run what `make` runs before CloudFormation; return exit code and output.
 
         Args:
-            environment: Credentials of whoever destroys.
+            module: The command's module, such as `scripts.account`.
+            credentials: Of whoever runs it. Default: the deployer's.
         """
         done = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-m", "scripts.deletion_check", "--config", str(self._current)],
+            [sys.executable, "-m", module, "--config", str(self._current)],
             cwd=_REPOSITORY,
             env={
                 **self.environment.aws.environment(),
-                **environment,
+                **(self.deployer.environment() if credentials is None else credentials),
                 "PATH": os.environ.get("PATH", os.defpath),
                 "PYTHONPATH": "lambda",
             },

@@ -21,7 +21,9 @@ from botocore.exceptions import (
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.schema.yaml_file import read_yaml
 from scripts.command_line import REFUSED, config_parser
+from scripts.kubernetes_version import kubernetes_version_findings
 from stacks.names import stack_name
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
@@ -155,6 +157,24 @@ def refuse_orphaned_storage(
     )
 
 
+def refuse_kubernetes_version(
+    config: Config, *, environment: Environment, session: boto3.Session, config_path: Path
+) -> None:
+    """Refuse a Kubernetes version, or add-ons, that EKS would refuse in the middle of a deployment.
+
+    Raises:
+        AccountError: EKS could not be asked.
+        ConfigError: It would.
+    """
+    eks = session.client("eks", region_name=environment.region)
+    try:
+        found = list(kubernetes_version_findings(config, eks=eks))
+    except (BotoCoreError, ClientError) as error:
+        raise AccountError(f"{environment}: {one_line(error)}") from None
+    if found:
+        read_yaml(config_path).refuse(found)
+
+
 def main() -> int:
     """Run the command line; return 2 when nothing can be deployed."""
     parser = config_parser("scripts.account", description=__doc__)
@@ -172,8 +192,13 @@ def main() -> int:
         if arguments.for_bootstrap:
             print(f"aws://{environment}")
             return 0
+        # Zones and ARNs of another region, where the environment says which one it is.
+        config = load_config(arguments.config, region=environment.region)
         refuse_unless_bootstrapped(environment, session=session, config_path=arguments.config)
         refuse_orphaned_storage(config, environment=environment, session=session)
+        refuse_kubernetes_version(
+            config, environment=environment, session=session, config_path=arguments.config
+        )
     except ProfileNotFound as error:
         print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
         return REFUSED

@@ -13,11 +13,12 @@ from hyperpod_cdk.schema.section import findings_of
 from hyperpod_cdk.schema.yaml_file import read_yaml, token_findings
 
 
-def load_config(path: Path) -> Config:
+def load_config(path: Path, *, region: str | None = None) -> Config:
     """Read and check a configuration file.
 
     Args:
         path: The YAML file; `helm.chart` in it is relative to its folder.
+        region: What a file that names no region is checked for. Default: any region.
 
     Returns:
         The configuration, with defaults for what the file leaves out.
@@ -33,6 +34,8 @@ def load_config(path: Path) -> Config:
         allowed = "must be a mapping of keys to values, such as `name: ml`"
         raise ConfigError([f"{path}: {shown(document)} {allowed}"])
     file.refuse(token_findings(document))
+    if region is not None and document.get("region") is None:
+        document = {**document, "region": region}
     try:
         config = Config.model_validate(document, context={"folder": path.parent})
     except ValidationError as error:

@@ -14,6 +14,7 @@ from rehearsal.aws.cloudformation import (
     exports,
     express_mode,
     failed_deletion,
+    failed_rollback,
     replacement,
     service_role,
 )
@@ -34,6 +35,7 @@ from rehearsal.aws.eks import (
     addon_versions,
     authorization,
     cluster_subnets,
+    cluster_version,
     deletion_protection,
     pod_identity_association,
 )
@@ -75,6 +77,7 @@ def install(*, settings: Settings) -> None:
     authorization.install()
     eks_cluster.install(settings=settings)
     cluster_subnets.install()
+    cluster_version.install(settings=settings)
     addon_versions.install()
     addon_health.install(settings=settings)
     deletion_protection.install()
@@ -92,5 +95,6 @@ def install(*, settings: Settings) -> None:
     custom_resource_rollback.install()
     execution_input.install()
     failed_deletion.install()
+    failed_rollback.install()
     express_mode.install(settings=settings)
     lambda_layers.install(scratch=settings.scratch)

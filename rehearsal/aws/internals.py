@@ -68,6 +68,7 @@ REQUIRED_NAMES = {
     ),
     "ministack.services.cloudformation.handlers": (
         "_ACTION_HANDLERS",
+        "_continue_update_rollback_async",
         "_delete_stack",
         "_delete_stack_async",
         "_error",
@@ -124,6 +125,7 @@ REQUIRED_NAMES = {
         "_az_id_prefix",
         "_flow_logs",
         "_nat_gateways",
+        "_network_interfaces",
         "_new_sg_id",
         "_new_subnet_id",
         "_route_tables",

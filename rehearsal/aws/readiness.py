@@ -1,17 +1,12 @@
-"""When what CloudFormation's express mode has made becomes ready.
+"""When what CloudFormation's express mode has made becomes ready."""
 
-The process of the rehearsal says it, in a file; that of the local AWS reads it.
-"""
+from dataclasses import dataclass
 
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
-
-_FILE = "readiness.json"
+from rehearsal.aws.told import Told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readiness:
+class Readiness(Told):
     """How long things are not ready that no stack operation waits for.
 
     Attributes:
@@ -25,15 +20,3 @@ class Readiness:
     descriptions: int = 3
     file_system_failure: str = ""
     clusters_again: float = 0.0
-
-    @classmethod
-    def read(cls, directory: Path) -> "Readiness":
-        """Return what the rehearsal has written; the defaults if nothing."""
-        path = directory / _FILE
-        return cls(**json.loads(path.read_text())) if path.exists() else cls()
-
-    def write(self, directory: Path) -> None:
-        """Write it for the local AWS to read."""
-        unfinished = directory / f"{_FILE}.new"
-        unfinished.write_text(json.dumps(asdict(self)))
-        unfinished.replace(directory / _FILE)

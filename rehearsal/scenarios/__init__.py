@@ -7,6 +7,7 @@ from rehearsal.scenarios import (
     express_deployments,
     further_zone,
     helm_failures,
+    kubernetes_upgrade,
     missing_nodes,
     outside_events,
     refused_creations,
@@ -29,6 +30,7 @@ SCENARIOS = {
         outside_events,
         destructions,
         version_upgrade,
+        kubernetes_upgrade,
     )
     for scenario in module.SCENARIOS
 }

@@ -24,6 +24,7 @@ from scripts.command_line import REFUSED
 _COMMAND = re.compile(
     r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"
 )
+_CHECK = "scripts.deletion_check"
 _WITHOUT_CONSENT = {"helm.delete_user_objects": False}
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
@@ -139,23 +140,22 @@ def _goes_on(code: int, said: str) -> Check:
 def _refused_before(stage: Stage) -> Iterator[Check]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
-    code, said = stage.check_deletion({})
+    code, said = stage.look(_CHECK, {})
     yield Check(
         check="make destroy refuses to go on unchecked for a user without access to the cluster",
         ok=code == REFUSED and "Could not find out what users would lose" in said,
     )
     _let_deployer_look(stage)
-    deployer = stage.deployer.environment()
-    code, said = stage.check_deletion(deployer)
+    code, said = stage.look(_CHECK)
     yield _goes_on(code, said)
     yield _create(stage, _running_pod(stage))
-    code, said = stage.check_deletion(deployer)
+    code, said = stage.look(_CHECK)
     refused = code == REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
     yield Check(check="make destroy names the running pod in one line", ok=refused, message=said)
     yield Check(check="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
     yield from _everything_runs(stage)
     yield from _consent(stage, said)
-    code, said = stage.check_deletion(deployer)
+    code, said = stage.look(_CHECK)
     yield _goes_on(code, said)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
     yield cluster_is(stage, "gone")

@@ -1,18 +1,15 @@
 """Scenarios in which a lifecycle script is removed or renamed, and the update is cancelled."""
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rehearsal.report import Check
+from rehearsal.scenarios.cancelled_update import deploy_and_cancel
 from rehearsal.scenarios.scenario import Scenario, has_status, succeeds
 from rehearsal.stage import Stage
 
 _SCRIPT = "steps/kubelet_directory.sh"
 _RENAMED = "steps/kubelet_folder.sh"
-_LONGEST_SECONDS = 60.0
-_PAUSE_SECONDS = 0.02
 
 
 def _remove(scripts: Path) -> None:
@@ -34,37 +31,11 @@ def _keys(stage: Stage) -> set[str]:
     }
 
 
-def _cancel_update(stage: Stage) -> None:
-    """Cancel the platform's update as soon as it changes the scripts."""
-    cloudformation = stage.environment.clients("cloudformation")
-    name = stage.stack("platform")
-    known = {event["EventId"] for event in _script_events(stage)}
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while time.monotonic() < deadline:
-        if any(event["EventId"] not in known for event in _script_events(stage)):
-            cloudformation.cancel_update_stack(StackName=name)
-            return
-        time.sleep(_PAUSE_SECONDS)
-
-
-def _script_events(stage: Stage) -> list[dict[str, str]]:
-    name = stage.stack("platform")
-    events = stage.environment.clients("cloudformation").describe_stack_events(StackName=name)
-    return [
-        event
-        for event in events["StackEvents"]
-        if event["ResourceType"] == "Custom::LifecycleScripts"
-    ]
-
-
 def _changed(stage: Stage, edit: Callable[[Path], None], *, made: set[str]) -> Iterator[Check]:
     yield succeeds("the first deployment works", stage.deploy_first())
     before = _keys(stage)
     stage.change_scripts(edit)
-    user = threading.Thread(target=_cancel_update, args=[stage], daemon=True)
-    user.start()
-    cancelled = stage.deploy() is not None
-    user.join(timeout=_LONGEST_SECONDS)
+    cancelled = deploy_and_cancel(stage)
     yield Check(check="the update is cancelled while it changes the scripts", ok=cancelled)
     yield has_status(stage, "platform", "UPDATE_ROLLBACK_COMPLETE")
     yield Check(check="the rollback brings back the scripts", ok=_keys(stage) == before)

@@ -45,7 +45,10 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     # What `make destroy` and `make destroy-all` look at before it deletes anything.
     looked_at = [f"{stacks}-hyperpod/*", f"{stacks}-storage/*"]
     yield _allow("FindStacks", ["cloudformation:DescribeStacks"], looked_at)
+    # That too, for its Kubernetes version, and what EKS offers for the one that is wanted.
     yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
+    yield _allow("FindAddons", ["eks:DescribeAddon"], [f"{eks}:addon/{cluster}/*"])
+    yield _allow("FindOfferedAddons", ["eks:DescribeAddonVersions"], ["*"])
     # The command with which a refused deletion is consented to.
     yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
         "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}

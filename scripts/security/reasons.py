@@ -54,11 +54,14 @@ PURPOSES = {
         statements={
             "UseCluster": "It finds the Kubernetes API, and HyperPod makes the nodes' access "
             "entries with its rights.",
-            "ManageAccessEntries": "HyperPod looks up, fills and deletes the nodes' access entries "
-            "with its rights. Which access policies it associates is not documented, so no "
-            "condition names them.",
-            "ManageCluster": "It creates, updates and deletes the HyperPod cluster and asks what "
-            "became of it. The ARN of a cluster ends in an id that HyperPod draws.",
+            "ManageAccessEntries": "HyperPod looks up and deletes the nodes' access entries with "
+            "its rights.",
+            "AssociateAccessPolicies": "HyperPod fills them. Which access policies it associates "
+            "is not documented; those that make an admin are left out.",
+            "DescribeCluster": "It asks what became of the HyperPod cluster, and whose it is. The "
+            "ARN of a cluster ends in an id that HyperPod draws.",
+            "ManageCluster": "It creates, updates and deletes the HyperPod cluster, and none that "
+            "is tagged with another deployment's stack.",
             "PassExecutionRole": "It hands the nodes' roles to HyperPod, and to nobody else.",
             "FirstUseOfHyperPod": "The first cluster of an account makes HyperPod's service-linked "
             "role.",

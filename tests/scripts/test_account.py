@@ -51,6 +51,13 @@ class Session:
         assert Name == "/cdk-bootstrap/hnb659fds/version"
         return self.get_caller_identity()
 
+    def describe_cluster(self, *, name: str) -> object:
+        assert name == "ml-eks"
+        raise client_error("AccessDeniedException", "DescribeCluster", "not authorized")
+
+    def get_paginator(self, operation: str) -> object:
+        raise client_error("AccessDeniedException", operation, "not authorized")
+
 
 def session(answer: object, *, region: str | None = None) -> boto3.Session:
     return cast("boto3.Session", Session(answer, region=region))
@@ -182,6 +189,56 @@ def test_the_command_line(
     monkeypatch.setattr("sys.argv", ["account", "--config", "none.yaml"])
     assert main() == 2
     assert capsys.readouterr().err.startswith("none.yaml: ")
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("us-west-2", None),
+        (
+            "eu-west-1",
+            "{}:2: network.availability_zone_ids[0]: 'usw2-az1' must be a zone of the deployment's",
+        ),
+    ],
+)
+def test_zones_are_those_of_the_region_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    variable: str,
+    said: str | None,
+) -> None:
+    config = tmp_path / "mine.yaml"
+    config.write_text(
+        "name: ml\n"
+        "network: {availability_zone_ids: [usw2-az1, usw2-az2]}\n"
+        "cluster: {instance_groups: [{name: a, instance_type: ml.g5.8xlarge, instance_count: 1}]}\n"
+    )
+    monkeypatch.setenv("AWS_REGION", variable)
+    monkeypatch.setattr(boto3, "Session", lambda: session(CALLER))
+    monkeypatch.setattr("sys.argv", ["account", "--config", str(config)])
+
+    assert main() == (0 if said is None else 2)
+    error = capsys.readouterr().err
+    assert error == "" if said is None else error.startswith(said.format(config))
+
+
+def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    deployed = session(CALLER)
+    monkeypatch.setattr(
+        deployed, "describe_cluster", lambda name: {"cluster": {"name": name, "version": "1.32"}}
+    )
+    monkeypatch.setattr(boto3, "Session", lambda: deployed)
+    config = str(repository / "config" / "default.yaml")
+    monkeypatch.setattr("sys.argv", ["account", "--config", config])
+
+    assert main() == 2
+    assert capsys.readouterr().err == (
+        f"{config}:30: eks.version: '1.34' cannot follow 1.32, which ml-eks has: EKS upgrades one "
+        "minor version at a time; deploy 1.33 first\n"
+    )
 
 
 def _in_region(configure: Configure, region: str | None) -> Config:

@@ -8,7 +8,7 @@ from botocore.exceptions import NoCredentialsError
 from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from scripts import addon_versions
-from scripts.addon_versions import Versions
+from scripts.offered_addons import Versions, offered_addons
 
 PINNED, NEWER = "v1.9.0-eksbuild.1", "v1.21.1-eksbuild.7"
 
@@ -51,10 +51,7 @@ class Eks:
 
 
 def test_versions_are_ordered_by_their_numbers_on_all_pages() -> None:
-    found = {
-        each.addon_name: each
-        for each in addon_versions.addon_versions(Eks(), kubernetes_version="1.34")
-    }
+    found = {each.addon_name: each for each in offered_addons(Eks(), kubernetes_version="1.34")}
 
     assert set(found) == {name for versions in ADDON_VERSIONS.values() for name in versions}
     assert list(found["vpc-cni"].offered) == [NEWER, PINNED]
@@ -87,4 +84,4 @@ def test_each_kubernetes_version_has_its_pins() -> None:
         for version, versions in ADDON_VERSIONS.items()
         for name in names - set(versions)
     }
-    assert missing == {("1.35", "aws-fsx-csi-driver")}
+    assert missing == set()

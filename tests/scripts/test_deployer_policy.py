@@ -26,6 +26,8 @@ from tests.test_packages import imported
 ACCOUNT = "111122223333"
 ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
 KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+# FSx asks whoever links a bucket for all of them, whichever there are.
+ALL_OF_S3 = {"s3:Get*", "s3:List*"}
 LINKED = {"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}
 CONFIGS: list[Any] = [
     pytest.param({}, id="default"),
@@ -64,7 +66,8 @@ def test_every_document_is_one_that_iam_takes(policies: Policies) -> None:
 
     assert len(policies.cloudformation) <= POLICIES_OF_A_ROLE
     assert all(size(document) <= DOCUMENT_CHARACTERS for document in documents)
-    assert all("*" not in action for each in statements(policies) for action in each["Action"])
+    actions = {action for each in statements(policies) for action in each["Action"]}
+    assert {action for action in actions if "*" in action} <= ALL_OF_S3
 
 
 def test_every_action_exists(policies: Policies) -> None:
@@ -72,7 +75,7 @@ def test_every_action_exists(policies: Policies) -> None:
     unknown = {each for each in actions if not get_action_data(*each.split(":"))}
 
     assert actions
-    assert unknown <= YOUNGER
+    assert unknown <= YOUNGER | ALL_OF_S3
 
 
 def test_only_what_takes_no_resource_stands_on_everything(policies: Policies) -> None:
@@ -141,16 +144,21 @@ def test_keys_are_used_if_they_are_named(keys: list[str]) -> None:
     assert found.get("kms:CreateGrant", ()) == tuple(keys)
 
 
-def test_a_linked_bucket_is_asked_for_its_policy(configure: Configure, assemble: Assemble) -> None:
+def test_fsx_may_get_rights_on_a_linked_bucket(configure: Configure, assemble: Assemble) -> None:
     linked = policies_of(
         assemble(configure(LINKED)).directory, deployment="ml", environment=ENVIRONMENT
     )
     roles = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role"
+    bucket, objects = "arn:aws:s3:::bucket", "arn:aws:s3:::bucket/*"
 
-    assert "arn:aws:s3:::bucket" in allowed_on(linked, "s3:GetBucketPolicy")
-    assert f"{roles}/s3.data-source.lustre.fsx.amazonaws.com/*" in allowed_on(
-        linked, "iam:CreateServiceLinkedRole"
-    )
+    assert bucket in allowed_on(linked, "s3:GetBucketPolicy")
+    for action in ALL_OF_S3:
+        assert allowed_on(linked, action) == {bucket, objects}
+    assert objects in allowed_on(linked, "s3:PutObject")
+    for action in ("CreateServiceLinkedRole", "AttachRolePolicy", "PutRolePolicy"):
+        assert f"{roles}/s3.data-source.lustre.fsx.amazonaws.com/*" in allowed_on(
+            linked, f"iam:{action}"
+        )
 
 
 def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> None:
@@ -162,6 +170,8 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
         for name in ("deploy", "file-publishing", "lookup")
     ]
     assert default.execution_roles == (f"{prefix}-cfn-exec-role-{ACCOUNT}-us-west-2",)
+    # What EKS offers is the same for all, so the action takes no resource.
+    assert by_name.pop("FindOfferedAddons") == ["*"]
     assert all(
         "*" not in resource or resource.endswith("/*")
         for arns in by_name.values()
@@ -183,7 +193,6 @@ def test_scripts_that_call_aws_are_known() -> None:
     # Who adds one adds what it calls to the deployer's policy.
     assert calling == {
         "scripts/account.py",
-        # Asks what EKS offers to everybody; no part of a deployment.
         "scripts/addon_versions.py",
         "scripts/deletion_check.py",
         # Asks who it is, which is always allowed.

@@ -24,13 +24,19 @@ class FakeHyperPod:
     """A HyperPod API that accepts everything and remembers what it was asked."""
 
     clusters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tags: list[dict[str, str]] = field(default_factory=list)
     calls: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
     def answer(self, operation: str, request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         name = request.get("ClusterName", "")
-        if operation == "ListClusters":
-            return 200, {"ClusterSummaries": [{"ClusterName": name} for name in self.clusters]}
+        if operation in {"ListClusters", "ListTags"}:
+            summaries = [{"ClusterName": name} for name in self.clusters]
+            return 200, {
+                "ListClusters": {"ClusterSummaries": summaries},
+                "ListTags": {"Tags": self.tags},
+            }[operation]
         if operation == "CreateCluster":
+            self.tags = request.get("Tags", [])
             groups = [
                 {**group, "CurrentCount": group["InstanceCount"]}
                 for group in request["InstanceGroups"]

@@ -95,7 +95,7 @@ def deploy(
         options["DeploymentConfig"] = deployment
     body, capabilities = json.dumps(template), ["CAPABILITY_NAMED_IAM"]
     call(StackName=name, TemplateBody=body, Capabilities=capabilities, **options)
-    found = _settled(cloudformation, name)
+    found = settled(cloudformation, name)
     if found["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
         raise StackFailedError(" ".join(e.get("ResourceStatusReason", "") for e in events))
@@ -110,12 +110,13 @@ def delete(aws: LocalAws, stack: Stack) -> None:
     cloudformation = client(aws, "cloudformation")
     [found] = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
     cloudformation.delete_stack(StackName=stack.name)
-    status = _settled(cloudformation, found["StackId"])["StackStatus"]
+    status = settled(cloudformation, found["StackId"])["StackStatus"]
     if status != "DELETE_COMPLETE":
         raise StackFailedError(status)
 
 
-def _settled(cloudformation: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 - a client
+def settled(cloudformation: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 - a client
+    """Return what is said of a stack once nothing is in progress."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     while time.monotonic() < deadline:
         found: dict[str, Any]

@@ -9,6 +9,7 @@ from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.secret_values import secret_values
+from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lustre
 from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.training_plans import training_plans
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
@@ -28,6 +29,7 @@ RULES: tuple[Rule[Config], ...] = (
     pods_per_node,
     system_pods,
     no_admins,
+    stop_nodes_without_lustre,
     secret_values,
 )
 

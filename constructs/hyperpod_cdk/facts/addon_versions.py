@@ -11,10 +11,11 @@ Sources, of which a pin is the newest version that all have:
   https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html, `managing-kube-proxy.html`
   and `managing-vpc-cni.html`.
 
-The Pod Identity Agent of 1.35 is that of all the others. No source names a version of the FSx CSI
-driver for 1.35, and EKS has been late with it for a new Kubernetes version before
-(https://github.com/aws/containers-roadmap/issues/2625): it is not pinned there, so EKS
-chooses when it is created, and an upgrade to 1.35 keeps the version that is there.
+The Pod Identity Agent of 1.35 is that of all the others. No list names the FSx CSI driver of 1.35:
+the pin is what public Terraform code for EKS 1.35 installs by default (2026-09). EKS has been late
+with this driver for a new Kubernetes version before
+(https://github.com/aws/containers-roadmap/issues/2625). `make deploy` asks EKS whether it offers
+the pins before it begins.
 """
 
 from collections.abc import Mapping
@@ -37,6 +38,7 @@ ADDON_VERSIONS: Final[Mapping[str, Mapping[str, str]]] = {
         **_OF_EVERY_VERSION,
         "kube-proxy": "v1.35.3-eksbuild.2",
         "coredns": "v1.14.2-eksbuild.4",
+        "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
     },
 }
 """By Kubernetes version, then by the name of the add-on."""

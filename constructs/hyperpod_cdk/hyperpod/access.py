@@ -13,6 +13,9 @@ from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
 
+# What the provisioner, whose package is the Lambda function's, marks a cluster with.
+_STACK_TAG = "hyperpod-cdk:stack-id"
+
 
 def any_hyperpod_cluster(scope: Construct) -> str:
     """Return the ARN pattern of HyperPod clusters: theirs end in an id drawn at creation."""
@@ -35,6 +38,18 @@ def hyperpod_access(
     """
     return [
         iam.PolicyStatement(
+            sid="DescribeCluster",
+            actions=[
+                "sagemaker:DescribeCluster",
+                "sagemaker:DescribeClusterEvent",
+                "sagemaker:DescribeClusterNode",
+                "sagemaker:ListClusterEvents",
+                "sagemaker:ListClusterNodes",
+                "sagemaker:ListTags",
+            ],
+            resources=[any_hyperpod_cluster(scope)],
+        ),
+        iam.PolicyStatement(
             sid="ManageCluster",
             actions=[
                 "sagemaker:AddTags",
@@ -45,16 +60,16 @@ def hyperpod_access(
                 "sagemaker:CreateCluster",
                 "sagemaker:DeleteCluster",
                 "sagemaker:DeleteTags",
-                "sagemaker:DescribeCluster",
-                "sagemaker:DescribeClusterEvent",
-                "sagemaker:DescribeClusterNode",
-                "sagemaker:ListClusterEvents",
-                "sagemaker:ListClusterNodes",
-                "sagemaker:ListTags",
                 "sagemaker:UpdateCluster",
                 "sagemaker:UpdateClusterSoftware",
             ],
             resources=[any_hyperpod_cluster(scope)],
+            # A cluster has no tag until it is created, and may have lost it.
+            conditions={
+                "StringLikeIfExists": {
+                    f"aws:ResourceTag/{_STACK_TAG}": _any_stack_of_the_name(scope)
+                }
+            },
         ),
         iam.PolicyStatement(
             sid="PassExecutionRole",
@@ -166,6 +181,14 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
             resources=[_any_snapshot(scope)],
         ),
     ]
+
+
+def _any_stack_of_the_name(scope: Construct) -> str:
+    """Return the pattern of the ARNs that a stack and its former namesakes have."""
+    stack = Stack.of(scope)
+    return stack.format_arn(
+        service="cloudformation", resource="stack", resource_name=f"{stack.stack_name}/*"
+    )
 
 
 def _any_reserved_capacity(scope: Construct) -> str:

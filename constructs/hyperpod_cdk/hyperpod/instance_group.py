@@ -104,10 +104,15 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
             and bool(patch.deployment.rollback_alarms)
         )
 
+    @property
+    def runs_project_scripts(self) -> bool:
+        """Whether its nodes run the project's lifecycle scripts, not others or none."""
+        return self.lifecycle is not None and self.lifecycle.source_s3_uri is None
+
     def filled_in(self, defaults: ClusterDefaults) -> Self:
         """Return the group with what it takes from its cluster, the project's script included."""
         group = super().filled_in(defaults)
-        if self.lifecycle is None or self.lifecycle.source_s3_uri is not None:
+        if not self.runs_project_scripts:
             return group
         return group.model_copy(update={"lifecycle": defaults.lifecycle})
 

@@ -1,12 +1,15 @@
 """The provisioner's rights on an EKS cluster."""
 
-from aws_cdk import Stack
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
+
+# https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+_OF_ADMINS = ("AmazonEKSAdminPolicy", "AmazonEKSClusterAdminPolicy")
 
 
 class ProvisionerAccess(Construct):
@@ -56,16 +59,25 @@ class ProvisionerAccess(Construct):
                     actions=["eks:CreateAccessEntry", "eks:DescribeCluster"],
                     resources=[cluster.cluster_arn],
                 ),
-                # No condition on eks:policyArn: AWS does not say which access policies HyperPod
-                # associates, and this role is cluster admin as it is.
                 iam.PolicyStatement(
                     sid="ManageAccessEntries",
-                    actions=[
-                        "eks:AssociateAccessPolicy",
-                        "eks:DeleteAccessEntry",
-                        "eks:DescribeAccessEntry",
-                    ],
+                    actions=["eks:DeleteAccessEntry", "eks:DescribeAccessEntry"],
                     resources=[access_entries],
+                ),
+                # AWS does not say which access policies HyperPod associates with the nodes'
+                # entries; those that make an admin are for people.
+                iam.PolicyStatement(
+                    sid="AssociateAccessPolicies",
+                    actions=["eks:AssociateAccessPolicy"],
+                    resources=[access_entries],
+                    conditions={
+                        "StringNotEquals": {
+                            "eks:policyArn": [
+                                f"arn:{Aws.PARTITION}:eks::aws:cluster-access-policy/{name}"
+                                for name in _OF_ADMINS
+                            ]
+                        }
+                    },
                 ),
             ],
         )

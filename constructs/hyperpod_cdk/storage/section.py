@@ -53,7 +53,8 @@ class StorageConfig(Section):
 
     stop_nodes_without_lustre: bool = False
     """Whether a new node fails that cannot use Lustre, because of its kernel modules, LNet or EFA.
-    Default: false, it joins the cluster with a warning in its log."""
+    Scripts of your own do not look at it. Default: false, it joins the cluster with a warning in
+    its log."""
 
     data_repository_s3_uri: (
         Annotated[

@@ -118,9 +118,8 @@ class Handled:
                         context = {"iam:PassedToService": service}
                         yield Permission(action=action, resource=role, context=context)
             case "iam:CreateServiceLinkedRole":
-                service = SERVICE_LINKED_ROLES[self.type]
-                role = f"arn:aws:iam::{self.account}:role/aws-service-role/{service}/AWSServiceRole"
-                context = {"iam:AWSServiceName": service}
+                context = {"iam:AWSServiceName": SERVICE_LINKED_ROLES[self.type]}
+                role = self._service_linked_role()
                 yield Permission(action=action, resource=role, context=context)
             case _:
                 for arn in self._arns(action, schema=schema):
@@ -137,6 +136,11 @@ class Handled:
         forms = dict(known.required)
         if own in known.optional:
             forms[own] = known.optional[own]
+        if not forms:
+            kinds = (kind for kind in known.optional if kind in known.kinds)
+            forms = {
+                kind: known.optional[kind] for kind in kinds if self._names(known.optional[kind])
+            }
         if not known.required and not known.optional:
             yield "*"
         for kind, form in forms.items():
@@ -161,6 +165,9 @@ class Handled:
             if named or kind == "key":
                 yield from dict.fromkeys(named)
                 return
+            if kind == "role" and self.type in SERVICE_LINKED_ROLES:
+                yield self._service_linked_role()
+                return
             values |= {variable: [self._generated()] for variable in unknown}
         for arn in filled(form, values):
             yield arn
@@ -168,6 +175,10 @@ class Handled:
                 # Most actions are authorized on the ARN with `:*` behind the name:
                 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
                 yield f"{arn}:*"
+
+    def _names(self, form: str) -> bool:
+        """Return whether the properties name what a form of an ARN is of."""
+        return any(self._given(each) for each in VARIABLE.findall(form) if each in _NAMES)
 
     def _given(self, variable: str) -> list[str]:
         """Return the names that the properties give; made up for what is no name."""
@@ -178,6 +189,10 @@ class Handled:
             for path in _NAMES[variable]
             for value in values_at(self.properties, path)
         ]
+
+    def _service_linked_role(self) -> str:
+        path = f"aws-service-role/{SERVICE_LINKED_ROLES[self.type]}"
+        return f"arn:aws:iam::{self.account}:role/{path}/AWSServiceRole"
 
     def _generated(self) -> str:
         """Return the name that CloudFormation gives the resource; MiniStack gives others."""

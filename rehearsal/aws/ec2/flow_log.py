@@ -8,7 +8,11 @@ from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refu
 from rehearsal.aws.ec2 import api as ec2_api
 from rehearsal.aws.iam import role_trust
 
-_STORES = {"VPC": "_vpcs", "Subnet": "_subnets", "NetworkInterface": "_network_interfaces"}
+_STORES = {
+    "VPC": ec2._vpcs,
+    "Subnet": ec2._subnets,
+    "NetworkInterface": ec2._network_interfaces,
+}
 _SERVICE = "vpc-flow-logs.amazonaws.com"
 
 
@@ -19,7 +23,7 @@ def _create(properties: Properties) -> Created:
     )
     if resource_type not in _STORES:
         raise Refused(f"InvalidParameter: ResourceType {resource_type}: use {', '.join(_STORES)}.")
-    if resource_id not in getattr(ec2, _STORES[resource_type]):
+    if resource_id not in _STORES[resource_type]:
         raise Refused(f"InvalidResourceId.NotFound: {resource_type} {resource_id} does not exist.")
     destination_type = properties.get("LogDestinationType", "cloud-watch-logs")
     if destination_type == "cloud-watch-logs":

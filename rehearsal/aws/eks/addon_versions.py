@@ -3,7 +3,7 @@
 `addon_versions.json` has some of them, the newest first: those of
 https://github.com/nudgebee/nudgebee-compatibility-registry, which recorded DescribeAddonVersions on
 2026-05-12 for 1.30 to 1.34; for 1.35, those of the tables in the EKS user guide, which has none for
-the FSx CSI driver: there, any version. Which one is EKS's default is not recorded: here the last.
+the FSx CSI driver: there, the pinned one. Which is EKS's default is not recorded: here the last.
 """
 
 import json

@@ -17,6 +17,18 @@ from rehearsal.aws.sagemaker import checks, cluster_request, identities, permiss
 from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
 
 _NAMES_A_CLUSTER = "ClusterName"
+# Operations that change a cluster, authorized by its tags as well.
+_UNDER_TAGS = frozenset(
+    {
+        "AddTags",
+        "BatchAddClusterNodes",
+        "BatchDeleteClusterNodes",
+        "DeleteCluster",
+        "DeleteTags",
+        "UpdateCluster",
+        "UpdateClusterSoftware",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +61,14 @@ class _Call:
                 context=permission.context,
             )
 
-    def require_operation(self, resource: str) -> None:
+    async def require_operation(self, resource: str) -> None:
         """Check that the caller may call the operation itself, and tag what it creates."""
         action = f"sagemaker:{self.operation}"
         tags = authorization.request_tags(service="sagemaker", action=action, body=self.body)
+        if self.operation in _UNDER_TAGS:
+            listed = await self.client.call("ListTags", {"ResourceArn": resource}) or {}
+            for tag in listed.get("Tags", ()):
+                tags[f"aws:ResourceTag/{tag['Key']}"] = tag["Value"]
         actions = [action]
         if self.operation == "CreateCluster" and self.request.get("Tags"):
             actions.append("sagemaker:AddTags")
@@ -76,7 +92,7 @@ async def _create(call: _Call) -> Response:
     request = call.request
     arn = cluster_request.new_cluster_arn(region=get_region(), account=get_account_id())
     eks_arn = cluster_request.eks_cluster_arn(request)
-    call.require_operation(arn)
+    await call.require_operation(arn)
     call.require(permissions.to_put(request, operation=call.operation, eks_cluster_arn=eks_arn))
     first = not identities.has_service_linked_role()
     if first:
@@ -155,12 +171,12 @@ async def _answer(call: _Call) -> Response:
         return await _create(call)
     name = call.request.get(_NAMES_A_CLUSTER)
     if name is None:
-        call.require_operation(_resource(call.request))
+        await call.require_operation(_resource(call.request))
         return await call.forward()
     # Policies are written for the ARN, which ends in an id only the HyperPod API knows.
     cluster = await call.client.call("DescribeCluster", {_NAMES_A_CLUSTER: name})
     unknown_arn = f"arn:aws:sagemaker:{get_region()}:{get_account_id()}:cluster/{name}"
-    call.require_operation(cluster["ClusterArn"] if cluster else unknown_arn)
+    await call.require_operation(cluster["ClusterArn"] if cluster else unknown_arn)
     handler = _ON_A_CLUSTER.get(call.operation)
     if handler is None or cluster is None:
         return await call.forward()

@@ -18,6 +18,8 @@ SAGEMAKER = "sagemaker.amazonaws.com"
 HYPERPOD = "hyperpod.sagemaker.amazonaws.com"
 SERVICE_LINKED_ROLE = "AWSServiceRoleForSageMakerHyperPod"
 SERVICE_LINKED_ROLE_PATH = f"/aws-service-role/{HYPERPOD}/"
+# Which one HyperPod associates is not documented; EKS lists this one among those for HyperPod.
+_ACCESS_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonSagemakerHyperpodClusterPolicy"
 
 
 def _access_entry(eks_cluster_arn: str, role_arn: str) -> str:
@@ -59,7 +61,11 @@ def to_put(
         entry = _access_entry(eks_cluster_arn, role)
         yield Permission(action="eks:DescribeAccessEntry", resource=entry)
         yield Permission(action="eks:CreateAccessEntry", resource=eks_cluster_arn)
-        yield Permission(action="eks:AssociateAccessPolicy", resource=entry)
+        yield Permission(
+            action="eks:AssociateAccessPolicy",
+            resource=entry,
+            context={"eks:policyArn": _ACCESS_POLICY},
+        )
         yield Permission(action="eks:DeleteAccessEntry", resource=entry)
 
 

@@ -16,12 +16,18 @@ from tests.support.checks import (
     group_cases,
     placement_cases,
     pod_cases,
+    script_cases,
     software_cases,
 )
 from tests.support.checks.cases import Case, check, check_table
 
 OF_CLUSTER: list[Case[Any]] = [*cluster_cases.CASES, *group_cases.CASES]
-OF_CONFIG: list[Case[Any]] = [*placement_cases.CASES, *pod_cases.CASES, *software_cases.CASES]
+OF_CONFIG: list[Case[Any]] = [
+    *placement_cases.CASES,
+    *pod_cases.CASES,
+    *script_cases.CASES,
+    *software_cases.CASES,
+]
 CASES = [*eks_cases.CASES, *OF_CLUSTER, *OF_CONFIG]
 ALL_RULES: list[Rule[Any]] = [*EKS_RULES, *CLUSTER_RULES, *RULES]
 

@@ -1,5 +1,6 @@
 """The rights of the principal that makes a HyperPod cluster: those that this cluster takes."""
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 import aws_cdk as cdk
@@ -9,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from hyperpod_cdk import ClusterConfig
 from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
 from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
+from provisioner.framework.owner import Owner
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView, listed
 
@@ -19,6 +21,7 @@ IMAGE = "ami-0123456789abcdef0"
 MOUNT = {"dns_name": "fs-0123456789abcdef0.fsx.amazonaws.com", "mount_name": "abcdefgh"}
 RESTRICTED = {"name": "nova", "instance_type": "ml.p5.48xlarge", "instance_count": 1}
 ALWAYS = {
+    "DescribeCluster",
     "ManageCluster",
     "PassExecutionRole",
     "FirstUseOfHyperPod",
@@ -50,6 +53,20 @@ def seen(stack: cdk.Stack, view: View, cluster: ClusterConfig, *roles: str) -> T
 
 def resources(found: TemplateView, sid: str) -> set[str]:
     return {found.text(resource) for resource in listed(found.statement(sid)["Resource"])}
+
+
+def test_clusters_of_other_deployments_are_looked_at_alone(stack: cdk.Stack, view: View) -> None:
+    found = seen(stack, view, cluster({}))
+    owner = Owner(
+        stack_id=f"arn:aws:cloudformation:us-west-2:<AWS::AccountId>:stack/{stack.stack_name}/1",
+        logical_id="Cluster",
+    )
+    (condition,) = found.statement("ManageCluster")["Condition"]["StringLikeIfExists"].items()
+    key, pattern = condition
+
+    assert "Condition" not in found.statement("DescribeCluster")
+    tags = {f"aws:ResourceTag/{name}": value for name, value in owner.tags.items()}
+    assert fnmatchcase(tags[key], found.text(pattern).replace("arn:<AWS::Partition>", "arn:aws"))
 
 
 @pytest.mark.parametrize(

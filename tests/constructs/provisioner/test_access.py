@@ -7,7 +7,7 @@ from aws_cdk import aws_eks_v2 as eks
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from tests.constructs.conftest import View
-from tests.support.template_view import TemplateView
+from tests.support.template_view import TemplateView, listed
 
 EKS = "arn:aws:eks:us-west-2:<AWS::AccountId>"
 
@@ -38,7 +38,12 @@ def test_it_administers_the_cluster_through_an_access_entry(
         ("UseCluster", {"eks:CreateAccessEntry", "eks:DescribeCluster"}, f"{EKS}:cluster/eks"),
         (
             "ManageAccessEntries",
-            {"eks:AssociateAccessPolicy", "eks:DeleteAccessEntry", "eks:DescribeAccessEntry"},
+            {"eks:DeleteAccessEntry", "eks:DescribeAccessEntry"},
+            f"{EKS}:access-entry/eks/*",
+        ),
+        (
+            "AssociateAccessPolicies",
+            {"eks:AssociateAccessPolicy"},
             f"{EKS}:access-entry/eks/*",
         ),
     ],
@@ -48,8 +53,17 @@ def test_rights_end_at_this_cluster(
 ) -> None:
     statement = seen.statement(sid)
 
-    assert set(statement["Action"]) == actions
+    assert set(listed(statement["Action"])) == actions
     assert seen.text(statement["Resource"]) == resource
+
+
+def test_it_makes_nobody_an_admin(seen: TemplateView) -> None:
+    (values,) = seen.statement("AssociateAccessPolicies")["Condition"]["StringNotEquals"].values()
+
+    assert [seen.text(value).rpartition("/")[2] for value in values] == [
+        "AmazonEKSAdminPolicy",
+        "AmazonEKSClusterAdminPolicy",
+    ]
 
 
 def test_the_rights_follow_the_access_entry(seen: TemplateView) -> None:

@@ -23,8 +23,8 @@ from tests.support.provisioner.in_process_sagemaker import boto3_client, in_proc
 
 # boto3 makes a client's methods at run time, so there is no static type with the operations.
 SageMakerClient = Any
-# How moto fails at what it does not know.
-CRASHES = (AttributeError, KeyError, NotImplementedError)
+# What moto raises, instead of an answer, at what it does not know.
+MOTO_RAISES = (AttributeError, KeyError, NotImplementedError)
 
 FIRST_MEMBERS = "moto has the members of HyperPod's first release; botocore's response has it."
 NOT_KEPT = "moto keeps a cluster's groups, network and tags alone; botocore's response has it."
@@ -55,7 +55,7 @@ UNKNOWN_CLUSTER = (
 )
 NO_ORCHESTRATORS = "moto does not look at the orchestrator."
 NOT_REQUIRED = "moto needs it; botocore does not require the member."
-NOT_IMPLEMENTED = "moto has not implemented it."
+UNKNOWN_TO_MOTO = "moto does not have the operation; the rehearsal and botocore do."
 
 
 @dataclass
@@ -77,8 +77,8 @@ class Recorded:
         def call(**request: object) -> Mapping[str, Any]:
             try:
                 answer: dict[str, Any] = getattr(self.client, method)(**request)
-            except CRASHES as crash:
-                raise client_error("InternalFailure", operation, repr(crash)) from crash
+            except MOTO_RAISES as raised:
+                raise client_error("InternalFailure", operation, repr(raised)) from raised
             answer.pop("ResponseMetadata", None)
             self.members.update(leaves(answer, operation))
             return answer
@@ -129,13 +129,13 @@ def test_members_differ_as_explained(moto: SageMakerClient, time: Time) -> None:
 
 
 def outcome(client: SageMakerClient, method: str, request: Mapping[str, Any]) -> str:
-    """Return the error's code, what moto's crash is, or `accepted`."""
+    """Return the error's code, `moto raises` and what, or `accepted`."""
     try:
         getattr(client, method)(**request)
     except ClientError as error:
         return str(error.response["Error"]["Code"])
-    except CRASHES as crash:
-        return type(crash).__name__
+    except MOTO_RAISES as raised:
+        return f"moto raises {type(raised).__name__}"
     return "accepted"
 
 
@@ -155,7 +155,8 @@ def without_network(name: str) -> dict[str, Any]:
 
 
 ACCEPTED, CONFLICT, INVALID = "accepted", "ConflictException", "ValidationException"
-NOT_FOUND, IN_USE, ABSENT = "ResourceNotFound", "ResourceInUse", "NotImplementedError"
+NOT_FOUND, IN_USE = "ResourceNotFound", "ResourceInUse"
+MOTO_LACKS_IT = f"moto raises {NotImplementedError.__name__}"
 WORKERS = [group("w")]
 OWN_BUCKET = {"SourceS3Uri": "s3://mine", "OnCreate": "on_create.sh"}
 UNKNOWN_ARN = "arn:aws:sagemaker:us-west-2:123456789012:cluster/unknown12345"
@@ -191,13 +192,13 @@ CREATIONS: dict[str, tuple[Mapping[str, Any], str, str, str]] = {
     "no lifecycle script": (
         creation("script", LifeCycleConfig=None),
         ACCEPTED,
-        "KeyError",
+        "moto raises KeyError",
         NOT_REQUIRED,
     ),
     "no threads per core": (
         creation("threads", ThreadsPerCore=None),
         ACCEPTED,
-        "KeyError",
+        "moto raises KeyError",
         NOT_REQUIRED,
     ),
 }
@@ -210,24 +211,30 @@ OUTCOMES: dict[str, tuple[str, Mapping[str, Any], str, str, str]] = {
         "list_tags",
         {"ResourceArn": UNKNOWN_ARN},
         NOT_FOUND,
-        "AttributeError",
+        "moto raises AttributeError",
         "moto takes it that the resource is there.",
     ),
     "update at once": (
         "update_cluster",
         {"ClusterName": "theirs", "InstanceGroups": WORKERS},
         CONFLICT,
-        ABSENT,
-        NOT_IMPLEMENTED,
+        MOTO_LACKS_IT,
+        UNKNOWN_TO_MOTO,
     ),
     "other software": (
         "update_cluster_software",
         {"ClusterName": "theirs"},
         CONFLICT,
-        ABSENT,
-        NOT_IMPLEMENTED,
+        MOTO_LACKS_IT,
+        UNKNOWN_TO_MOTO,
     ),
-    "events": ("list_cluster_events", {"ClusterName": "theirs"}, ACCEPTED, ABSENT, NOT_IMPLEMENTED),
+    "events": (
+        "list_cluster_events",
+        {"ClusterName": "theirs"},
+        ACCEPTED,
+        MOTO_LACKS_IT,
+        UNKNOWN_TO_MOTO,
+    ),
     "delete at once": (
         "delete_cluster",
         {"ClusterName": "theirs"},

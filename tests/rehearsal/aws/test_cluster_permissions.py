@@ -244,3 +244,31 @@ def test_a_policy_on_the_cluster_name_does_not_match(site: Site) -> None:
     )
     with pytest.raises(ClientError, match="sagemaker:CreateCluster"):
         caller(site, list(statements.values())).create_cluster(**site.request())
+
+
+@pytest.mark.parametrize(
+    ("tags", "allowed"),
+    [
+        ([{"Key": "team", "Value": "ml"}], True),
+        ([], True),
+        ([{"Key": "team", "Value": "others"}], False),
+    ],
+)
+def test_a_cluster_is_changed_as_its_tags_allow(
+    site: Site, tags: list[dict[str, str]], *, allowed: bool
+) -> None:
+    statements = grants(site.names)
+    condition = {"StringLikeIfExists": {"aws:ResourceTag/team": "m*"}}
+    statements["sagemaker:UpdateCluster"]["Condition"] = condition
+    sagemaker = caller(site, list(statements.values()))
+    sagemaker.create_cluster(**site.request(), Tags=tags)
+    groups = site.request()["InstanceGroups"]
+
+    try:
+        if allowed:
+            sagemaker.update_cluster(ClusterName="c1", InstanceGroups=groups)
+        else:
+            with pytest.raises(ClientError, match="is not authorized to perform: sagemaker:Update"):
+                sagemaker.update_cluster(ClusterName="c1", InstanceGroups=groups)
+    finally:
+        sagemaker.delete_cluster(ClusterName="c1")

@@ -50,8 +50,23 @@ def resources(cidr: str = "10.0.0.0/24") -> Template:
     }
 
 
-def least(deployment: str) -> list[Statement]:
-    """Return what `make deployer-policy` would let CloudFormation do with the template."""
+LINK = {
+    "Link": resource(
+        "AWS::FSx::DataRepositoryAssociation",
+        FileSystemId="fs-0123456789abcdef0",
+        FileSystemPath="/data",
+        DataRepositoryPath="s3://dataset/train",
+    )
+}
+
+
+def least(deployment: str, template: Template | None = None) -> list[Statement]:
+    """Return what `make deployer-policy` would let CloudFormation do with a template.
+
+    Args:
+        deployment: Name of the deployment.
+        template: Its resources. Default: the VPC with a flow log.
+    """
     described = [
         Resource(
             address=Address("stack", name),
@@ -60,7 +75,7 @@ def least(deployment: str) -> list[Statement]:
             deletion_policy="",
             needs=tuple(Address("stack", other) for other in resources() if other != name),
         )
-        for name, body in resources().items()
+        for name, body in (resources() if template is None else template).items()
     ]
     names = Names(deployment=deployment, environment=ENVIRONMENT, resources=described)
     return [*statements_of(needs({"stack": {"Parameters": PARAMETERS}}, names))]
@@ -130,6 +145,31 @@ def test_without_one_action_a_creation_fails(aws: LocalAws, missing: str) -> Non
     execution = service_role(aws, without(least("stack"), missing))
     with pytest.raises(StackFailedError, match=f"AWSCloudFormation is not authorized.*: {missing}"):
         deployed(aws, execution, resources())
+
+
+@pytest.mark.parametrize(
+    ("missing", "arn"),
+    [
+        ("iam:AttachRolePolicy", "role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/"),
+        ("iam:PutRolePolicy", "role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/"),
+        ("s3:Get*", "arn:aws:s3:::dataset"),
+        ("s3:List*", "arn:aws:s3:::dataset"),
+        ("s3:PutObject", "arn:aws:s3:::dataset/"),
+    ],
+)
+def test_who_links_a_bucket_must_be_allowed_what_fsx_gives_itself(
+    aws: LocalAws, missing: str, arn: str
+) -> None:
+    execution = service_role(aws, without(least("stack", LINK), missing))
+    with pytest.raises(StackFailedError) as failed:
+        deployed(aws, execution, LINK)
+    assert f"is not authorized to perform: {missing} on resource: " in str(failed.value)
+    assert arn in str(failed.value)
+
+
+def test_the_least_policy_of_a_link_is_enough(aws: LocalAws) -> None:
+    with pytest.raises(StackFailedError, match=r"fs-0123456789abcdef0.*does not exist"):
+        deployed(aws, service_role(aws, least("stack", LINK)), LINK)
 
 
 def test_the_parameters_of_a_template_are_read_with_the_role(aws: LocalAws) -> None:
