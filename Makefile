@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 export CDK_DISABLE_CLI_TELEMETRY := true
 export CDK_DISABLE_VERSION_CHECK := true
 CDK := cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
-# The CLI asks before it deletes; without a terminal nobody answers.
+# Without a terminal nobody answers whether to delete.
 FORCED := $(if $(filter 1,$(FORCE)),--force)
 # NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
 lower = $(shell echo $(1) | tr A-Z a-z)
@@ -76,21 +76,21 @@ templates: setup layout chart ## Write plain templates with parameters, to deplo
 diff: account chart ## Show what a deployment would change, including IAM permissions: CONFIG=
 	@$(CDK) diff
 
-# The CLI cannot ask for approval while it deploys stacks side by side; `make diff` shows it before.
-# EXPRESS=1 waits for less (docs/express.md). With --rollback, a failure ends as it does without it.
-deploy: account chart ## Deploy to the AWS account of your credentials: CONFIG= ONLY=stack EXPRESS=1
-	@$(CDK) deploy $(if $(ONLY),$(ONLY),--all) --concurrency 3 --require-approval never $(if $(filter 1,$(EXPRESS)),--express --rollback)
+# EXPRESS=1 waits for less (docs/express.md).
+deploy: account chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
+	@$(CDK) --ci synth --quiet >/dev/null
+	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
 
 ##@ Operate
 
 destroy: asks account deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
-	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod' $(if $(filter 1,$(EXPRESS)),--express)
-	@echo "Kept: the platform, add-ons and storage stacks. README, section Destroy, says how to remove them."
+	@$(CDK) --ci synth --quiet >/dev/null
+	@python -m scripts.destroy '$(TEMPLATES)' --config '$(CONFIG)' $(FORCED) $(if $(filter 1,$(EXPRESS)),--express)
 
 destroy-all: CHECK_ALL := --all
 destroy-all: asks account deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
-	@$(CDK) destroy $(FORCED) --exclusively '*-hyperpod'
-	@$(CDK) destroy $(FORCED) --all
+	@$(CDK) --ci synth --quiet >/dev/null
+	@python -m scripts.destroy '$(TEMPLATES)' --config '$(CONFIG)' --all $(FORCED)
 
 addon-versions: account ## Show newer versions of the EKS add-ons: CONFIG=
 	@python -m scripts.addon_versions --config '$(CONFIG)'

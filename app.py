@@ -42,9 +42,13 @@ def main(
             Default: no; the rehearsal and the tests do (docs/adr/0017).
     """
     outdir = output or Path(os.environ.get("CDK_OUTDIR", "cdk.out"))
-    _remove_templates(outdir)
     context = _context()
     file = config or Path(context["config"])
+    project = Path(__file__).absolute().parent
+    if not project.samefile(Path.cwd()):  # `cdk deploy --app` of another folder
+        outdir = outdir.absolute()
+        os.chdir(project)
+    _remove_templates(outdir)
     try:
         loaded = load_config(file)
         read = helm_chart(loaded) if chart is None else read_hyperpod_chart(chart)
@@ -94,7 +98,10 @@ def _context() -> dict[str, Any]:
     Without the CLI the templates are the same.
     """
     own = json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"]
-    return {**own, **json.loads(os.environ.get("CDK_CONTEXT_JSON", "{}"))}
+    given = json.loads(os.environ.get("CDK_CONTEXT_JSON", "{}"))
+    if not Path(given.get("config", "/")).is_absolute():  # the caller may be in another folder
+        given["config"] = os.path.relpath(given["config"], Path(__file__).absolute().parent)
+    return {**own, **given}
 
 
 def _refused(error: Exception) -> int:

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scripts.stack_operations.outputs import output_lines
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackReport:
@@ -91,14 +93,7 @@ def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
         yield "\nStacks"
     for stack in report.stacks:
         yield f"  {stack.name:24} {stack.status:24} {stack.seconds:6.1f} s"
-    for name, outputs in report.outputs.items():
-        if not outputs:
-            continue
-        yield f"\nOutputs of {name}"
-        for key, value in outputs.items():
-            first, *others = value.splitlines() or [""]
-            yield f"  {key:26} {first}"
-            yield from (f"  {'':26} {line}" for line in others)
+    yield from output_lines(report.outputs)
     if report.cluster is not None:
         yield f"\nHyperPod cluster {report.cluster.name} is {report.cluster.status}"
         for group in report.cluster.instance_groups:
@@ -114,7 +109,7 @@ def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
         yield from (f"  {check}" for check in failed)
     if report.error:
         yield "\nThe error, as it had to come" if report.ok else "\nError"
-        yield from (f"  {line}" for line in report.error.splitlines())
+        yield from (f"  {line}".rstrip() for line in report.error.splitlines())
     verdict = "succeeded" if report.ok else "FAILED"
     passed = f"{len(report.verify) - len(failed)} of {len(report.verify)} checks passed. "
     yield (

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from rehearsal.releases import Release
 from rehearsal.report import StackReport
 from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.commands import ClusterTools
-from rehearsal.verification.failures import failure_reasons
 from rehearsal.verification.inspection import (
     allow_deletion,
     allow_termination,
@@ -34,10 +32,16 @@ from rehearsal.verification.inspection import (
     stack_outputs,
     stack_reports,
 )
+from scripts.stack_operations.assembly import stacks_in
+from scripts.stack_operations.operation import Operation
+from scripts.stack_operations.report import failure_lines
+from scripts.stack_operations.terminal import followed
 from stacks.names import StackKind, stack_name, stack_names
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 _SCRIPTS = _REPOSITORY / "lifecycle"
+# What CDK's report of a synthesis ends a warning with.
+_KIND_OF_FINDING = " (Annotation)"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -159,8 +163,7 @@ class Stage:
         express = self.express if express is None else express
         self._synth()
         self._deployed = None
-        # CloudFormation may refuse before it begins; what failed before is no reason then.
-        begun = datetime.now(UTC).replace(microsecond=0)
+        operation = self._operation()
 
         def on_line(line: str) -> None:
             # The CLI marks a stack that is done, and one that failed.
@@ -172,8 +175,7 @@ class Stage:
             with self.progress.step(f"cdk deploy --all --concurrency 3{mode}"):
                 self._cli.deploy(express=express, on_line=on_line)
         except CdkError as error:
-            reasons = failure_reasons(self.environment.clients, self.stacks, since=begun)
-            return "\n".join(reasons) if reasons else str(error)
+            return self._failure(operation, again="make deploy") or str(error)
         self._deployed = self._assembly
         return None
 
@@ -209,12 +211,34 @@ class Stage:
                         "as its owner would: it holds the platform's subnet"
                     )
         names = [self.stack(kind) for kind in kinds]
+        operation = self._operation()
         try:
             with self.progress.step(f"cdk destroy {' '.join(names) or '--all'}"):
                 self._cli.destroy(*names)
         except CdkError as error:
-            return str(error)
+            return self._failure(operation, again="make destroy") or str(error)
         return None
+
+    def _operation(self) -> Operation:
+        """Return what is read of the stacks from now on, with the rights of whoever deploys."""
+        operation = Operation(
+            client=self.deployer.client("cloudformation"),
+            stacks=followed(stacks_in(self._assembly)),
+        )
+        operation.begin()
+        return operation
+
+    def _failure(self, operation: Operation, *, again: str) -> str:
+        """Return what `make` would say of a failed operation; empty if no stack says why."""
+        operation.read()
+        return "\n".join(
+            failure_lines(
+                operation.events_with_nested(),
+                region=self.environment.region,
+                again=f"{again} CONFIG={self._current}",
+                paths={stack.name: stack.paths for stack in operation.stacks},
+            )
+        )
 
     def look(self, module: str, credentials: Mapping[str, str] | None = None) -> tuple[int, str]:
         """Run what `make` runs before CloudFormation; return exit code and output.
@@ -294,4 +318,4 @@ class Stage:
 
     def _say_warning(self, line: str) -> None:
         if line.startswith("WARNING"):
-            self.progress.say(f"  {line}")
+            self.progress.say(f"  {line.removesuffix(_KIND_OF_FINDING)}")

@@ -87,6 +87,29 @@ def test_without_a_set_up_it_names_the_command() -> None:
     assert (done.returncode, done.stderr) == (2, said)
 
 
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [({}, "config/default.yaml:1"), ({"config": "mine.yaml"}, "../mine.yaml:1")],
+)
+def test_it_runs_from_any_folder(tmp_path: Path, context: dict[str, str], told: str) -> None:
+    project, elsewhere = tmp_path / "a project", tmp_path
+    (project / "config").mkdir(parents=True)
+    for name in ("app.py", "cdk.json"):
+        (project / name).symlink_to(REPOSITORY / name)
+    for path in (project / "config" / "default.yaml", elsewhere / "mine.yaml"):
+        path.write_text("wrong: true\n")
+    done = subprocess.run(
+        [sys.executable, str(project / "app.py")],
+        cwd=elsewhere,
+        env={**bare_environment(), "CDK_CONTEXT_JSON": json.dumps(context)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(told)
+
+
 def test_what_a_former_synthesis_said_is_gone(tmp_path: Path) -> None:
     stale = [tmp_path / "old.template.json", tmp_path / "validation-report.json"]
     others = [tmp_path / "notes.txt", tmp_path / "other" / "old.template.json"]

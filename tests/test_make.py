@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -62,15 +63,30 @@ def test_a_configuration_that_would_be_passed_over_is_told(given: str) -> None:
 @pytest.mark.parametrize(
     ("given", "options"),
     [
-        ("EXPRESS=1", "--express --rollback"),
-        ("EXPRESS=0", "--require-approval never "),
+        ("EXPRESS=1", ["--express"]),
+        ("EXPRESS=0", []),
+        ("YES=1", ["--yes"]),
+        ("YES=0", []),
+        ("ONLY=ml-platform ml-storage", ["--only", "ml-platform ml-storage"]),
     ],
 )
-def test_a_switch_is_on_with_1_alone(given: str, options: str) -> None:
-    (command,) = [
-        line for line in make("-n", "deploy", given).stdout.splitlines() if "deploy" in line
-    ]
-    assert command.endswith(options)
+def test_a_switch_is_on_with_1_alone(given: str, options: list[str]) -> None:
+    *_, command = make("-n", "deploy", given).stdout.splitlines()
+    module = ["python", "-m", "scripts.deploy", "cdk.out/default"]
+    assert shlex.split(command) == [*module, "--config", "config/default.yaml", *options]
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("destroy", ["--force", "--express"]),
+        ("destroy-all", ["--all", "--force"]),
+    ],
+)
+def test_a_deletion_gets_its_switches(target: str, options: list[str]) -> None:
+    *_, command = make("-n", target, "FORCE=1", "EXPRESS=1").stdout.splitlines()
+    module = ["python", "-m", "scripts.destroy", "cdk.out/default"]
+    assert shlex.split(command) == [*module, "--config", "config/default.yaml", *options]
 
 
 @pytest.mark.parametrize("target", ["synth", "destroy", "destroy-all", "picture"])

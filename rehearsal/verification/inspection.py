@@ -15,6 +15,7 @@ from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
 from rehearsal.verification.commands import ClusterTools
 from scripts.layer_binaries import layer_binaries
+from scripts.stack_operations.outputs import documented_outputs
 
 _LONGEST_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2
@@ -143,11 +144,7 @@ def stack_outputs(clients: AwsClients, names: Sequence[str]) -> dict[str, dict[s
     """Return the documented outputs of each stack that exists, without CDK's own."""
     client = clients("cloudformation")
     return {
-        stack["StackName"]: {
-            output["OutputKey"]: output["OutputValue"]
-            for output in stack.get("Outputs", [])
-            if not output["OutputKey"].startswith(("PublishOutput", "ExportsOutput"))
-        }
+        stack["StackName"]: documented_outputs(stack)
         for stack in client.describe_stacks()["Stacks"]
         if stack["StackName"] in names
     }

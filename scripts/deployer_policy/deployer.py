@@ -8,9 +8,17 @@ from typing import Any
 from scripts.account import BOOTSTRAP_VERSION, Environment
 from scripts.deployer_policy.documents import Document, Statement, document_of
 from scripts.deployer_policy.names import Names, pattern
+from scripts.stack_operations.assembly import stacks_in
 
 CONSENT_TAG = "hyperpod-cdk:delete-user-objects"
 """What the provisioner takes for consent, whose package is the Lambda function's."""
+
+_READ_STACKS = [
+    "cloudformation:DescribeStackEvents",
+    "cloudformation:DescribeStacks",
+    "cloudformation:GetTemplate",
+    "cloudformation:ListStackResources",
+]
 
 
 def deployer_document(assembly: Path, *, names: Names) -> Document:
@@ -35,17 +43,19 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     environment, (cluster,) = names.environment, names.of_type("AWS::EKS::Cluster")
     where = f"{environment.region}:{environment.account}"
     eks = f"arn:{environment.partition}:eks:{where}"
-    stacks = f"arn:{environment.partition}:cloudformation:{where}:stack/{names.deployment}"
+    stacks = f"arn:{environment.partition}:cloudformation:{where}:stack"
     version = f"arn:{environment.partition}:ssm:{where}:parameter{BOOTSTRAP_VERSION}"
     roles = sorted(set(_bootstrap_roles(assembly, environment)))
     if roles:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
     # What `make deploy` looks at before CloudFormation creates anything.
     yield _allow("FindBootstrap", ["ssm:GetParameter"], [version])
-    # What `make destroy` and `make destroy-all` look at before it deletes anything.
-    looked_at = [f"{stacks}-hyperpod/*", f"{stacks}-storage/*"]
-    yield _allow("FindStacks", ["cloudformation:DescribeStacks"], looked_at)
-    # That too, for its Kubernetes version, and what EKS offers for the one that is wanted.
+    # What `make deploy` and `make destroy` compare with, follow, and show at the end.
+    looked_at = sorted(
+        {*(stack.name for stack in stacks_in(assembly)), f"{names.deployment}-storage"}
+    )
+    yield _allow("FollowStacks", _READ_STACKS, [f"{stacks}/{name}/*" for name in looked_at])
+    # Its Kubernetes version, and what EKS offers for the one that is wanted.
     yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
     yield _allow("FindAddons", ["eks:DescribeAddon"], [f"{eks}:addon/{cluster}/*"])
     yield _allow("FindOfferedAddons", ["eks:DescribeAddonVersions"], ["*"])

@@ -175,12 +175,16 @@ def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str,
     assert len(report["verify"]) > 15
     assert [check["check"] for check in report["verify"] if not check["ok"]] == []
     assert "kept, as on AWS: FSx for Lustre file system" in output
+    # Each value once, and commands so that they can be copied.
+    assert output.count(report["outputs"]["ml-platform"]["EKSClusterArn"]) == 1
+    assert "  GrantAdminCommand\n    aws eks create-access-entry --cluster-name ml-eks" in output
 
 
 @pytest.mark.slow(seconds=0)
 def test_warnings_of_the_synthesis_are_shown(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
     _, output, _ = rehearsed
-    assert "WARNING eks.admins: [] lets nobody into the Kubernetes cluster" in output
+    (warning,) = [line for line in output.splitlines() if "WARNING eks.admins: [] lets" in line]
+    assert warning.endswith("the platform stack's output GrantAdminCommand")
 
 
 @pytest.mark.slow(seconds=0)

@@ -179,6 +179,16 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
     )
 
 
+def test_who_deploys_may_follow_the_stacks_of_the_deployment(default: Policies) -> None:
+    (follow,) = [each for each in default.deployer["Statement"] if each["Sid"] == "FollowStacks"]
+    stacks = f"arn:aws:cloudformation:us-west-2:{ACCOUNT}:stack"
+
+    assert follow["Resource"] == [
+        f"{stacks}/ml-{kind}/*" for kind in ("addons", "hyperpod", "platform", "storage")
+    ]
+    assert all(get_action_data(*action.split(":")) for action in follow["Action"])
+
+
 def test_who_deploys_may_consent_to_a_deletion() -> None:
     assert deployer.CONSENT_TAG == consent.CONSENT_TAG
 
@@ -195,6 +205,9 @@ def test_scripts_that_call_aws_are_known() -> None:
         "scripts/account.py",
         "scripts/addon_versions.py",
         "scripts/deletion_check.py",
+        "scripts/deploy/__main__.py",
+        "scripts/destroy/__main__.py",
+        "scripts/stack_operations/terminal.py",
         # Asks who it is, which is always allowed.
         "scripts/deployer_policy/__main__.py",
         # Asks for the ID of a zone that is given by name; before there is a configuration.

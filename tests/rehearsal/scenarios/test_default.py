@@ -1,6 +1,9 @@
 """config/default.yaml with what an account has, its scenarios, its users, and refused changes."""
 
+import importlib
+import io
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
+from scripts.stack_operations import terminal
 from stacks.names import StackKind, stack_names
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
@@ -230,6 +234,51 @@ def _workshop_cluster(values: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def _made(
+    stage: Stage,
+    module: str,
+    *options: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> tuple[int, str]:
+    """Run what `make deploy` or `make destroy` runs, as the deployer; return code and output."""
+    for name, value in {
+        **stage.environment.aws.environment(),
+        **stage.deployer.environment(),
+        "PATH": os.pathsep.join([str(REPOSITORY / "node_modules" / ".bin"), os.environ["PATH"]]),
+    }.items():
+        monkeypatch.setenv(name, value)
+    assembly, config = str(stage.work_directory / "cdk.out"), str(stage.config_path)
+    monkeypatch.setattr("sys.argv", [module, assembly, "--config", config, *options])
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
+    capfd.readouterr()
+    code = importlib.import_module(f"{module}.__main__").main()
+    output, errors = capfd.readouterr()
+    return code, output + errors
+
+
+@pytest.mark.slow(seconds=3)
+def test_make_deploy_follows_the_stacks_and_ends_with_their_outputs(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _deployed(stage)
+    options = ["--only", "*-hyperpod"]
+    code, said = _made(stage, "scripts.deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
+    assert code == 0, said
+    *changes, cost = said.splitlines()[:4]
+    assert changes == [
+        "This deployment changes:",
+        "  ml-platform: no change",
+        "  ml-hyperpod: no change",
+    ]
+    assert cost.startswith("Cost at list prices of ")
+    assert said.count("ml-cluster\n") == 1
+    assert said.endswith(
+        "Next:\n  aws eks update-kubeconfig --name ml-eks --region us-west-2\n  kubectl get nodes\n"
+    )
+
+
 @pytest.mark.slow(seconds=4)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_refused_change_leaves_everything_as_it_was(stage: Stage, change: str) -> None:
@@ -269,7 +318,9 @@ def test_a_placeholder_for_the_chart_leaves_everything_as_it_was(stage: Stage) -
 
 
 @pytest.mark.slow(seconds=6)
-def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(stage: Stage) -> None:
+def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     _deployed(stage)
     iam = stage.environment.clients("iam")
     (role,) = [
@@ -289,7 +340,13 @@ def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(stage: St
     assert stage.status("hyperpod") == "DELETE_FAILED"
 
     iam.put_role_policy(**put, PolicyDocument=json.dumps(document))
-    assert stage.destroy("hyperpod") is None
+    code, said = _made(stage, "scripts.destroy", "--force", monkeypatch=monkeypatch, capfd=capfd)
+    assert code == 0, said
+    said = " ".join(said.split())
+    assert f"HyperPodCluster {stage.config.cluster.name}" in said
+    assert "ml-platform, ml-storage, ml-addons: make destroy-all deletes every stack" in said
+    assert "ml-hyperpod: DELETE_COMPLETE in " in said
+    assert stage.status("hyperpod") is None
 
 
 def test_every_scenario_has_its_turn() -> None:

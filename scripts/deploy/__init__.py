@@ -1,0 +1,1 @@
+"""`make deploy`: what will change, its progress, and what came of it."""

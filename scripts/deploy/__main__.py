@@ -1,0 +1,158 @@
+"""Deploys stacks that `cdk synth` has written: `python -m scripts.deploy cdk.out/default`."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import boto3
+import botocore.session
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import Config, ConfigError, load_config
+from scripts.account import AccountError, region_of
+from scripts.command_line import REFUSED, config_parser
+from scripts.cost import cost_here, summary
+from scripts.deploy.changes import Difference, IncomparableError, described, differences
+from scripts.deploy.readiness import refusals
+from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
+from scripts.stack_operations.deployed import UnreadableTemplateError, deployed
+from scripts.stack_operations.outputs import documented_outputs, output_lines
+from scripts.stack_operations.terminal import (
+    FAILED,
+    agreed,
+    cli_environment,
+    console,
+    followed,
+    raise_on_interrupts,
+    reading_client,
+    run,
+    until_interrupted,
+)
+
+_CONCURRENCY = "3"
+
+
+def main() -> int:
+    """Run the command line; return the CLI's exit code, 2 for what cannot be deployed."""
+    parser = config_parser("scripts.deploy", description=__doc__)
+    parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
+    parser.add_argument(
+        "--only", default="", metavar="STACKS", help="stacks, with those that they need"
+    )
+    parser.add_argument("--express", action="store_true", help="CloudFormation's express mode")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    arguments = parser.parse_args()
+    raise_on_interrupts()
+    try:
+        config = load_config(arguments.config)
+        profile = botocore.session.get_session()
+        session = boto3.Session(botocore_session=profile)
+        region = region_of(config, session=session)
+        stacks = chosen(stacks_in(arguments.assembly), arguments.only.split())
+    except (AccountError, ConfigError, UnknownStackError) as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    again = _command(arguments)
+    client = reading_client(session, region=region)
+    changes = None
+    try:
+        former = {stack.name: deployed(client, stack.name) for stack in stacks}
+        refused = [*refusals(former, region=region, again=again)]
+        if refused:
+            print("\n".join(refused), file=sys.stderr)
+            return REFUSED
+        changes = differences(stacks, former=former)
+    except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
+        print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
+    print("\n".join([*_announced(changes), summary(cost_here(config))]))
+    changing = changes is None or any(each.differs for each in changes)
+    if changing and not arguments.yes and sys.stdin.isatty() and not agreed("Deploy?"):
+        print("Nothing was deployed.")
+        return FAILED
+    out = console()
+    code = run(
+        _cdk(arguments, stacks),
+        stacks=followed(
+            stacks, unchanged=[each.name for each in changes or () if not each.differs]
+        ),
+        client=client,
+        region=region,
+        again=again,
+        out=out,
+        environment=cli_environment(profile),
+    )
+    if code == 0:
+        outputs = _outputs(client, stacks)
+        for line in (*output_lines(outputs), *_next(config, outputs, region=region)):
+            out.print(line)
+    return code
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """Return what the user has run."""
+    parts = ["make deploy", f"CONFIG={shlex.quote(str(arguments.config))}"]
+    if arguments.only:
+        parts.append(f"ONLY={shlex.quote(arguments.only)}")
+    if arguments.express:
+        parts.append("EXPRESS=1")
+    return " ".join(parts)
+
+
+def _cdk(arguments: argparse.Namespace, stacks: Sequence[Stack]) -> list[str]:
+    """Return the command of the CDK CLI; asking is over."""
+    names = [stack.name for stack in stacks]
+    command = ["deploy", *names, "--app", str(arguments.assembly), "--concurrency", _CONCURRENCY]
+    command += ["--require-approval", "never"]
+    # With --rollback, a failure ends as it does without express mode.
+    return [*command, "--express", "--rollback"] if arguments.express else command
+
+
+def _announced(changes: Sequence[Difference] | None) -> Iterator[str]:
+    """Yield what is said before the deployment."""
+    if changes is not None:
+        yield "This deployment changes:"
+        for difference in changes:
+            yield from (f"  {line}" for line in described(difference))
+
+
+def _outputs(
+    client: Any,  # noqa: ANN401 - no type at run time
+    stacks: Sequence[Stack],
+) -> dict[str, dict[str, str]]:
+    try:
+        return {
+            stack.name: documented_outputs(
+                client.describe_stacks(StackName=stack.name)["Stacks"][0]
+            )
+            for stack in stacks
+        }
+    except (BotoCoreError, ClientError) as error:
+        print(f"The outputs are not known: {' '.join(str(error).split())}", file=sys.stderr)
+        return {}
+
+
+def _next(
+    config: Config, outputs: Mapping[str, Mapping[str, str]], *, region: str
+) -> Iterator[str]:
+    """Yield what to run after a deployment."""
+    found = {name: value for values in outputs.values() for name, value in values.items()}
+    shortage = found.get("HyperPodClusterShortage", "none")
+    if shortage != "none":
+        yield f"\nNodes are missing: {shortage}"
+    cluster = found.get("EKSClusterName")
+    if cluster is None:
+        return
+    if not config.eks.admins:
+        yield "\nNobody is an admin of the Kubernetes cluster yet: list your role under"
+        yield "eks.admins, or run the command in the output GrantAdminCommand. Then:"
+    else:
+        yield "\nNext:"
+    yield f"  aws eks update-kubeconfig --name {cluster} --region {region}"
+    yield "  kubectl get nodes"
+
+
+if __name__ == "__main__":
+    sys.exit(until_interrupted(main))

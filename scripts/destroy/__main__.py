@@ -1,0 +1,144 @@
+"""Deletes stacks that `cdk synth` has written: `python -m scripts.destroy cdk.out/default`."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import boto3
+import botocore.session
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import ConfigError, load_config
+from scripts.account import AccountError, region_of
+from scripts.command_line import REFUSED, config_parser
+from scripts.destroy.plan import announced, deletion_of
+from scripts.stack_operations.assembly import Stack, stacks_in
+from scripts.stack_operations.deployed import (
+    Deployed,
+    UnreadableTemplateError,
+    deployed,
+    resources_of,
+)
+from scripts.stack_operations.display import Followed
+from scripts.stack_operations.terminal import (
+    FAILED,
+    agreed,
+    cli_environment,
+    console,
+    followed,
+    raise_on_interrupts,
+    reading_client,
+    run,
+    until_interrupted,
+)
+from stacks.names import stack_name
+
+
+def main() -> int:
+    """Run the command line; return the CLI's exit code, 2 for what cannot be deleted."""
+    parser = config_parser("scripts.destroy", description=__doc__)
+    parser.add_argument("assembly", type=Path, help="directory that `cdk synth` wrote")
+    parser.add_argument("--all", action="store_true", help="all stacks, not the nodes alone")
+    parser.add_argument("--express", action="store_true", help="CloudFormation's express mode")
+    parser.add_argument("--force", action="store_true", help="do not ask")
+    arguments = parser.parse_args()
+    raise_on_interrupts()
+    try:
+        config = load_config(arguments.config)
+        profile = botocore.session.get_session()
+        session = boto3.Session(botocore_session=profile)
+        region = region_of(config, session=session)
+    except (AccountError, ConfigError) as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    client = reading_client(session, region=region)
+    stacks = stacks_in(arguments.assembly)
+    nodes = stack_name(config, "hyperpod")
+    going = stacks if arguments.all else [stack for stack in stacks if stack.name == nodes]
+    try:
+        found = {stack.name: deployed(client, stack.name) for stack in stacks}
+        there = [stack for stack in going if found[stack.name] is not None]
+        others = [name for name, each in found.items() if each and name not in _names(there)]
+        lines = _announced(client, there, found=found, others=others)
+    except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
+        print(f"What goes is not known: {' '.join(str(error).split())}", file=sys.stderr)
+        there, lines = going, [f"This deletes for good: {', '.join(_names(going))}"]
+    if not there:
+        print(f"Nothing to delete: there is no stack {' or '.join(_names(going))} in {region}.")
+        return 0
+    print("\n".join(lines))
+    if not arguments.force and not agreed("Delete?"):
+        print("Nothing was deleted.")
+        return FAILED
+    code = 0
+    for batch in _batches(there, first=nodes):
+        code = run(
+            _cdk(arguments, batch),
+            stacks=batch,
+            client=client,
+            region=region,
+            again=_command(arguments),
+            out=console(),
+            environment=cli_environment(profile),
+        )
+        if code != 0:
+            break
+    return code
+
+
+def _names(stacks: Sequence[Stack]) -> list[str]:
+    return [stack.name for stack in stacks]
+
+
+def _announced(
+    client: Any,  # noqa: ANN401 - no type at run time
+    stacks: Sequence[Stack],
+    *,
+    found: Mapping[str, Deployed | None],
+    others: Sequence[str],
+) -> list[str]:
+    deletions = [
+        deletion_of(name, template=each.template, resources=resources_of(client, name))
+        for name in _names(stacks)
+        if (each := found[name]) is not None
+    ]
+    return [*announced(deletions, others=others)]
+
+
+def _batches(stacks: Sequence[Stack], *, first: str) -> list[list[Followed]]:
+    """Return the stacks of each command: the nodes go before anything that they need."""
+    batches = (
+        [stack for stack in stacks if stack.name == first],
+        [stack for stack in stacks if stack.name != first],
+    )
+    return [_in_reverse(batch) for batch in batches if batch]
+
+
+def _in_reverse(stacks: Sequence[Stack]) -> list[Followed]:
+    """Return stacks as the progress of their deletion is shown: what others need goes last."""
+    return [
+        replace(each, needs=[other.name for other in stacks if each.name in other.needs])
+        for each in reversed(followed(stacks))
+    ]
+
+
+def _cdk(arguments: argparse.Namespace, stacks: Sequence[Followed]) -> list[str]:
+    """Return the command of the CDK CLI; asking is over."""
+    names = [stack.name for stack in stacks]
+    command = ["destroy", "--force", "--exclusively", *names, "--app", str(arguments.assembly)]
+    return [*command, "--express"] if arguments.express else command
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """Return what the user has run."""
+    target = "destroy-all" if arguments.all else "destroy"
+    express = " EXPRESS=1" if arguments.express else ""
+    return f"make {target} CONFIG={shlex.quote(str(arguments.config))}{express}"
+
+
+if __name__ == "__main__":
+    sys.exit(until_interrupted(main))

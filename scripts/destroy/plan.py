@@ -1,0 +1,107 @@
+"""What the deletion of stacks deletes, and what it leaves."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scripts.stack_operations.deployed import DeployedResource
+
+_CUSTOM = "Custom::"
+_METADATA = "AWS::CDK::Metadata"
+_WIDTH = 76
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+_WHY = {
+    "Retain": "retained by the template",
+    "RetainExceptOnCreate": "retained by the template",
+    "Snapshot": "as a snapshot",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deletion:
+    """What the deletion of a stack does.
+
+    Attributes:
+        stack: Name of the stack.
+        deleted: The resources that go.
+        kept: The resources that stay, each with its deletion policy.
+    """
+
+    stack: str
+    deleted: Sequence[DeployedResource]
+    kept: Sequence[tuple[DeployedResource, str]]
+
+
+def deletion_of(
+    stack: str, *, template: Mapping[str, Any], resources: Iterable[DeployedResource]
+) -> Deletion:
+    """Return what the deletion of a stack does.
+
+    Args:
+        stack: Name of the stack.
+        template: The template that it was deployed with, whose deletion policies hold.
+        resources: The resources that it has.
+    """
+    described = template.get("Resources", {})
+    deleted, kept = [], []
+    for resource in resources:
+        if resource.type == _METADATA:  # nothing that AWS has
+            continue
+        policy = described.get(resource.logical_id, {}).get("DeletionPolicy", "Delete")
+        if policy in _WHY:
+            kept.append((resource, policy))
+        else:
+            deleted.append(resource)
+    return Deletion(stack=stack, deleted=deleted, kept=kept)
+
+
+def announced(deletions: Sequence[Deletion], *, others: Sequence[str]) -> Iterator[str]:
+    """Yield what is said before a deletion.
+
+    Args:
+        deletions: What the deletion of each stack does, in their order.
+        others: Names of the stacks of the deployment that stay.
+    """
+    yield "This deletes for good these resources:"
+    for deletion in deletions:
+        yield f"  {deletion.stack} ({len(deletion.deleted)}):"
+        yield from _wrapped(", ".join(_named(deletion.deleted)))
+    kept = [each for deletion in deletions for each in deletion.kept]
+    if kept or others:
+        yield "This stays, and is billed as before:"
+    for policy, why in _WHY.items():
+        names = [f"{_kind(each)} {each.physical_id}" for each, own in kept if own == policy]
+        if names:
+            yield f"  {why} (DeletionPolicy {policy}):"
+            yield from (f"    {name}" for name in names)
+    if others:
+        yield f"  {', '.join(others)}: make destroy-all deletes every stack"
+
+
+def _named(resources: Sequence[DeployedResource]) -> Iterator[str]:
+    """Yield the name of each custom resource, and the number of the others by service."""
+    for resource in resources:
+        if resource.type.startswith(_CUSTOM):
+            yield f"{resource.type.removeprefix(_CUSTOM)} {resource.physical_id}"
+    services = Counter(
+        resource.type.split("::")[1]
+        for resource in resources
+        if not resource.type.startswith(_CUSTOM)
+    )
+    for service, number in services.most_common():
+        yield f"{number} of {service}"
+
+
+def _kind(resource: DeployedResource) -> str:
+    return " ".join(resource.type.split("::")[1:])
+
+
+def _wrapped(text: str) -> list[str]:
+    indent = "    "
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )

@@ -1,0 +1,1 @@
+"""Operations on stacks as a user follows them at a terminal: progress, failures, outputs."""

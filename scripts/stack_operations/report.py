@@ -1,0 +1,106 @@
+"""What came of an operation on stacks, as its user reads it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from scripts.stack_operations.events import StackEvent
+from scripts.stack_operations.failures import (
+    Failure,
+    failures_of,
+    is_cancelled,
+    stuck_resources,
+)
+from scripts.stack_operations.next_steps import NextStep, Situation, interrupted, next_step
+from scripts.stack_operations.progress import progress_of
+
+Paths = Mapping[str, Mapping[str, str]]
+"""Path of the construct of each resource, by stack and logical ID."""
+
+
+def failure_lines(
+    events: Mapping[str, Sequence[StackEvent]],
+    *,
+    region: str,
+    again: str,
+    paths: Paths,
+) -> Iterator[str]:
+    """Yield what a failed operation comes to: its causes first, then what to do about each stack.
+
+    Nothing, if CloudFormation has no event that says so.
+
+    Args:
+        events: Events of each stack since the operation began.
+        region: Region of the stacks.
+        again: Command that was run.
+        paths: What the resources are called.
+    """
+    causes = failures_of(events)
+    for failure in causes:
+        yield from _cause(failure, paths.get(failure.stack, {}))
+        yield ""
+    failed = {name: own for name, own in events.items() if progress_of(own).has_failed}
+    for name, own in failed.items():
+        if is_cancelled(own) and name not in {failure.stack for failure in causes}:
+            yield f"The update of {name} was cancelled."
+        step = next_step(
+            Situation(
+                stack=name,
+                region=region,
+                status=progress_of(own).status,
+                again=again,
+                stuck=stuck_resources(own),
+            )
+        )
+        yield from _next(step)
+
+
+def _cause(failure: Failure, paths: Mapping[str, str]) -> Iterator[str]:
+    yield failure.message
+    name = paths.get(failure.logical_id, failure.logical_id)
+    yield (
+        f"Resource: {name} ({failure.type}) of {failure.stack}, {failure.resource_status}, "
+        f"logical ID {failure.logical_id}"
+    )
+    if failure.log_group is not None:
+        yield f"Logs: {failure.log_group} in CloudWatch"
+
+
+def _next(step: NextStep) -> Iterator[str]:
+    yield step.meaning
+    yield from (f"  {command}" for command in step.commands)
+
+
+def interruption_lines(
+    events: Mapping[str, Sequence[StackEvent]], *, region: str, again: str
+) -> Iterator[str]:
+    """Yield what goes on in AWS after Ctrl-C, and how to watch or cancel it.
+
+    Args:
+        events: Events of each stack since the operation began.
+        region: Region of the stacks.
+        again: Command that was run.
+    """
+    going_on = False
+    for name, own in events.items():
+        status = progress_of(own).status
+        step = interrupted(Situation(stack=name, region=region, status=status, again=again))
+        if step is not None:
+            going_on = True
+            yield from _next(step)
+    not_begun = [name for name, own in events.items() if not progress_of(own).begun]
+    if not_begun:
+        yield f"Not begun: {', '.join(not_begun)}."
+    if not going_on:
+        yield "Nothing goes on in AWS."
+    yield f"To go on afterwards: {again}"
+
+
+def untold_failure(message: str, *, log: Path) -> Iterator[str]:
+    """Yield what is said of a failure that no event of a stack tells.
+
+    Args:
+        message: Why the CDK CLI failed.
+        log: File with all that it has said.
+    """
+    yield message or "The CDK CLI failed and said nothing"
+    yield f"The CDK CLI's output is in {log}."

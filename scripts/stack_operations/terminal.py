@@ -1,0 +1,165 @@
+"""What `make deploy` and `make destroy` share at the terminal."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any
+
+import boto3
+import botocore.session
+from rich.console import Console
+
+from scripts.stack_operations import cdk_cli
+from scripts.stack_operations.assembly import Stack, construct_paths
+from scripts.stack_operations.display import Display, Followed
+from scripts.stack_operations.events import READING
+from scripts.stack_operations.operation import POLL_SECONDS, Operation
+from scripts.stack_operations.report import (
+    failure_lines,
+    interruption_lines,
+    untold_failure,
+)
+
+FAILED, INTERRUPTED = 1, 130
+LOGS = Path("build/cdk")
+_YES = ("y", "yes")
+
+
+def raise_on_interrupts() -> None:
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, also where the caller ignores the first."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+
+
+def until_interrupted(main: Callable[[], int]) -> int:
+    """Run a command line; Ctrl-C outside of an operation on stacks ends it in a word."""
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def console() -> Console:
+    """Return the console of standard output; it has 80 columns where it is no terminal."""
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def reading_client(session: boto3.Session, *, region: str) -> Any:  # noqa: ANN401 - no type at run time
+    """Return a CloudFormation client for reads that are made again and again."""
+    return session.client("cloudformation", region_name=region, config=READING)
+
+
+def cli_environment(session: botocore.session.Session) -> dict[str, str]:
+    """Return the environment of the CDK CLI.
+
+    Where a profile wants the code of an MFA device, the user has typed it into this process; the
+    CLI, which has no terminal, gets the credentials that came of it.
+
+    Args:
+        session: The session whose credentials are used.
+    """
+    environment = {**os.environ}
+    credentials = session.get_credentials()
+    if credentials is None or "mfa_serial" not in session.get_scoped_config():
+        return environment
+    found = credentials.get_frozen_credentials()
+    environment.pop("AWS_PROFILE", None)
+    return environment | {
+        "AWS_ACCESS_KEY_ID": str(found.access_key),
+        "AWS_SECRET_ACCESS_KEY": str(found.secret_key),
+        "AWS_SESSION_TOKEN": str(found.token),
+    }
+
+
+def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:
+    """Ask once; anything but a yes is a no.
+
+    Args:
+        question: What to agree to.
+        ask: Asks.
+    """
+    try:
+        return ask(f"{question} [y/N] ").strip().lower() in _YES
+    except (EOFError, KeyboardInterrupt):
+        return False
+
+
+def followed(stacks: Sequence[Stack], *, unchanged: Collection[str] = ()) -> list[Followed]:
+    """Return stacks as their progress is shown.
+
+    Args:
+        stacks: The stacks.
+        unchanged: Names of those to which nothing will happen. Default: none.
+    """
+    return [
+        Followed(
+            name=stack.name,
+            size=stack.size,
+            paths=construct_paths(stack.template),
+            needs=[name for name in stack.needs if name not in unchanged],
+            changes=stack.name not in unchanged,
+        )
+        for stack in stacks
+    ]
+
+
+def run(
+    command: Sequence[str],
+    *,
+    stacks: Sequence[Followed],
+    client: Any,  # noqa: ANN401 - no type at run time
+    region: str,
+    again: str,
+    out: Console,
+    environment: Mapping[str, str] | None = None,
+    poll_seconds: float = POLL_SECONDS,
+) -> int:
+    """Run a command of the CDK CLI, show its progress, and say why it failed if it does.
+
+    Args:
+        command: The command and its options.
+        stacks: The stacks that it is about.
+        client: CloudFormation client.
+        region: Region of the stacks.
+        again: Command that the user has run.
+        out: Where the progress is shown.
+        environment: Environment of the CLI. Default: this process's.
+        poll_seconds: How often the stacks' events are read.
+
+    Returns:
+        Its exit code; 130 after Ctrl-C.
+    """
+    operation = Operation(client=client, stacks=stacks, poll_seconds=poll_seconds)
+    log = LOGS / f"{command[0]}-{stacks[0].name}.log"
+    operation.begin()
+    try:
+        with (
+            cdk_cli.running(command, log=log, environment=environment) as process,
+            Display(stacks, console=out) as display,
+        ):
+
+            def wait(seconds: float) -> int | None:
+                try:
+                    return process.wait(timeout=seconds)
+                except TimeoutExpired:
+                    return None
+
+            code = operation.follow(wait, display=display)
+    except KeyboardInterrupt:
+        operation.read()
+        known = {each.name: operation.events[each.name] for each in stacks if each.changes}
+        goes_on = interruption_lines(known, region=region, again=again)
+        print("\n".join(["\nInterrupted.", *goes_on]), file=sys.stderr)
+        return INTERRUPTED
+    if code != 0:
+        paths = {stack.name: stack.paths for stack in stacks}
+        told = [
+            *failure_lines(operation.events_with_nested(), region=region, again=again, paths=paths)
+        ]
+        lines = told or [*untold_failure(cdk_cli.reported(log), log=log)]
+        print("\n".join(["", *lines]), file=sys.stderr)
+    return code

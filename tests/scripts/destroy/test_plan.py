@@ -1,0 +1,50 @@
+"""What the deletion of stacks is said to delete, and to leave."""
+
+from scripts.destroy.plan import announced, deletion_of
+from scripts.stack_operations.deployed import DeployedResource
+
+TEMPLATE = {
+    "Resources": {
+        "Files": {"DeletionPolicy": "Retain"},
+        "Logs": {"DeletionPolicy": "RetainExceptOnCreate"},
+        "Volume": {"DeletionPolicy": "Snapshot"},
+        "Role": {"DeletionPolicy": "Delete"},
+        "Vpc": {},
+    }
+}
+RESOURCES = [
+    DeployedResource(logical_id="Files", physical_id="fs-1", type="AWS::FSx::FileSystem"),
+    DeployedResource(logical_id="Logs", physical_id="/aws/a", type="AWS::Logs::LogGroup"),
+    DeployedResource(logical_id="Volume", physical_id="vol-1", type="AWS::EC2::Volume"),
+    DeployedResource(logical_id="Role", physical_id="r", type="AWS::IAM::Role"),
+    DeployedResource(logical_id="Vpc", physical_id="vpc-1", type="AWS::EC2::VPC"),
+    DeployedResource(logical_id="Net", physical_id="subnet-1", type="AWS::EC2::Subnet"),
+    DeployedResource(logical_id="Nodes", physical_id="ml", type="Custom::HyperPodCluster"),
+    DeployedResource(logical_id="CDKMetadata", physical_id="m", type="AWS::CDK::Metadata"),
+]
+
+
+def test_it_says_what_goes_what_stays_and_why() -> None:
+    deletion = deletion_of("ml-storage", template=TEMPLATE, resources=RESOURCES)
+    assert [*announced([deletion], others=["ml-platform"])] == [
+        "This deletes for good these resources:",
+        "  ml-storage (4):",
+        "    HyperPodCluster ml, 2 of EC2, 1 of IAM",
+        "This stays, and is billed as before:",
+        "  retained by the template (DeletionPolicy Retain):",
+        "    FSx FileSystem fs-1",
+        "  retained by the template (DeletionPolicy RetainExceptOnCreate):",
+        "    Logs LogGroup /aws/a",
+        "  as a snapshot (DeletionPolicy Snapshot):",
+        "    EC2 Volume vol-1",
+        "  ml-platform: make destroy-all deletes every stack",
+    ]
+
+
+def test_where_nothing_stays_nothing_is_said_of_it() -> None:
+    deletion = deletion_of("ml-storage", template={}, resources=RESOURCES[3:4])
+    assert [*announced([deletion], others=[])] == [
+        "This deletes for good these resources:",
+        "  ml-storage (1):",
+        "    1 of IAM",
+    ]
