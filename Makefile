@@ -73,10 +73,10 @@ deployer-policy: ## Write the least IAM policies that deploy a configuration: CO
 
 synth: setup layout ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
 	@$(CDK) synth --quiet
-	@echo 'Templates: $(TEMPLATES)/*.template.json'
-
-templates: chart synth ## The same with the packaged chart, to be deployed, and list the templates: CONFIG=
 	@ls -1 '$(TEMPLATES)'/*.template.json
+
+templates: setup layout chart ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
+	@python -m scripts.templates --config '$(CONFIG)'
 
 diff: account chart ## Show what a deployment would change, including IAM permissions: CONFIG=
 	@$(CDK) diff

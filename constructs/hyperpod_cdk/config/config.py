@@ -33,7 +33,8 @@ from hyperpod_cdk.schema.section import Section, findings_of
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
 
-_SAGEMAKER = "sagemaker"
+SAGEMAKER = "sagemaker"
+"""Not in the name of a deployment."""
 
 
 class Config(Section):
@@ -86,10 +87,10 @@ class Config(Section):
     @field_validator("name")
     @classmethod
     def _check_name(cls, value: str) -> str:
-        if _SAGEMAKER in value:
+        if SAGEMAKER in value:
             # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
             raise ValueError(
-                f"must not contain {_SAGEMAKER!r}: the deployment's functions carry the name, and "
+                f"must not contain {SAGEMAKER!r}: the deployment's functions carry the name, and "
                 "AWS managed policies let their holders invoke every function with that word in "
                 "its name; take another name, such as ml"
             )

@@ -63,7 +63,7 @@ def review_step(
 ) -> pipelines.CodeBuildStep:
     """Return the step that compares an environment with what is deployed, and changes nothing.
 
-    It fails when a value changes that cannot change (docs/adr/0053).
+    It fails when a value changes that cannot change (docs/adr/0055).
 
     Args:
         source: The repository, which has the program.
@@ -114,7 +114,7 @@ def publish_with_cli(
 ) -> None:
     """Upload the files of all environments by the CDK CLI, in place of `cdk-assets`.
 
-    The newest `cdk-assets` on npm refuses what this version of CDK writes (docs/adr/0053).
+    The newest `cdk-assets` on npm refuses what this version of CDK writes (docs/adr/0055).
 
     Args:
         delivery: The pipeline, which is built.
