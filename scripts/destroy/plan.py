@@ -12,6 +12,12 @@ from scripts.stack_operations.deployed import DeployedResource
 
 _CUSTOM = "Custom::"
 _METADATA = "AWS::CDK::Metadata"
+# What holds what users have made, the hardest to replace first; the text follows the name.
+_HOLDING = {
+    "AWS::FSx::FileSystem": " with all its files",
+    "AWS::S3::Bucket": " with all its objects",
+    "AWS::EKS::Cluster": "",
+}
 _WIDTH = 76
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 _WHY = {
@@ -83,14 +89,18 @@ def announced(deletions: Sequence[Deletion], *, others: Sequence[str]) -> Iterat
 
 
 def _named(resources: Sequence[DeployedResource]) -> Iterator[str]:
-    """Yield the name of each custom resource, and the number of the others by service."""
+    """Yield the names of what holds something and of custom resources; count the others."""
+    for kind, contents in _HOLDING.items():
+        for resource in resources:
+            if resource.type == kind:
+                yield f"{_kind(resource)} {resource.physical_id}{contents}"
     for resource in resources:
         if resource.type.startswith(_CUSTOM):
             yield f"{resource.type.removeprefix(_CUSTOM)} {resource.physical_id}"
     services = Counter(
         resource.type.split("::")[1]
         for resource in resources
-        if not resource.type.startswith(_CUSTOM)
+        if resource.type not in _HOLDING and not resource.type.startswith(_CUSTOM)
     )
     for service, number in services.most_common():
         yield f"{number} of {service}"

@@ -48,3 +48,19 @@ def test_where_nothing_stays_nothing_is_said_of_it() -> None:
         "  ml-storage (1):",
         "    1 of IAM",
     ]
+
+
+def test_what_holds_files_and_workloads_is_named_first() -> None:
+    resources = [
+        *RESOURCES[3:4],
+        DeployedResource(logical_id="Check", physical_id="fs-1", type="Custom::Availability"),
+        DeployedResource(logical_id="Eks", physical_id="ml-eks", type="AWS::EKS::Cluster"),
+        DeployedResource(logical_id="Scripts", physical_id="ml-b", type="AWS::S3::Bucket"),
+        *RESOURCES[:1],
+    ]
+    deletion = deletion_of("ml-storage", template={}, resources=resources)
+    assert " ".join(line.strip() for line in announced([deletion], others=[])) == (
+        "This deletes for good these resources: ml-storage (5): "
+        "FSx FileSystem fs-1 with all its files, S3 Bucket ml-b with all its objects, "
+        "EKS Cluster ml-eks, Availability fs-1, 1 of IAM"
+    )
