@@ -1,6 +1,7 @@
 """What the commands share: how they take the configuration, and their exit code for bad input."""
 
 import argparse
+import shlex
 from pathlib import Path
 
 REFUSED = 2
@@ -22,3 +23,13 @@ def config_parser(module: str, *, description: str | None) -> argparse.ArgumentP
 def add_config(parser: argparse.ArgumentParser) -> None:
     """Add the option `--config` to a parser."""
     parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+
+
+def make_command(target: str, config: Path) -> str:
+    """Return a make target as it is run for a configuration.
+
+    Args:
+        target: Name of the target.
+        config: File of the configuration.
+    """
+    return f"make {target} CONFIG={shlex.quote(str(config))}"

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from scripts.account import AccountError, region_of
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, make_command
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
@@ -93,7 +93,7 @@ def main() -> int:
 
 def _command(arguments: argparse.Namespace) -> str:
     """Return what the user has run."""
-    parts = ["make deploy", f"CONFIG={shlex.quote(str(arguments.config))}"]
+    parts = [make_command("deploy", arguments.config)]
     if arguments.only:
         parts.append(f"ONLY={shlex.quote(arguments.only)}")
     if arguments.express:

@@ -1,7 +1,6 @@
 """Deletes stacks that `cdk synth` has written: `python -m scripts.destroy cdk.out/default`."""
 
 import argparse
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from scripts.account import AccountError, region_of
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, make_command
 from scripts.destroy.plan import announced, deletion_of
 from scripts.stack_operations.assembly import Stack, stacks_in
 from scripts.stack_operations.deployed import (
@@ -63,7 +62,13 @@ def main() -> int:
         found = {stack.name: deployed(client, stack.name) for stack in stacks}
         there = [stack for stack in going if found[stack.name] is not None]
         others = [name for name, each in found.items() if each and name not in _names(there)]
-        lines = _announced(client, there, found=found, others=others)
+        lines = _announced(
+            client,
+            there,
+            found=found,
+            others=others,
+            everything=make_command("destroy-all", arguments.config),
+        )
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         print(f"What goes is not known: {' '.join(str(error).split())}", file=sys.stderr)
         there, lines = going, [f"This deletes for good: {', '.join(_names(going))}"]
@@ -100,13 +105,14 @@ def _announced(
     *,
     found: Mapping[str, Deployed | None],
     others: Sequence[str],
+    everything: str,
 ) -> list[str]:
     deletions = [
         deletion_of(name, template=each.template, resources=resources_of(client, name))
         for name in _names(stacks)
         if (each := found[name]) is not None
     ]
-    return [*announced(deletions, others=others)]
+    return [*announced(deletions, others=others, everything=everything)]
 
 
 def _batches(stacks: Sequence[Stack], *, first: str) -> list[list[Followed]]:
@@ -137,7 +143,7 @@ def _command(arguments: argparse.Namespace) -> str:
     """Return what the user has run."""
     target = "destroy-all" if arguments.all else "destroy"
     express = " EXPRESS=1" if arguments.express else ""
-    return f"make {target} CONFIG={shlex.quote(str(arguments.config))}{express}"
+    return make_command(target, arguments.config) + express
 
 
 if __name__ == "__main__":

@@ -65,12 +65,15 @@ def deletion_of(
     return Deletion(stack=stack, deleted=deleted, kept=kept)
 
 
-def announced(deletions: Sequence[Deletion], *, others: Sequence[str]) -> Iterator[str]:
+def announced(
+    deletions: Sequence[Deletion], *, others: Sequence[str], everything: str
+) -> Iterator[str]:
     """Yield what is said before a deletion.
 
     Args:
         deletions: What the deletion of each stack does, in their order.
         others: Names of the stacks of the deployment that stay.
+        everything: Command that deletes them too.
     """
     yield "This deletes for good these resources:"
     for deletion in deletions:
@@ -85,7 +88,7 @@ def announced(deletions: Sequence[Deletion], *, others: Sequence[str]) -> Iterat
             yield f"  {why} (DeletionPolicy {policy}):"
             yield from (f"    {name}" for name in names)
     if others:
-        yield f"  {', '.join(others)}: make destroy-all deletes every stack"
+        yield f"  {', '.join(others)}; to delete every stack: {everything}"
 
 
 def _named(resources: Sequence[DeployedResource]) -> Iterator[str]:

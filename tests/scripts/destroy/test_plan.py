@@ -3,6 +3,7 @@
 from scripts.destroy.plan import announced, deletion_of
 from scripts.stack_operations.deployed import DeployedResource
 
+EVERYTHING = "make destroy-all CONFIG=config/mine.yaml"
 TEMPLATE = {
     "Resources": {
         "Files": {"DeletionPolicy": "Retain"},
@@ -26,7 +27,7 @@ RESOURCES = [
 
 def test_it_says_what_goes_what_stays_and_why() -> None:
     deletion = deletion_of("ml-storage", template=TEMPLATE, resources=RESOURCES)
-    assert [*announced([deletion], others=["ml-platform"])] == [
+    assert [*announced([deletion], others=["ml-platform"], everything=EVERYTHING)] == [
         "This deletes for good these resources:",
         "  ml-storage (4):",
         "    HyperPodCluster ml, 2 of EC2, 1 of IAM",
@@ -37,13 +38,13 @@ def test_it_says_what_goes_what_stays_and_why() -> None:
         "    Logs LogGroup /aws/a",
         "  as a snapshot (DeletionPolicy Snapshot):",
         "    EC2 Volume vol-1",
-        "  ml-platform: make destroy-all deletes every stack",
+        f"  ml-platform; to delete every stack: {EVERYTHING}",
     ]
 
 
 def test_where_nothing_stays_nothing_is_said_of_it() -> None:
     deletion = deletion_of("ml-storage", template={}, resources=RESOURCES[3:4])
-    assert [*announced([deletion], others=[])] == [
+    assert [*announced([deletion], others=[], everything=EVERYTHING)] == [
         "This deletes for good these resources:",
         "  ml-storage (1):",
         "    1 of IAM",
@@ -59,7 +60,9 @@ def test_what_holds_files_and_workloads_is_named_first() -> None:
         *RESOURCES[:1],
     ]
     deletion = deletion_of("ml-storage", template={}, resources=resources)
-    assert " ".join(line.strip() for line in announced([deletion], others=[])) == (
+    assert " ".join(
+        line.strip() for line in announced([deletion], others=[], everything=EVERYTHING)
+    ) == (
         "This deletes for good these resources: ml-storage (5): "
         "FSx FileSystem fs-1 with all its files, S3 Bucket ml-b with all its objects, "
         "EKS Cluster ml-eks, Availability fs-1, 1 of IAM"
