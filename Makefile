@@ -83,6 +83,7 @@ diff: account chart ## Show what a deployment would change, including IAM permis
 
 # EXPRESS=1 waits for less (docs/express.md).
 deploy: account chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
+	@echo 'Synthesizing, and comparing with what is deployed ...'
 	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
 

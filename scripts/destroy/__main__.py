@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import ConfigError, load_config
 from scripts.account import AccountError, region_of
 from scripts.command_line import REFUSED, config_parser, make_command
-from scripts.destroy.plan import announced, deletion_of
+from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
 from scripts.stack_operations.assembly import Stack, stacks_in
 from scripts.stack_operations.deployed import (
     Deployed,
@@ -62,16 +62,13 @@ def main() -> int:
         found = {stack.name: deployed(client, stack.name) for stack in stacks}
         there = [stack for stack in going if found[stack.name] is not None]
         others = [name for name, each in found.items() if each and name not in _names(there)]
-        lines = _announced(
-            client,
-            there,
-            found=found,
-            others=others,
-            everything=make_command("destroy-all", arguments.config),
-        )
+        deletions = _deletions(client, there, found=found)
+        everything = make_command("destroy-all", arguments.config)
+        lines = [*announced(deletions, others=others, everything=everything)]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         print(f"What goes is not known: {' '.join(str(error).split())}", file=sys.stderr)
-        there, lines = going, [f"This deletes for good: {', '.join(_names(going))}"]
+        there, others, deletions = going, [], []
+        lines = [f"This deletes for good: {', '.join(_names(going))}"]
     if not there:
         print(f"Nothing to delete: there is no stack {' or '.join(_names(going))} in {region}.")
         return 0
@@ -79,7 +76,6 @@ def main() -> int:
     if not arguments.force and not agreed("Delete?"):
         print("Nothing was deleted.")
         return FAILED
-    code = 0
     for batch in _batches(there, first=nodes):
         code = run(
             _cdk(arguments, batch),
@@ -91,28 +87,26 @@ def main() -> int:
             environment=cli_environment(profile),
         )
         if code != 0:
-            break
-    return code
+            return code
+    print(outcome(_names(there), deletions=deletions, others=others))
+    return 0
 
 
 def _names(stacks: Sequence[Stack]) -> list[str]:
     return [stack.name for stack in stacks]
 
 
-def _announced(
+def _deletions(
     client: Any,  # noqa: ANN401 - no type at run time
     stacks: Sequence[Stack],
     *,
     found: Mapping[str, Deployed | None],
-    others: Sequence[str],
-    everything: str,
-) -> list[str]:
-    deletions = [
+) -> list[Deletion]:
+    return [
         deletion_of(name, template=each.template, resources=resources_of(client, name))
         for name in _names(stacks)
         if (each := found[name]) is not None
     ]
-    return [*announced(deletions, others=others, everything=everything)]
 
 
 def _batches(stacks: Sequence[Stack], *, first: str) -> list[list[Followed]]:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scripts.stack_operations.assembly import CDK_METADATA
 from scripts.stack_operations.deployed import DeployedResource
 
 _CUSTOM = "Custom::"
-_METADATA = "AWS::CDK::Metadata"
 # What holds what users have made, the hardest to replace first; the text follows the name.
 _HOLDING = {
     "AWS::FSx::FileSystem": " with all its files",
@@ -55,7 +55,7 @@ def deletion_of(
     described = template.get("Resources", {})
     deleted, kept = [], []
     for resource in resources:
-        if resource.type == _METADATA:  # nothing that AWS has
+        if resource.type == CDK_METADATA:
             continue
         policy = described.get(resource.logical_id, {}).get("DeletionPolicy", "Delete")
         if policy in _WHY:
@@ -78,7 +78,7 @@ def announced(
     yield "This deletes for good these resources:"
     for deletion in deletions:
         yield f"  {deletion.stack} ({len(deletion.deleted)}):"
-        yield from _wrapped(", ".join(_named(deletion.deleted)))
+        yield from _wrapped(_named(deletion.deleted))
     kept = [each for deletion in deletions for each in deletion.kept]
     if kept or others:
         yield "This stays, and is billed as before:"
@@ -89,6 +89,24 @@ def announced(
             yield from (f"    {name}" for name in names)
     if others:
         yield f"  {', '.join(others)}; to delete every stack: {everything}"
+
+
+def outcome(deleted: Sequence[str], *, deletions: Sequence[Deletion], others: Sequence[str]) -> str:
+    """Return what is said after a deletion.
+
+    Args:
+        deleted: Names of the stacks that are gone.
+        deletions: What the deletion of each stack did, as far as that is known.
+        others: Names of the stacks of the deployment that stay.
+    """
+    retained = [
+        f"{_kind(each)} {each.physical_id}"
+        for deletion in deletions
+        for each, policy in deletion.kept
+        if policy != "Snapshot"
+    ]
+    kept = ", ".join([*others, *retained])
+    return f"Deleted: {', '.join(deleted)}." + (f" Kept: {kept}." if kept else "")
 
 
 def _named(resources: Sequence[DeployedResource]) -> Iterator[str]:
@@ -113,8 +131,15 @@ def _kind(resource: DeployedResource) -> str:
     return " ".join(resource.type.split("::")[1:])
 
 
-def _wrapped(text: str) -> list[str]:
-    indent = "    "
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+def _wrapped(items: Iterable[str]) -> Iterator[str]:
+    """Yield a list in lines that no item is broken over."""
+    indent, space = "    ", "\xa0"  # at which textwrap breaks no line
+    lines = textwrap.wrap(
+        ", ".join(item.replace(" ", space) for item in items),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
+    return (line.replace(space, " ") for line in lines)

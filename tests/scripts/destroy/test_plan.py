@@ -1,6 +1,6 @@
 """What the deletion of stacks is said to delete, and to leave."""
 
-from scripts.destroy.plan import announced, deletion_of
+from scripts.destroy.plan import announced, deletion_of, outcome
 from scripts.stack_operations.deployed import DeployedResource
 
 EVERYTHING = "make destroy-all CONFIG=config/mine.yaml"
@@ -40,6 +40,21 @@ def test_it_says_what_goes_what_stays_and_why() -> None:
         "    EC2 Volume vol-1",
         f"  ml-platform; to delete every stack: {EVERYTHING}",
     ]
+    assert outcome(["ml-storage"], deletions=[deletion], others=["ml-platform"]) == (
+        "Deleted: ml-storage. Kept: ml-platform, FSx FileSystem fs-1, Logs LogGroup /aws/a."
+    )
+
+
+def test_no_name_is_broken_over_lines() -> None:
+    names = [f"ml-{number}-{'x' * 20 * number}" for number in range(1, 6)]
+    resources = [
+        DeployedResource(logical_id=name, physical_id=name, type="Custom::HelmRelease")
+        for name in names
+    ]
+    deletion = deletion_of("ml-addons", template={}, resources=resources)
+    lines = [*announced([deletion], others=[], everything=EVERYTHING)]
+    for name in names:
+        assert any(f"HelmRelease {name}" in line for line in lines)
 
 
 def test_where_nothing_stays_nothing_is_said_of_it() -> None:
@@ -49,6 +64,7 @@ def test_where_nothing_stays_nothing_is_said_of_it() -> None:
         "  ml-storage (1):",
         "    1 of IAM",
     ]
+    assert outcome(["ml-storage"], deletions=[deletion], others=[]) == "Deleted: ml-storage."
 
 
 def test_what_holds_files_and_workloads_is_named_first() -> None:
