@@ -17,8 +17,10 @@ from scripts.command_line import REFUSED, config_parser, make_command
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
+from scripts.stack_operations import fixed_values
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
-from scripts.stack_operations.deployed import UnreadableTemplateError, deployed
+from scripts.stack_operations.deployed import Deployed, UnreadableTemplateError, deployed
+from scripts.stack_operations.fixed_values import Change, refuse_changes
 from scripts.stack_operations.outputs import documented_outputs, output_lines
 from scripts.stack_operations.terminal import (
     FAILED,
@@ -64,7 +66,11 @@ def main() -> int:
         if refused:
             print("\n".join(refused), file=sys.stderr)
             return REFUSED
+        refuse_changes(_fixed(stacks, former=former), config=arguments.config)
         changes = differences(stacks, former=former)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
     except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
         print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
     print("\n".join([*_announced(changes), summary(cost_here(config))]))
@@ -89,6 +95,14 @@ def main() -> int:
         for line in (*output_lines(outputs), *_next(config, outputs, region=region)):
             out.print(line)
     return code
+
+
+def _fixed(stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]) -> Iterator[Change]:
+    """Yield the values of deployed stacks that would change and cannot."""
+    for stack in stacks:
+        found = former[stack.name]
+        if found is not None:
+            yield from fixed_values.changes(stack.template, parameters=found.parameters)
 
 
 def _command(arguments: argparse.Namespace) -> str:

@@ -1,7 +1,7 @@
 """Stacks as CloudFormation has them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -21,10 +21,12 @@ class Deployed:
     Attributes:
         status: Its status.
         template: Its template; empty for a stack without resources.
+        parameters: Values of its parameters.
     """
 
     status: str
     template: Mapping[str, Any]
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +57,8 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
         UnreadableTemplateError: Its template is not JSON.
     """
     try:
-        status = client.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"]
+        found = client.describe_stacks(StackName=name)["Stacks"][0]
+        status = found["StackStatus"]
         if status in _EMPTY:
             return Deployed(status=status, template={})
         body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
@@ -66,7 +69,10 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
     # botocore reads JSON by itself.
     if isinstance(body, str):
         raise UnreadableTemplateError(f"the template of {name} is not JSON")
-    return Deployed(status=status, template=body)
+    parameters = {
+        each["ParameterKey"]: each["ParameterValue"] for each in found.get("Parameters", [])
+    }
+    return Deployed(status=status, template=body, parameters=parameters)
 
 
 def resources_of(client: Any, name: str) -> Iterator[DeployedResource]:  # noqa: ANN401
