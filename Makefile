@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export CDK_DISABLE_VERSION_CHECK := true
-CDK := cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
+CDK := python -m scripts.cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
 # Without a terminal nobody answers whether to delete.
 FORCED := $(if $(filter 1,$(FORCE)),--force)
 # NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
