@@ -21,7 +21,12 @@ from scripts.stack_operations import fixed_values
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
 from scripts.stack_operations.deployed import Deployed, UnreadableTemplateError, deployed
 from scripts.stack_operations.fixed_values import Change, refuse_changes
-from scripts.stack_operations.outputs import documented_outputs, output_lines
+from scripts.stack_operations.outputs import (
+    NOTHING_SHORT,
+    SHORTAGE,
+    documented_outputs,
+    output_lines,
+)
 from scripts.stack_operations.terminal import (
     FAILED,
     agreed,
@@ -32,6 +37,7 @@ from scripts.stack_operations.terminal import (
     reading_client,
     run,
     until_interrupted,
+    wrapped,
 )
 
 _CONCURRENCY = "3"
@@ -93,7 +99,7 @@ def main() -> int:
     if code == 0:
         outputs = _outputs(client, stacks)
         for line in (*output_lines(outputs), *_next(config, outputs, region=region)):
-            out.print(line)
+            out.print(wrapped(line, width=out.width if out.is_terminal else None))
     return code
 
 
@@ -153,9 +159,9 @@ def _next(
 ) -> Iterator[str]:
     """Yield what to run after a deployment."""
     found = {name: value for values in outputs.values() for name, value in values.items()}
-    shortage = found.get("HyperPodClusterShortage", "none")
-    if shortage != "none":
-        yield f"\nNodes are missing: {shortage}"
+    shortage = found.get(SHORTAGE, NOTHING_SHORT)
+    if shortage != NOTHING_SHORT:
+        yield f"\nNodes are missing. {shortage}"
     cluster = found.get("EKSClusterName")
     if cluster is None:
         return

@@ -174,6 +174,14 @@ def test_an_interrupt_ends_the_cli_and_says_what_goes_on(
         os.kill(int(started.read_text()), 0)
 
 
+@pytest.mark.parametrize("width", [20, None])
+def test_only_a_terminal_wraps_sentences_and_no_command(width: int | None) -> None:
+    command = "  aws cloudformation rollback-stack --stack-name ml-hyperpod"
+    text = f"\nThe cluster has no node in group-a.\n{command}"
+    first = "The cluster has no\nnode in group-a." if width else text.splitlines()[1]
+    assert terminal.wrapped(text, width=width) == f"\n{first}\n{command}"
+
+
 @pytest.mark.parametrize(
     ("answer", "agreed"),
     [("y", True), (" YES ", True), ("", False), ("no", False), ("yeah", False)],
