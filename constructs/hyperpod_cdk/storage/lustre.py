@@ -13,6 +13,8 @@ from hyperpod_cdk.synthesis.fixed_value import FixedValue
 class Lustre(Construct):
     """An FSx for Lustre file system, kept when its stack is deleted.
 
+    A creation that fails deletes it: no file is on it yet.
+
     Deployment type PERSISTENT_2 on SSD.
 
     Args:
@@ -40,7 +42,9 @@ class Lustre(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         removal_policy = (
-            RemovalPolicy.DESTROY if storage.delete_with_stack else RemovalPolicy.RETAIN
+            RemovalPolicy.DESTROY
+            if storage.delete_with_stack
+            else RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
         )
         FixedValue(
             self,
