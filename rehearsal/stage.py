@@ -33,6 +33,8 @@ from rehearsal.verification.inspection import (
     stack_reports,
 )
 from scripts.stack_operations.assembly import stacks_in
+from scripts.stack_operations.deployed import deployed
+from scripts.stack_operations.failed_creations import FAILED_CREATIONS, lift_protection
 from scripts.stack_operations.operation import Operation
 from scripts.stack_operations.report import failure_lines
 from scripts.stack_operations.terminal import followed
@@ -170,6 +172,7 @@ class Stage:
             if line.lstrip().startswith(("✅", "❌")):
                 self.progress.say(f"  {line.strip()}")
 
+        self._lift_protection()
         try:
             mode = " --express --rollback" if express else ""
             with self.progress.step(f"cdk deploy --all --concurrency 3{mode}"):
@@ -218,6 +221,15 @@ class Stage:
         except CdkError as error:
             return self._failure(operation, again="make destroy") or str(error)
         return None
+
+    def _lift_protection(self) -> None:
+        """Do what `make deploy` does for stacks whose creation failed, with the deployer's rights."""
+        client = self.deployer.client("cloudformation")
+        failed = [stack.name for stack in self.reports() if stack.status in FAILED_CREATIONS]
+        former = {name: deployed(client, name) for name in failed}
+        region = self.environment.region
+        for line in lift_protection(client, former, region=region, again="make deploy"):
+            self.progress.say(line)
 
     def _operation(self) -> Operation:
         """Return what is read of the stacks from now on, with the rights of whoever deploys."""

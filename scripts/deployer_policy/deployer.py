@@ -51,10 +51,12 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     # What `make deploy` looks at before CloudFormation creates anything.
     yield _allow("FindBootstrap", ["ssm:GetParameter"], [version])
     # What `make deploy` and `make destroy` compare with, follow, and show at the end.
-    looked_at = sorted(
-        {*(stack.name for stack in stacks_in(assembly)), f"{names.deployment}-storage"}
-    )
+    storage = f"{names.deployment}-storage"
+    looked_at = sorted({*(stack.name for stack in stacks_in(assembly)), storage})
     yield _allow("FollowStacks", _READ_STACKS, [f"{stacks}/{name}/*" for name in looked_at])
+    # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
+    lifted = ["cloudformation:UpdateTerminationProtection"]
+    yield _allow("LiftProtection", lifted, [f"{stacks}/{storage}/*"])
     # Its Kubernetes version, and what EKS offers for the one that is wanted.
     yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
     yield _allow("FindAddons", ["eks:DescribeAddon"], [f"{eks}:addon/{cluster}/*"])
