@@ -223,7 +223,7 @@ class Stage:
         return None
 
     def _lift_protection(self) -> None:
-        """Do what `make deploy` does for stacks whose creation failed, with the deployer's rights."""
+        """Lift the protection of stacks whose creation failed, as `make deploy` does."""
         client = self.deployer.client("cloudformation")
         failed = [stack.name for stack in self.reports() if stack.status in FAILED_CREATIONS]
         former = {name: deployed(client, name) for name in failed}
