@@ -25,7 +25,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        account addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
+        account deployable addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
         rehearse rehearse-fault rehearse-matrix this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
 
@@ -73,11 +73,11 @@ synth: setup layout ## Write the CloudFormation templates into a folder of cdk.o
 templates: chart synth ## The same with the packaged chart, to be deployed, and list the templates: CONFIG=
 	@ls -1 '$(TEMPLATES)'/*.template.json
 
-diff: account chart ## Show what a deployment would change, including IAM permissions: CONFIG=
+diff: deployable chart ## Show what a deployment would change, including IAM permissions: CONFIG=
 	@$(CDK) diff
 
 # EXPRESS=1 waits for less (docs/express.md).
-deploy: account chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
+deploy: deployable chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
 	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
 
@@ -205,6 +205,10 @@ chart: setup layout
 
 account: setup layout
 	@python -m scripts.account --config '$(CONFIG)'
+
+# And refuses what EKS would refuse in the middle of a deployment.
+deployable: setup layout
+	@python -m scripts.account --config '$(CONFIG)' --for-deployment
 
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
 deletion-check: setup layout

@@ -183,6 +183,11 @@ def main() -> int:
         action="store_true",
         help="print the environment as `cdk bootstrap` takes it, bootstrapped or not",
     )
+    parser.add_argument(
+        "--for-deployment",
+        action="store_true",
+        help="refuse what AWS would refuse in the middle of a deployment, too",
+    )
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
@@ -195,10 +200,11 @@ def main() -> int:
         # Zones and ARNs of another region, where the environment says which one it is.
         config = load_config(arguments.config, region=environment.region)
         refuse_unless_bootstrapped(environment, session=session, config_path=arguments.config)
-        refuse_orphaned_storage(config, environment=environment, session=session)
-        refuse_kubernetes_version(
-            config, environment=environment, session=session, config_path=arguments.config
-        )
+        if arguments.for_deployment:
+            refuse_orphaned_storage(config, environment=environment, session=session)
+            refuse_kubernetes_version(
+                config, environment=environment, session=session, config_path=arguments.config
+            )
     except ProfileNotFound as error:
         print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
         return REFUSED
