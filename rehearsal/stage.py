@@ -252,15 +252,18 @@ class Stage:
             )
         )
 
-    def look(self, module: str, credentials: Mapping[str, str] | None = None) -> tuple[int, str]:
+    def look(
+        self, module: str, *options: str, credentials: Mapping[str, str] | None = None
+    ) -> tuple[int, str]:
         """Run what `make` runs before CloudFormation; return exit code and output.
 
         Args:
             module: The command's module, such as `scripts.account`.
+            options: Its options, but for the configuration.
             credentials: Of whoever runs it. Default: the deployer's.
         """
         done = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-m", module, "--config", str(self._current)],
+            [sys.executable, "-m", module, "--config", str(self._current), *options],
             cwd=_REPOSITORY,
             env={
                 **self.environment.aws.environment(),
