@@ -7,6 +7,7 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 import os
 import sys
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import boto3
@@ -23,6 +24,7 @@ from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from scripts.command_line import REFUSED, config_parser
+from scripts.kubernetes_support import support_findings
 from scripts.kubernetes_version import kubernetes_version_findings
 from stacks.names import stack_name
 
@@ -211,6 +213,9 @@ def main() -> int:
     except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
         return REFUSED
+    if arguments.for_deployment:
+        for warning in support_findings(config, day=date.today()):
+            print(f"WARNING {warning}", file=sys.stderr)
     print(f"Account {environment.account}, region {environment.region}, as {caller.arn}")
     return 0
 
