@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from scripts.stack_operations.deployed import Deployed
+from scripts.stack_operations.deployed import Deployed, deployed
 
 FAILED_CREATIONS = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
 
@@ -39,6 +39,9 @@ def lift_protection(
         if stack is None or not stack.is_protected or stack.status not in FAILED_CREATIONS:
             continue
         try:
+            # A question may have been answered late, when another deployment was done.
+            if deployed(client, name) != stack:
+                continue
             client.update_termination_protection(StackName=name, EnableTerminationProtection=False)
         except (BotoCoreError, ClientError) as error:
             raise ProtectedError(
