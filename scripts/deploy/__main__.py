@@ -20,6 +20,11 @@ from scripts.deploy.readiness import refusals
 from scripts.stack_operations import fixed_values
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
 from scripts.stack_operations.deployed import Deployed, UnreadableTemplateError, deployed
+from scripts.stack_operations.failed_creations import (
+    FAILED_CREATIONS,
+    ProtectedError,
+    lift_protection,
+)
 from scripts.stack_operations.fixed_values import Change, refuse_changes
 from scripts.stack_operations.outputs import (
     NOTHING_SHORT,
@@ -65,7 +70,7 @@ def main() -> int:
         return REFUSED
     again = _command(arguments)
     client = reading_client(session, region=region)
-    changes = None
+    changes, former = None, {}
     try:
         former = {stack.name: deployed(client, stack.name) for stack in stacks}
         refused = [*refusals(former, region=region, again=again)]
@@ -85,6 +90,12 @@ def main() -> int:
         print("Nothing was deployed.")
         return FAILED
     out = console()
+    try:
+        for line in lift_protection(client, former, region=region, again=again):
+            out.print(line)
+    except ProtectedError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
     code = run(
         _cdk(arguments, stacks),
         stacks=followed(
@@ -104,10 +115,13 @@ def main() -> int:
 
 
 def _fixed(stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]) -> Iterator[Change]:
-    """Yield the values of deployed stacks that would change and cannot."""
+    """Yield the values of deployed stacks that would change and cannot.
+
+    A stack whose creation failed is deleted first, with the values that it had.
+    """
     for stack in stacks:
         found = former[stack.name]
-        if found is not None:
+        if found is not None and found.status not in FAILED_CREATIONS:
             yield from fixed_values.changes(stack.template, parameters=found.parameters)
 
 

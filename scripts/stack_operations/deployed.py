@@ -22,11 +22,13 @@ class Deployed:
         status: Its status.
         template: Its template; empty for a stack without resources.
         parameters: Values of its parameters.
+        is_protected: Whether it has termination protection.
     """
 
     status: str
     template: Mapping[str, Any]
     parameters: Mapping[str, str] = field(default_factory=dict)
+    is_protected: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,10 +59,11 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
         UnreadableTemplateError: Its template is not JSON.
     """
     try:
-        found = client.describe_stacks(StackName=name)["Stacks"][0]
-        status = found["StackStatus"]
+        stack = client.describe_stacks(StackName=name)["Stacks"][0]
+        status = stack["StackStatus"]
+        is_protected = stack.get("EnableTerminationProtection", False)
         if status in _EMPTY:
-            return Deployed(status=status, template={})
+            return Deployed(status=status, template={}, is_protected=is_protected)
         body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
     except ClientError as error:
         if error.response["Error"]["Code"] == "ValidationError":  # there is no such stack
@@ -70,9 +73,9 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
     if isinstance(body, str):
         raise UnreadableTemplateError(f"the template of {name} is not JSON")
     parameters = {
-        each["ParameterKey"]: each["ParameterValue"] for each in found.get("Parameters", [])
+        each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", [])
     }
-    return Deployed(status=status, template=body, parameters=parameters)
+    return Deployed(status=status, template=body, parameters=parameters, is_protected=is_protected)
 
 
 def resources_of(client: Any, name: str) -> Iterator[DeployedResource]:  # noqa: ANN401
