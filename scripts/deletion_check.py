@@ -22,7 +22,7 @@ from provisioner.framework.owner import Owner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.layer_binaries import local_binary
 from stacks.names import stack_name
 
@@ -138,4 +138,4 @@ def _unknown(cause: str, *, unchecked: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

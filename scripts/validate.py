@@ -8,7 +8,7 @@ from hyperpod_cdk.checks import findings
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from stacks.helm_chart import helm_chart
 from stacks.names import stack_names
@@ -70,4 +70,4 @@ def _counted(number: int, noun: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -98,3 +98,17 @@ def test_it_does_not_wait_for_the_cdk(repository: Path) -> None:
     assert (
         subprocess.run([sys.executable, "-c", program], cwd=repository, check=False).returncode == 0
     )
+
+
+def test_a_reader_that_stops_reading_sees_no_traceback(repository: Path) -> None:
+    validation = subprocess.Popen(
+        [sys.executable, "-m", "scripts.validate"],
+        cwd=repository,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert validation.stdout is not None
+    validation.stdout.close()
+    _, said = validation.communicate()
+    assert (validation.returncode, said) == (1, "")
