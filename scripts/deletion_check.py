@@ -98,7 +98,7 @@ def refuse_protected_storage(config: Config) -> None:
     if stack is not None and stack.get("EnableTerminationProtection", False):
         raise ProvisioningError(
             f"{name}: is protected, because it holds your files",
-            next_step="To delete them for ever, set storage.delete_with_stack and "
+            next_step="To delete them permanently, set storage.delete_with_stack and "
             "storage.i_understand_all_files_are_deleted to true, run make deploy, then make "
             "destroy-all again. To delete the nodes alone: make destroy.",
         )

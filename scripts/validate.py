@@ -50,7 +50,7 @@ def description(config: Config) -> Iterator[str]:
     storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
     yield f"{names['addons']:{width}}CoreDNS{storage}"
     if config.storage is not None:
-        kept = "deleted with its stack" if config.storage.delete_with_stack else "kept for ever"
+        kept = "deleted with its stack" if config.storage.delete_with_stack else "retained"
         yield (
             f"{names['storage']:{width}}FSx for Lustre of {config.storage.capacity_gib} GiB"
             f" at {config.storage.throughput_mbps_per_tib} MB/s/TiB, {kept}"
