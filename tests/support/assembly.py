@@ -15,7 +15,7 @@ from stacks.deployment import add_stacks
 
 _CDK_JSON = Path(__file__).resolve().parents[2] / "cdk.json"
 # Neither the provisioner's package nor copies of assets are needed to read a template.
-_FAST: dict[str, object] = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}
+FAST: dict[str, object] = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def new_app(directory: Path, *, validate: bool = True, assets: bool = False) -> 
     """
     context = json.loads(_CDK_JSON.read_text("utf-8"))["context"]
     return cdk.App(
-        context=context if assets else {**context, **_FAST},
+        context=context if assets else {**context, **FAST},
         outdir=str(directory),
         builtin_cloud_formation_validation=validate,
     )

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated
 
 from pydantic import (
-    AfterValidator,
     Field,
     ValidationError,
     ValidationInfo,
@@ -20,46 +18,29 @@ from hyperpod_cdk.config.location_rules import (
 )
 from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.helm.components.section import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.environments import DeploymentName, Region
 from hyperpod_cdk.schema.errors import refuse
-from hyperpod_cdk.schema.limits import Matching, nearest
 from hyperpod_cdk.schema.section import Section, findings_of
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
 
-# The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
-_LONGEST_NAME = 20
-_SAGEMAKER = "sagemaker"
-
-
-def _region(value: str) -> str:
-    if value not in regions():
-        hint = nearest(value, known=regions())
-        raise ValueError(f"is not an AWS region{hint} (an example: us-west-2)")
-    return value
+SAGEMAKER = "sagemaker"
+"""Not in the name of a deployment."""
 
 
 class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
 
-    name: Annotated[
-        str,
-        Matching(
-            pattern=r"[a-z]([a-z0-9-]*[a-z0-9])?",
-            longest=_LONGEST_NAME,
-            rule=f"must be 1 to {_LONGEST_NAME} lower-case letters, digits and inner hyphens, with "
-            "a letter first: it names stacks and an S3 bucket",
-        ),
-    ]
+    name: DeploymentName
     """Name of the deployment; the stacks are `<name>-platform`, `<name>-addons`, `<name>-storage`
     and `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
 
-    region: Annotated[str, AfterValidator(_region)] | None = None
+    region: Region | None = None
     """AWS region, such as us-west-2. Default: that of the CDK environment."""
 
     network: NetworkConfig = NetworkConfig()
@@ -102,10 +83,10 @@ class Config(Section):
     @field_validator("name")
     @classmethod
     def _check_name(cls, value: str) -> str:
-        if _SAGEMAKER in value:
+        if SAGEMAKER in value:
             # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
             raise ValueError(
-                f"must not contain {_SAGEMAKER!r}: the deployment's functions carry the name, and "
+                f"must not contain {SAGEMAKER!r}: the deployment's functions carry the name, and "
                 "AWS managed policies let their holders invoke every function with that word in "
                 "its name; take another name, such as ml"
             )

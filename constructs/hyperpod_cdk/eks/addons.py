@@ -5,6 +5,7 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.synthesis.template_parameters import looked_up
 
 
 class EksAddons(Construct):
@@ -57,11 +58,12 @@ def add_addons(
             construct_id,
             cluster=cluster,
             addon_name=name,
-            # EKS chooses where no version is pinned.
-            addon_version=ADDON_VERSIONS[kubernetes_version].get(name),
         )
         resource = addon.node.default_child
         assert isinstance(resource, aws_eks_v2.CfnAddon)  # noqa: S101 - what the L2 makes
         # The L2 has no key for it. Without it, an update fails where somebody has set a field:
         # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateAddon.html
         resource.resolve_conflicts = "PRESERVE"
+        # EKS chooses where no version is pinned.
+        pinned = {version: pins.get(name) for version, pins in ADDON_VERSIONS.items()}
+        resource.addon_version = looked_up(addon, kubernetes_version, table=pinned)

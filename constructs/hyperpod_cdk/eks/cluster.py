@@ -22,6 +22,7 @@ from hyperpod_cdk.synthesis.acknowledge import (
 )
 from hyperpod_cdk.synthesis.findings import report
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.template_parameters import in_template
 
 # Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
 _DAEMON_SET_ADDONS = {
@@ -132,7 +133,7 @@ class EksCluster(Construct):
             self,
             "Cluster",
             cluster_name=cluster_name,
-            version=aws_eks_v2.KubernetesVersion.of(eks.version),
+            version=aws_eks_v2.KubernetesVersion.of(in_template(eks.version)),
             vpc=vpc,
             vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
             security_group=security_group,

@@ -14,6 +14,7 @@ from hyperpod_cdk.helm.section import NAMESPACE, RELEASE_NAME
 from hyperpod_cdk.provisioner.provisioner import Provisioner, ask_for_stack
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.sizes import refuse_large_request
+from hyperpod_cdk.synthesis.template_parameters import json_in_template
 
 
 class HelmRelease(Construct):
@@ -105,7 +106,7 @@ class HelmRelease(Construct):
                 "ChartKey": asset.s3_object_key,
                 "ChartDigest": asset.asset_hash,
                 # Not `Stack.to_json_string`: it drops nulls, with which Helm removes a default.
-                "Values": json.dumps(dict(values or {}), separators=(",", ":")),
+                "Values": json_in_template(dict(values or {})),
                 "AdoptNamespaces": json.dumps(list(adopt_namespaces)),
                 "DeleteUserObjects": json.dumps(delete_user_objects),
                 "WaitForReadyMinutes": str(

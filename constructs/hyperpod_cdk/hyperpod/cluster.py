@@ -22,6 +22,7 @@ from hyperpod_cdk.synthesis.acknowledge import acknowledge
 from hyperpod_cdk.synthesis.findings import report
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy, refuse_large_request
+from hyperpod_cdk.synthesis.template_parameters import in_template
 
 
 class HyperPodCluster(Construct):
@@ -137,8 +138,8 @@ class HyperPodCluster(Construct):
             "Resource",
             resource_type="Custom::HyperPodCluster",
             properties={
-                "ClusterName": cluster.name,
-                "Request": Stack.of(self).to_json_string(request),
+                "ClusterName": in_template(cluster.name),
+                "Request": Stack.of(self).to_json_string(in_template(request)),
                 **cluster.to_properties(),
             },
             depends_on=[access, *depends_on],

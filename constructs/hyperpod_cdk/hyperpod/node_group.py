@@ -177,7 +177,8 @@ class NodeGroupConfig(GroupConfig):
     def to_request(self) -> dict[str, Any]:
         """Return the group as the API takes it, with its storage in one list."""
         size = self.volume_size_gib
-        volumes = () if size is None else (EbsVolumeConfig(volume_size_gib=size),)
+        # Not validated again, which would make a plain number of a template's parameter.
+        volumes = () if size is None else (EbsVolumeConfig.model_construct(volume_size_gib=size),)
         storage = [
             *({"EbsVolumeConfig": item.to_request()} for item in (*volumes, *self.ebs_volumes)),
             *({"FsxLustreConfig": item.to_request()} for item in self.fsx_lustre_mounts),

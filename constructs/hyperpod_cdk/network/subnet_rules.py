@@ -14,7 +14,7 @@ from hyperpod_cdk.schema.errors import Finding
 
 # EKS refuses a cluster whose subnets are all in one zone; without zone IDs, CDK finds two zones.
 # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
-_FEWEST_ZONES = _ZONES_FOUND_BY_NAME = 2
+_FEWEST_ZONES = ZONES_FOUND_BY_NAME = 2
 # Quota "IPv4 CIDR blocks per VPC": 5 with the primary one.
 # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
 _MOST_SECONDARY_CIDRS = 4
@@ -49,8 +49,8 @@ def zonal_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator
 def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Iterator[Finding]:
     """Judge the list of zones: one for each subnet, each once."""
     if value is None:
-        if len(earlier.get(_PUBLIC, ())) > _ZONES_FOUND_BY_NAME:
-            message = f"must name the zones of more than {_ZONES_FOUND_BY_NAME} public subnets"
+        if len(earlier.get(_PUBLIC, ())) > ZONES_FOUND_BY_NAME:
+            message = f"must name the zones of more than {ZONES_FOUND_BY_NAME} public subnets"
             yield Finding(value=None, message=message)
         return
     if len(value) != len(earlier.get(_PUBLIC, value)):

@@ -8,6 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
+from hyperpod_cdk.synthesis.template_parameters import in_template, unless_given
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,14 +34,15 @@ def _subnet(
     zone: SubnetZone,
     public: bool,
 ) -> ec2.CfnSubnet:
-    by_name = Fn.select(zone.index, Fn.get_azs()) if zone.availability_zone_id is None else None
     subnet = ec2.CfnSubnet(
         scope,
         "Subnet",
         vpc_id=vpc.vpc_id,
         cidr_block=cidr,
-        availability_zone=by_name,
-        availability_zone_id=zone.availability_zone_id,
+        availability_zone=unless_given(
+            zone.availability_zone_id, Fn.select(zone.index, Fn.get_azs())
+        ),
+        availability_zone_id=in_template(zone.availability_zone_id),
         map_public_ip_on_launch=False,
     )
     Tags.of(subnet).add("Name", subnet.node.path)

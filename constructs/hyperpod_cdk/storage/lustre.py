@@ -8,6 +8,7 @@ from constructs import Construct
 from hyperpod_cdk.facts.versions import LUSTRE_VERSION
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.template_parameters import in_template
 
 
 class Lustre(Construct):
@@ -67,6 +68,14 @@ class Lustre(Construct):
                 data_compression_type=fsx.LustreDataCompressionType(storage.compression),
             ),
             removal_policy=removal_policy,
+        )
+        # The L2 takes no tokens as numbers.
+        resource = self.file_system.node.default_child
+        assert isinstance(resource, fsx.CfnFileSystem)  # noqa: S101 - what the L2 makes
+        resource.storage_capacity = in_template(storage.capacity_gib)
+        resource.add_property_override(
+            "LustreConfiguration.PerUnitStorageThroughput",
+            in_template(storage.throughput_mbps_per_tib),
         )
         if storage.data_repository_s3_uri is not None:
             exported = list(storage.exported_events)

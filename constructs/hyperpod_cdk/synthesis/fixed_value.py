@@ -4,6 +4,7 @@ from aws_cdk import CfnParameter, CfnRule, CfnRuleAssertion, Fn, Token
 from constructs import Construct
 
 from hyperpod_cdk.schema.errors import KeyPath, error, key_path
+from hyperpod_cdk.synthesis.template_parameters import ParameterText
 
 
 class FixedValue(Construct):
@@ -17,7 +18,8 @@ class FixedValue(Construct):
 
     Args:
         key: Keys and list positions from the top of the configuration to the value.
-        value: The value; None where the configuration leaves it to AWS. A token is not compared.
+        value: The value; None where the configuration leaves it to AWS. A token is not compared,
+            nor is a parameter.
         reason: Why it cannot change; reads on from "cannot be changed once it is deployed: ".
         instead: What to do besides restoring it; reads on from "restore it, or ".
     """
@@ -35,6 +37,8 @@ class FixedValue(Construct):
         super().__init__(scope, construct_id)
         if Token.is_unresolved(value):
             return  # neither a parameter's default nor a rule can refer to a resource
+        if isinstance(value, ParameterText):
+            return  # a template does not know what its parameter held before
         text = "none" if value is None else value
         deployed = CfnParameter(
             self,

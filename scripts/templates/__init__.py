@@ -1,0 +1,1 @@
+"""CloudFormation templates for those who take neither the CDK nor its bootstrap stack."""

@@ -1,0 +1,52 @@
+"""Writes the plain CloudFormation templates of a configuration: `python -m scripts.templates`."""
+
+import argparse
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from hyperpod_cdk import ConfigError, TooLargeError, load_config
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.loading import check_chart
+from hyperpod_cdk.schema.yaml_file import read_yaml
+from scripts.templates.findings import template_findings
+from scripts.templates.package import write_package
+from scripts.templates.parameters import PLACEHOLDER
+from stacks.helm_chart import OFFICIAL_CHART, packaged_chart
+
+_REFUSED = 2
+_CDK_JSON = Path(__file__).parents[2] / "cdk.json"
+
+
+def main() -> int:
+    """Run the command line; return 2 for a configuration that cannot be deployed."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.templates", description=__doc__)
+    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+    arguments = parser.parse_args()
+    target = Path("build", "templates", version("hyperpod-cdk"))
+    try:
+        config = load_config(arguments.config)
+        read_yaml(arguments.config).refuse(template_findings(config))
+        # What is not packaged is refused here: nobody can deploy templates with its placeholder.
+        chart = read_hyperpod_chart(packaged_chart(config) or OFFICIAL_CHART)
+        check_chart(config, path=arguments.config, chart=chart)
+        print(f"Synthesizing {arguments.config}; the CDK calls it {PLACEHOLDER} meanwhile")
+        write_package(
+            config,
+            chart=chart,
+            target=target,
+            context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
+        )
+    except (ConfigError, HyperPodChartError, TooLargeError) as error:
+        print(error, file=sys.stderr)
+        return _REFUSED
+    for path in sorted(target.rglob("*")):
+        if path.is_file():
+            print(f"{path.stat().st_size:>12,}  {path}")
+    print(f"Deploy them with {target}/deploy.sh; docs/templates.md says how.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
