@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
 from hyperpod_cdk.facts.prices import date_of_prices, pricing_pages
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 
 _WIDTH = 100
 _CENT = Decimal("0.01")
@@ -106,4 +106,4 @@ def _names(charges: Sequence[Charge]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)
