@@ -5,6 +5,8 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 
+from scripts.command_line import exit_with
+
 _INTERRUPTED = 130
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _WARNING = re.compile(r"^(?P<warning>WARNING .+) \(Annotation\)$")
@@ -59,4 +61,4 @@ def told(lines: Iterable[str]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -22,7 +22,7 @@ from provisioner.framework.owner import Owner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
-from scripts.command_line import REFUSED, config_parser, make_command
+from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.layer_binaries import local_binary
 from scripts.stack_operations.failed_creations import FAILED_CREATIONS
 from stacks.names import stack_name
@@ -107,7 +107,7 @@ def refuse_protected_storage(config: Config, *, path: Path) -> None:
     if stack.get("EnableTerminationProtection", False):
         raise ProvisioningError(
             f"{name}: is protected, because it holds your files",
-            next_step="To delete them for ever, set storage.delete_with_stack and "
+            next_step="To delete them permanently, set storage.delete_with_stack and "
             "storage.i_understand_all_files_are_deleted to true, then run: "
             f"{make_command('deploy', path)} && {make_command('destroy-all', path)}. "
             f"To delete the nodes alone: {make_command('destroy', path)}",
@@ -148,4 +148,4 @@ def _unknown(cause: str, *, unchecked: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)
