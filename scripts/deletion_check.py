@@ -24,6 +24,7 @@ from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
 from scripts.command_line import REFUSED, config_parser
 from scripts.layer_binaries import local_binary
+from scripts.stack_operations.failed_creations import FAILED_CREATIONS
 from stacks.names import stack_name
 
 READ_SECONDS = 20.0
@@ -88,6 +89,8 @@ def check(config: Config) -> None:
 def refuse_protected_storage(config: Config) -> None:
     """Refuse to delete all stacks of a configuration while one may not be deleted.
 
+    One whose creation failed may: it holds no files.
+
     Raises:
         ProvisioningError: The storage stack has termination protection.
         ClientError: AWS refused to say.
@@ -95,7 +98,9 @@ def refuse_protected_storage(config: Config) -> None:
     """
     name = stack_name(config, "storage")
     stack = _stack(Clients(region=config.region or os.environ.get("AWS_REGION")), name)
-    if stack is not None and stack.get("EnableTerminationProtection", False):
+    if stack is None or stack["StackStatus"] in FAILED_CREATIONS:
+        return
+    if stack.get("EnableTerminationProtection", False):
         raise ProvisioningError(
             f"{name}: is protected, because it holds your files",
             next_step="To delete them for ever, set storage.delete_with_stack and "

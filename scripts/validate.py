@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from datetime import date
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
@@ -10,6 +11,7 @@ from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
 from scripts.command_line import REFUSED, config_parser
 from scripts.cost import cost_here, summary
+from scripts.kubernetes_support import support_findings
 from stacks.helm_chart import helm_chart
 from stacks.names import stack_names
 
@@ -29,7 +31,7 @@ def main() -> int:
     for line in description(config):
         print(f"  {line}")
     print(summary(cost_here(config)))
-    for warning in findings(config):
+    for warning in (*findings(config), *support_findings(config, day=date.today())):
         print(f"WARNING {warning}")
     if chart.is_placeholder:
         print(f"WARNING {placeholder_warning()}")

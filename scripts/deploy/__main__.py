@@ -19,6 +19,7 @@ from scripts.deploy.changes import Difference, IncomparableError, described, dif
 from scripts.deploy.readiness import refusals
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
 from scripts.stack_operations.deployed import UnreadableTemplateError, deployed
+from scripts.stack_operations.failed_creations import ProtectedError, lift_protection
 from scripts.stack_operations.outputs import documented_outputs, output_lines
 from scripts.stack_operations.terminal import (
     FAILED,
@@ -57,7 +58,7 @@ def main() -> int:
         return REFUSED
     again = _command(arguments)
     client = reading_client(session, region=region)
-    changes = None
+    changes, former = None, {}
     try:
         former = {stack.name: deployed(client, stack.name) for stack in stacks}
         refused = [*refusals(former, region=region, again=again)]
@@ -73,6 +74,12 @@ def main() -> int:
         print("Nothing was deployed.")
         return FAILED
     out = console()
+    try:
+        for line in lift_protection(client, former, region=region, again=again):
+            out.print(line)
+    except ProtectedError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
     code = run(
         _cdk(arguments, stacks),
         stacks=followed(

@@ -7,6 +7,8 @@ from scripts.picture.card import Card, Column, Surroundings
 from scripts.picture.network_cards import security_group_card, vpc_card
 from scripts.picture.templates import Address, Resource, Stack, text
 
+_KEPT = ("Retain", "RetainExceptOnCreate")
+
 
 def card(resource: Resource, surroundings: Surroundings) -> Card:
     """Return what the picture says of a resource; of an unknown type, its name alone."""
@@ -93,7 +95,7 @@ def _role(role: Resource, _: Surroundings) -> Card:
 
 def _file_system(system: Resource, around: Surroundings) -> Card:
     lustre = system.properties.get("LustreConfiguration", {})
-    kept = ("kept when the stack is deleted",) if system.deletion_policy == "Retain" else ()
+    kept = ("kept when the stack is deleted",) if system.deletion_policy in _KEPT else ()
     buckets = tuple(
         f"linked to {text(item.properties['DataRepositoryPath'])}"
         for item in around.of_type("AWS::FSx::DataRepositoryAssociation")
