@@ -12,7 +12,7 @@ from urllib.error import URLError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
-from scripts.command_line import add_config
+from scripts.command_line import REFUSED, add_config
 
 FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
 """Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
@@ -24,7 +24,6 @@ FAULTS: Mapping[str, str] = {
 }
 """The faults, and the attribute of `rehearsal.hyperpod.Faults` with the groups of each."""
 _SECONDS = 10
-_BAD_INPUT = 2
 
 
 class FaultError(Exception):
@@ -89,7 +88,7 @@ def main() -> int:
         )
     except (ConfigError, FaultError) as error:
         print(error, file=sys.stderr)
-        return _BAD_INPUT
+        return REFUSED
     if arguments.name == NONE:
         print("Nothing fails any more.")
     else:

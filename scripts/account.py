@@ -23,7 +23,7 @@ from botocore.exceptions import (
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.kubernetes_support import support_findings
 from scripts.kubernetes_version import kubernetes_version_findings
 from stacks.names import stack_name
@@ -234,4 +234,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
 from hyperpod_cdk.facts.prices import pricing_pages
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.region import known_region
 
 _WIDTH = 100
@@ -122,4 +122,4 @@ def _names(charges: Sequence[Charge]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

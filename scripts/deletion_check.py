@@ -22,7 +22,7 @@ from provisioner.framework.owner import Owner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.layer_binaries import local_binary
 from scripts.stack_operations.failed_creations import FAILED_CREATIONS
 from stacks.names import stack_name
@@ -103,7 +103,7 @@ def refuse_protected_storage(config: Config) -> None:
     if stack.get("EnableTerminationProtection", False):
         raise ProvisioningError(
             f"{name}: is protected, because it holds your files",
-            next_step="To delete them for ever, set storage.delete_with_stack and "
+            next_step="To delete them permanently, set storage.delete_with_stack and "
             "storage.i_understand_all_files_are_deleted to true, run make deploy, then make "
             "destroy-all again. To delete the nodes alone: make destroy.",
         )
@@ -143,4 +143,4 @@ def _unknown(cause: str, *, unchecked: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

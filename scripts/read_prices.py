@@ -18,7 +18,7 @@ from typing import Any
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
-from scripts.command_line import REFUSED
+from scripts.command_line import REFUSED, exit_with
 from scripts.region import known_region
 
 TABLE = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "prices.json"
@@ -149,4 +149,4 @@ def _fetched(address: str) -> Mapping[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -9,7 +9,7 @@ from hyperpod_cdk.checks import findings
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
 from stacks.helm_chart import helm_chart
@@ -52,7 +52,7 @@ def description(config: Config) -> Iterator[str]:
     storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
     yield f"{names['addons']:{width}}CoreDNS{storage}"
     if config.storage is not None:
-        kept = "deleted with its stack" if config.storage.delete_with_stack else "kept for ever"
+        kept = "deleted with its stack" if config.storage.delete_with_stack else "retained"
         yield (
             f"{names['storage']:{width}}FSx for Lustre of {config.storage.capacity_gib} GiB"
             f" at {config.storage.throughput_mbps_per_tib} MB/s/TiB, {kept}"
@@ -72,4 +72,4 @@ def _counted(number: int, noun: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from scripts.account import AccountError, region_of
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.destroy.plan import announced, deletion_of
 from scripts.stack_operations.assembly import Stack, stacks_in
 from scripts.stack_operations.deployed import (
@@ -151,4 +152,4 @@ def _command(arguments: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(until_interrupted(main))
+    exit_with(partial(until_interrupted, main))

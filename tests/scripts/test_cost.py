@@ -8,24 +8,16 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cdk.cost.cost import cost
 from scripts import cost as command
+from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY, configured
 
 DAY = date(2026, 10, 6)
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: Path
-) -> tuple[int, list[str], str]:
-    monkeypatch.setattr("sys.argv", ["cost", "--config", str(config)])
-    code = command.main()
-    said = capsys.readouterr()
-    return code, said.out.splitlines(), said.err
-
-
 def test_it_lists_each_resource_with_its_price_and_the_totals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, lines, error = run(monkeypatch, capsys, CONFIG_FOLDER / "default.yaml")
+    code, lines, error = run(command.main, monkeypatch, capsys, CONFIG_FOLDER / "default.yaml")
     assert (code, error) == (0, "")
     oldest = command.cost_here(load_config(CONFIG_FOLDER / "default.yaml")).oldest_price
     assert lines[0].endswith(
@@ -42,7 +34,7 @@ def test_a_configuration_that_cannot_be_deployed_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "bad.yaml").write_text("name: ML\n")
-    code, lines, error = run(monkeypatch, capsys, tmp_path / "bad.yaml")
+    code, lines, error = run(command.main, monkeypatch, capsys, tmp_path / "bad.yaml")
     assert (code, lines) == (2, [])
     assert error.startswith(f"{tmp_path}/bad.yaml")
 

@@ -218,7 +218,7 @@ def test_scripts_that_call_aws_are_known() -> None:
     calling = {
         path.relative_to(REPOSITORY).as_posix()
         for path in (REPOSITORY / "scripts").rglob("*.py")
-        if {"boto3", "provisioner.aws.clients"} & set(imported(path))
+        if {"boto3", "botocore.session", "provisioner.aws.clients"} & set(imported(path))
     }
 
     # Who adds one adds what it calls to the deployer's policy.
@@ -240,6 +240,11 @@ def test_scripts_that_call_aws_are_known() -> None:
         "scripts/pipeline/review.py",
         # Asks for the ID of a zone that is given by name; before there is a configuration.
         "scripts/init/zone_names.py",
+        # Reads the region of the environment and of its profile, and calls nothing.
+        "scripts/region.py",
+        # Read botocore's service models, and call nothing.
+        "scripts/generate/instance_types.py",
+        "scripts/generate/service_limits.py",
     }
 
 
