@@ -25,6 +25,13 @@ ifneq ($(filter %.yaml %.yml,$(MAKECMDGOALS))$(config),)
   $(error write CONFIG=$(or $(filter %.yaml %.yml,$(MAKECMDGOALS)),$(config)))
 endif
 
+ifeq ($(strip $(CONFIG)),)
+  $(error CONFIG= names no file; leave it out for the default, config/default.yaml)
+endif
+# A switch that is on with 1 alone would be passed over with anything else.
+$(foreach switch,CHECKS EXPRESS FAST FORCE KEEP UNCHECKED YES,\
+  $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
+
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         account deployable addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
@@ -40,7 +47,7 @@ rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, 
 	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
 
 rehearse-fault: .venv/.installed ## Let something fail in a rehearsal that is kept: FAULT=capacity-shortage GROUP=worker-group-1
-	@python -m rehearsal.faults '$(FAULT)' --group '$(GROUP)'
+	@python -m rehearsal.faults '$(FAULT)' --group '$(GROUP)' --config '$(CONFIG)'
 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
@@ -52,7 +59,7 @@ rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
 
-init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE= CONFIG=config/mine.yaml
+init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE=; into CONFIG=, else config/<NAME>.yaml
 	@python -m scripts.init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
 
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
@@ -116,7 +123,7 @@ charts-check: .venv/.installed layout ## Report newer charts upstream and what t
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
 test: this-machine setup-development layout ## Run every test, in six minutes; FAST=1 leaves out the slow ones
-	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(FAST),-m "not slow")
+	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(filter 1,$(FAST)),-m "not slow")
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
 	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py

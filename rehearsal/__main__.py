@@ -139,7 +139,8 @@ def _run(arguments: argparse.Namespace) -> int:
         keep=arguments.keep,
     )
     report = rehearsal.run(progress)
-    progress.show(summarize(report, report_path=arguments.work_directory / "report.json"))
+    report_path = arguments.work_directory / "report.json"
+    progress.show(summarize(report, report_path=report_path, kept=arguments.keep))
     if recorded is not None:
         write_picture(recorded, arguments.picture, title="make rehearse")
     return 0 if report.ok else _FAILED

@@ -7,11 +7,12 @@ import json
 import os
 import sys
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from urllib.error import URLError
 
+from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
-from scripts.command_line import REFUSED
+from scripts.command_line import REFUSED, add_config
 
 FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
 """Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
@@ -29,16 +30,17 @@ class FaultError(Exception):
     """The fault cannot be caused; one line that says what to do."""
 
 
-def cause(name: str, *, group: str, api: str | None) -> None:
+def cause(name: str, *, group: str, groups: Collection[str], api: str | None) -> None:
     """Let something fail from now on, and nothing else; `none` ends it.
 
     Args:
         name: One of `FAULTS`, or `none`.
         group: Instance group whose nodes fail.
+        groups: Names of the groups that there are, or are going to be.
         api: Where the HyperPod API listens; None outside the shell of a kept rehearsal.
 
     Raises:
-        FaultError: There is no such fault, or no rehearsal is kept.
+        FaultError: There is no such fault or group, or no rehearsal is kept.
     """
     known = (*FAULTS, NONE)
     if name not in known:
@@ -46,6 +48,12 @@ def cause(name: str, *, group: str, api: str | None) -> None:
         raise FaultError(f"FAULT: {name!r} is no fault{close} (faults: {', '.join(known)})")
     if name != NONE and not group:
         raise FaultError(f"GROUP: is missing; name the instance group whose nodes fail: {name}")
+    if name != NONE and group not in groups:
+        close = nearest(group, known=groups)
+        raise FaultError(
+            f"GROUP: {group!r} is no group of the configuration{close} (groups: "
+            f"{', '.join(groups)})"
+        )
     if api is None:
         raise FaultError(
             f"{FAULTS_VARIABLE}: is not set; start `make rehearse KEEP=1`, and source the file "
@@ -68,10 +76,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m rehearsal.faults")
     parser.add_argument("name", metavar="NAME", help=", ".join((*FAULTS, NONE)))
     parser.add_argument("--group", default="", help="instance group whose nodes fail")
+    add_config(parser)
     arguments = parser.parse_args()
     try:
-        cause(arguments.name, group=arguments.group, api=os.environ.get(FAULTS_VARIABLE))
-    except FaultError as error:
+        config = load_config(arguments.config)
+        cause(
+            arguments.name,
+            group=arguments.group,
+            groups=[group.name for group in config.cluster.all_groups],
+            api=os.environ.get(FAULTS_VARIABLE),
+        )
+    except (ConfigError, FaultError) as error:
         print(error, file=sys.stderr)
         return REFUSED
     if arguments.name == NONE:

@@ -83,12 +83,20 @@ class Report:
         path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def summarize(report: Report, *, report_path: Path) -> str:
-    """Return the end of the rehearsal's output."""
-    return "\n".join(_lines(report, report_path=report_path))
+def summarize(report: Report, *, report_path: Path, kept: bool = False) -> str:
+    """Return the end of the rehearsal's output.
+
+    Args:
+        report: What happened.
+        report_path: Where it is written.
+        kept: Whether the deployment stayed up: it was shown then, and may have changed since.
+    """
+    deployment = () if kept else deployment_lines(report)
+    return "\n".join((*deployment, *_end(report, report_path=report_path)))
 
 
-def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
+def deployment_lines(report: Report) -> Iterator[str]:
+    """Yield what was deployed: stacks, outputs, cluster and release."""
     if report.stacks:
         yield "\nStacks"
     for stack in report.stacks:
@@ -103,6 +111,9 @@ def _lines(report: Report, *, report_path: Path) -> Iterator[str]:
         release = report.release
         name = f"{release.namespace}/{release.name}"
         yield f"\nHelm release {name}: {release.chart}, {release.status}"
+
+
+def _end(report: Report, *, report_path: Path) -> Iterator[str]:
     failed = [check.check for check in report.verify if not check.ok]
     if failed:
         yield "\nFailed checks"

@@ -12,17 +12,23 @@ from rehearsal.environment import rehearsal_environment
 from rehearsal.kept import keep
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
-from rehearsal.report import Check, Report
+from rehearsal.report import Check, Report, deployment_lines
 from rehearsal.scenarios import Scenario
 from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import (
+    allow_loss,
     cluster_report,
     left_behind,
     release_report,
     retained,
     wait_for_nodes,
+)
+
+# Commands below it would act on the user's own account.
+_ENDED = (
+    "Not everything could be taken down. The local AWS has ended since: run no command of this."
 )
 
 
@@ -108,7 +114,9 @@ class Rehearsal:
             else:
                 play(self.scenario, stage=stage, report=report)
             if self.keep:
+                progress.show("\n".join(deployment_lines(report)))
                 keep(stage)
+                _consent(stage)
             _take_down(stage, report=report)
 
     def _plain(self, stage: Stage, *, report: Report) -> None:
@@ -154,6 +162,15 @@ def _note(check: Check, *, stage: Stage, report: Report) -> None:
     stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}")
 
 
+def _consent(stage: Stage) -> None:
+    """Let go of what users have in the cluster: it ends with the local AWS in any case."""
+    name = stage.config.eks_cluster_name
+    if allow_loss(stage.environment.clients, name, stack_name=stage.stack("hyperpod")):
+        stage.progress.say(
+            f"Consenting to the loss of users' objects in {name}, as its owner would"
+        )
+
+
 def _take_down(stage: Stage, *, report: Report) -> None:
     problem = stage.destroy()
     for resource in retained(stage.environment.clients):
@@ -163,4 +180,4 @@ def _take_down(stage: Stage, *, report: Report) -> None:
         problem = "left behind by cdk destroy: " + ", ".join(left)
     if problem is not None:
         report.ok = False
-        report.error = report.error if report.error is not None else problem
+        report.error = report.error if report.error is not None else f"{_ENDED}\n{problem}"

@@ -74,8 +74,8 @@ def summary(found: Cost) -> str:
     )
     return (
         f"Cost at {_prices(found)}, in USD: "
-        f"{_known(found.usd_a_month, found.standing)} a month with or without nodes{later}, "
-        f"{_known(found.usd_an_hour, found.nodes)} an hour for nodes{without}"
+        f"{_at_least(found.usd_a_month, found.standing)} a month with or without nodes{later}, "
+        f"{_at_least(found.usd_an_hour, found.nodes)} an hour for nodes{without}"
     )
 
 
@@ -101,7 +101,12 @@ def _total(amount: Decimal, charges: Sequence[Charge]) -> str:
 
 
 def _known(amount: Decimal, charges: Sequence[Charge]) -> str:
-    return "unknown" if len(unpriced(charges)) == len(charges) else _rounded(amount)
+    return _rounded(amount) if amount or not unpriced(charges) else "unknown"
+
+
+def _at_least(amount: Decimal, charges: Sequence[Charge]) -> str:
+    more = " and more" if amount and unpriced(charges) else ""
+    return f"{_known(amount, charges)}{more}"
 
 
 def _rounded(amount: Decimal) -> str:

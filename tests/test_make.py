@@ -77,6 +77,21 @@ def test_a_switch_is_on_with_1_alone(given: str, options: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "switch", ["CHECKS", "EXPRESS", "FAST", "FORCE", "KEEP", "UNCHECKED", "YES"]
+)
+def test_a_switch_that_is_neither_on_nor_off_is_told(switch: str) -> None:
+    done = make("-n", "help", f"{switch}=true")
+    assert done.returncode == 2
+    assert f"{switch}=true is neither 1 nor 0; write {switch}=1" in done.stderr
+
+
+def test_no_configuration_is_not_the_default_one() -> None:
+    done = make("-n", "validate", "CONFIG=")
+    assert done.returncode == 2
+    assert "CONFIG= names no file; leave it out for the default, config/default" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("target", "options"),
     [
         ("destroy", ["--force", "--express"]),

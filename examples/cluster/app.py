@@ -1,5 +1,9 @@
-"""A HyperPod cluster from constructs of `hyperpod_cdk`: a CDK app to start from."""
+"""A HyperPod cluster from constructs of `hyperpod_cdk`: a CDK app to start from.
 
+`cdk deploy --app "python examples/cluster/app.py"`
+"""
+
+import sys
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -8,6 +12,7 @@ from constructs import Construct
 from hyperpod_cdk import (
     ClusterConfig,
     ClusterSecurityGroup,
+    ConfigError,
     Eks,
     EksAddons,
     EksCluster,
@@ -24,6 +29,7 @@ from hyperpod_cdk import (
     Provisioner,
     ProvisionerAccess,
 )
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 
 
 class MyCluster(cdk.Stack):
@@ -88,5 +94,8 @@ class MyCluster(cdk.Stack):
 
 if __name__ == "__main__":
     app = cdk.App()
-    MyCluster(app, "MyCluster", chart=Path("build/charts/hyperpod-helm-chart.tgz"))
+    try:
+        MyCluster(app, "MyCluster", chart=Path("build/charts/hyperpod-helm-chart.tgz"))
+    except (ConfigError, HyperPodChartError) as error:
+        sys.exit(str(error))
     app.synth()

@@ -3,6 +3,7 @@
 `cdk deploy --app "python examples/helm_release/app.py" -c eks_cluster_name=mine-eks`
 """
 
+import sys
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -37,10 +38,13 @@ class MyRelease(cdk.Stack):
 
 if __name__ == "__main__":
     app = cdk.App()
+    name = app.node.try_get_context("eks_cluster_name")
+    if name is None:
+        sys.exit("eks_cluster_name: is missing; add -c eks_cluster_name=NAME to the command of cdk")
     MyRelease(
         app,
         "MyRelease",
-        eks_cluster_name=app.node.get_context("eks_cluster_name"),
+        eks_cluster_name=name,
         chart=Path("charts/priority-classes"),
     )
     app.synth()

@@ -1,5 +1,9 @@
-"""HyperPod on an EKS cluster and a VPC of your own: a CDK app to start from."""
+"""HyperPod on an EKS cluster and a VPC of your own: a CDK app to start from.
 
+`cdk deploy --all --app "python examples/own_eks_cluster/app.py"`
+"""
+
+import sys
 from pathlib import Path
 from typing import cast
 
@@ -11,6 +15,7 @@ from constructs import Construct
 from hyperpod_cdk import (
     ClusterConfig,
     ClusterSecurityGroup,
+    ConfigError,
     Eks,
     EksAddons,
     EksConfig,
@@ -25,6 +30,7 @@ from hyperpod_cdk import (
     Provisioner,
     ProvisionerAccess,
 )
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 
 CONTROL_PLANE = EksConfig(version="1.34")
 
@@ -134,5 +140,8 @@ def add_stacks(app: cdk.App, *, chart: Path) -> None:
 
 if __name__ == "__main__":
     app = cdk.App()
-    add_stacks(app, chart=Path("build/charts/hyperpod-helm-chart.tgz"))
+    try:
+        add_stacks(app, chart=Path("build/charts/hyperpod-helm-chart.tgz"))
+    except (ConfigError, HyperPodChartError) as error:
+        sys.exit(str(error))
     app.synth()

@@ -14,6 +14,7 @@ from rehearsal.aws.clients import AwsClients
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
 from rehearsal.verification.commands import ClusterTools
+from scripts.deployer_policy.deployer import CONSENT_TAG
 from scripts.layer_binaries import layer_binaries
 from scripts.stack_operations.outputs import documented_outputs
 
@@ -172,6 +173,19 @@ def allow_deletion(clients: AwsClients, cluster_name: str) -> bool:
     if protected:
         client.update_cluster_config(name=cluster_name, deletionProtection=False)
     return protected
+
+
+def allow_loss(clients: AwsClients, cluster_name: str, *, stack_name: str) -> bool:
+    """Consent to the loss of users' objects when a stack is deleted; return whether it is there."""
+    stacks = clients("cloudformation").describe_stacks()["Stacks"]
+    found = [stack for stack in stacks if stack["StackName"] == stack_name]
+    client = clients("eks")
+    if not found or cluster_name not in client.list_clusters()["clusters"]:
+        return False
+    arn = client.describe_cluster(name=cluster_name)["cluster"]["arn"]
+    creation = found[0]["StackId"].rpartition("/")[2]
+    client.tag_resource(resourceArn=arn, tags={CONSENT_TAG: creation})
+    return True
 
 
 def delete_file_systems(clients: AwsClients) -> list[str]:

@@ -51,7 +51,7 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None) -> Answers
     """Return the answers that are given, and those to what is asked for the others.
 
     Raises:
-        AnswerError: A given answer cannot be deployed.
+        AnswerError: A given answer cannot be deployed; all of them, if nothing is asked.
         InitError: Answers are missing, and there is nobody to ask.
     """
     missing = [question.key for question in QUESTIONS if given[question.key] is None]
@@ -61,15 +61,25 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None) -> Answers
     if missing:
         print("Return takes what is in brackets; Ctrl-C ends without a file.")
     answers = first_answers()
+    refused: dict[str, AnswerError] = {}
     for question in QUESTIONS:
         text = given[question.key]
         path = config or _path(answers.name)
-        if text is None:
-            answers = _asked(question, answers=answers, path=path)
-        else:
-            answers = answered(question, text, answers=answers, path=path)
-        if question.key == "NAME" and config is None:
+        if question.after in refused:
+            continue
+        try:
+            if text is None:
+                answers = _asked(question, answers=answers, path=path)
+            else:
+                answers = answered(question, text, answers=answers, path=path)
+        except AnswerError as error:
+            if missing:
+                raise
+            refused[question.key] = error
+        if question.key == "NAME" and config is None and not refused:
             _refuse_existing(_path(answers.name))
+    if refused:
+        raise AnswerError("\n".join(map(str, refused.values())))
     return answers
 
 

@@ -38,6 +38,7 @@ class Question:
         read: Returns the answers with this one, read from a text.
         given: Returns the answer as it is written.
         place: Where the answer is in the configuration.
+        after: Key of the question without whose answer this one cannot be judged; empty for none.
         is_alone: Whether it alone is judged, because what follows from it is asked next.
     """
 
@@ -46,6 +47,7 @@ class Question:
     read: Callable[[Answers, str], Answers]
     given: Callable[[Answers], str]
     place: KeyPath
+    after: str = ""
     is_alone: bool = False
 
 
@@ -125,8 +127,8 @@ def _with_zones(answers: Answers, text: str) -> Answers:
     zones = [zone for zone in re.split(r"[\s,]+", text) if zone]
     if not 1 <= len(zones) <= _ZONES:
         raise AnswerError(
-            f"ZONES: {shown(text)} must be one or {_ZONES} zone IDs, the nodes' first; the file "
-            "takes more"
+            f"ZONES: {shown(text)} must be one zone or two, that of the nodes first; write further "
+            "ones into the file"
         )
     try:
         zones = zone_ids(zones, region=answers.region)
@@ -174,6 +176,7 @@ QUESTIONS: Sequence[Question] = (
         read=_with_zones,
         given=lambda answers: ", ".join(answers.zones),
         place=("network",),
+        after="REGION",
     ),
     Question(
         key="TYPE",

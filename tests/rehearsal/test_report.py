@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rehearsal.report import Check, Report, StackReport, summarize
+from rehearsal.report import Check, Report, StackReport, deployment_lines, summarize
 
 PATH = Path("build/rehearsal/report.json")
 
@@ -16,6 +16,15 @@ def test_nothing_is_said_of_what_never_was() -> None:
         "",
         f"Rehearsal FAILED in 0 s. Report: {PATH}; logs beside it.",
     ]
+
+
+def test_what_was_kept_is_not_shown_again_after_it_is_gone() -> None:
+    outputs = {"ml-platform": {"GrantAdminCommand": "aws eks create-access-entry"}}
+    stacks = [StackReport(name="ml-platform", status="CREATE_COMPLETE", seconds=3.0)]
+    report = Report(config="c", scenario="default", ok=True, stacks=stacks, outputs=outputs)
+    assert "aws eks create-access-entry" in "\n".join(deployment_lines(report))
+    said = summarize(report, report_path=PATH, kept=True).splitlines()
+    assert said == ["", f"Rehearsal succeeded in 0 s. Report: {PATH}; logs beside it."]
 
 
 def test_an_error_that_a_scenario_brings_on_purpose_is_no_failure() -> None:

@@ -67,8 +67,8 @@ def test_the_region_of_the_environment_is_taken_where_there_is_no_other(
         (
             1,
             "us-east-1",
-            "146.00 a month with or without nodes (511.00 from 2026-12-02 on: Kubernetes 1.34 is "
-            "in extended support then), 25.91 an hour for nodes. Not counted: "
+            "146.00 and more a month with or without nodes (511.00 from 2026-12-02 on: Kubernetes "
+            "1.34 is in extended support then), 25.91 an hour for nodes. Not counted: "
             "FSx for Lustre (make cost says why)",
         ),
     ],
@@ -86,6 +86,18 @@ def test_nothing_known_is_unknown_and_not_0() -> None:
     found = cost(config, region=None, day=DAY)
     assert "unknown an hour for nodes. Not counted: spot, system" in command.summary(found)
     assert any(line.split()[:2] == ["total", "unknown"] for line in command.lines(found, name="x"))
+
+
+def test_a_group_without_nodes_makes_the_others_no_cheaper() -> None:
+    groups = [
+        {"name": "none", "instance_type": "ml.p4d.24xlarge", "instance_count": 0},
+        {"name": "some", "instance_type": "ml.m5.2xlarge", "instance_count": 1},
+    ]
+    changes: dict[str, object] = {"cluster": {"instance_groups": groups}}
+    found = cost(configured(changes), region=None, day=DAY)
+    assert "unknown an hour for nodes. Not counted: some" in command.summary(found)
+    total = [line.split() for line in command.lines(found, name="x") if "total" in line][-1]
+    assert total == ["total", "unknown", "without", "some"]
 
 
 def test_readme_shows_what_it_prints() -> None:

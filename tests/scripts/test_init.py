@@ -84,7 +84,7 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
     assert (config.name, config.storage) == ("team", None)
     assert f"Wrote {tmp_path}/my file.yaml. It deploys:\n  team-platform " in out
     said = summary(cost_here(config))
-    assert "51.82 an hour for nodes" in said
+    assert "51.82 and more an hour for nodes" in said
     assert said in out
     assert f"  make deploy CONFIG='{tmp_path}/my file.yaml'" in out
     assert [path.name for path in tmp_path.iterdir()] == ["my file.yaml"]
@@ -102,8 +102,13 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
         ("ZONES", "use1-az1", "ZONES: 'use1-az1' must be a zone of the deployment's region"),
         ("ZONES", "usw2-az1]", "ZONES: 'usw2-az1]' must be an availability zone ID"),
         ("ZONES", "usw2-az1 usw2-az1", "ZONES: 'usw2-az1' is listed twice"),
-        ("ZONES", "usw2-az1,usw2-az2,usw2-az3", "must be one or 2 zone IDs, the nodes' first"),
+        ("ZONES", "usw2-az1,usw2-az2,usw2-az3", "must be one zone or two, that of the nodes"),
         ("TYPE", "ml.p5.48xlrge", "TYPE: 'ml.p5.48xlrge' is not a HyperPod instance type; did you"),
+        (
+            "TYPE",
+            "p5",
+            "is not a HyperPod instance type; did you mean ml.p5.48xlarge, ml.p5.4",
+        ),
         ("COUNT", "-1", "COUNT: -1 must be 0 to 6758"),
         ("COUNT", "many", "COUNT: 'many' must be a whole number"),
         ("COUNT", "1 # one", "COUNT: '1 # one' must be a whole number"),
@@ -142,6 +147,15 @@ def test_an_answer_is_refused_with_those_before_it(
     code, _, error = run({**DEFAULTS, **changes})
     assert (code, error[: len(said)]) == (2, said)
     assert run({**DEFAULTS, **changes, "COUNT": "1", "STORAGE": "none"})[0] == 0
+
+
+def test_without_a_question_all_that_is_wrong_is_told_at_once(run: Run) -> None:
+    wrong = {"NAME": "ML", "REGION": "us-west2", "ZONES": "use1-az9", "TYPE": "p5", "COUNT": "-1"}
+    code, out, error = run({**DEFAULTS, **wrong})
+    assert (code, out) == (2, "")
+    # Which zones there are is not known without the region.
+    keys = [line.partition(":")[0] for line in error.splitlines()]
+    assert keys == ["NAME", "REGION", "TYPE", "COUNT"]
 
 
 def test_a_file_that_is_there_stays(run: Run, tmp_path: Path) -> None:

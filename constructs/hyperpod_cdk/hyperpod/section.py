@@ -27,7 +27,11 @@ MemoryPercentage = Annotated[
     ),
 ]
 ProvisioningMode = Annotated[
-    str, ApiLimits(shape_name="sagemaker.ClusterNodeProvisioningMode", noun="a provisioning mode")
+    str,
+    ApiLimits(
+        shape_name="sagemaker.ClusterNodeProvisioningMode",
+        noun="a provisioning mode, nor null for all nodes or none",
+    ),
 ]
 AutoScalerType = Annotated[
     str, ApiLimits(shape_name="sagemaker.ClusterAutoScalerType", noun="an autoscaler")

@@ -23,6 +23,10 @@ _MOST_VALUES_LISTED = 12
 # Of difflib; below it are names with another meaning: role_arn for execution_role_arn.
 _LEAST_SIMILARITY = 0.7
 
+# One letter begins many names.
+_LEAST_PART = 2
+_MOST_CLOSE = 4
+
 # https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
 _TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
 
@@ -227,9 +231,17 @@ def allowed(values: Sequence[str]) -> str:
 
 
 def nearest(value: object, *, known: Iterable[str]) -> str:
-    """Write "; did you mean X?" for a close known name, else nothing."""
-    name = nearest_name(value, known=known)
-    return "" if name is None else f"; did you mean {name}?"
+    """Write "; did you mean X?" for a close known name, or those that begin so, else nothing.
+
+    A name begins at its start or after a dot: p5 of ml.p5.48xlarge.
+    """
+    names = [*known]
+    name = nearest_name(value, known=names)
+    text = str(value).lower()
+    close = [name] if name else [each for each in names if f".{text}" in f".{each.lower()}"]
+    if len(text) < _LEAST_PART or not close:
+        return ""
+    return f"; did you mean {', '.join(close[:_MOST_CLOSE])}?"
 
 
 def nearest_name(value: object, *, known: Iterable[str]) -> str | None:

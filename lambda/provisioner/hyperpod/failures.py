@@ -143,11 +143,11 @@ def refused_change(cluster_name: str, refusals: Sequence[Refusal]) -> Provisioni
     first = refusals[0]
     where = f" of the instance group {first.group}" if first.group else ""
     others = ", ".join(
-        f"{refused.what} of {refused.group}" if refused.group else refused.what
+        f"{refused.named} of {refused.group}" if refused.group else refused.named
         for refused in refusals[1:]
     )
     return ProvisioningError(
-        f"{first.what}{where} of the HyperPod cluster {cluster_name} cannot change after creation",
+        f"{first.named}{where} of the HyperPod cluster {cluster_name} cannot change after creation",
         detail=f"the same holds for {others}" if others else "",
         next_step=first.instead,
     )

@@ -23,6 +23,18 @@ _ALWAYS_FIXED = ("OverrideVpcConfig", "ExecutionRole", "ThreadsPerCore")
 _FIXED_IN_GROUP = (*_ALWAYS_FIXED, "InstanceType", _FLEXIBLE)
 # Left out, HyperPod keeps or chooses it.
 _CHOSEN = frozenset({"ThreadsPerCore"})
+KEYS = {
+    "AutoScaling": "auto_scaling",
+    "ClusterRole": "role_arn",
+    "ExecutionRole": "execution_role_arn",
+    "InstanceRequirements": "instance_types",
+    "InstanceType": "instance_type",
+    "NodeProvisioningMode": "node_provisioning_mode",
+    "OverrideVpcConfig": "override_vpc",
+    "ThreadsPerCore": "threads_per_core",
+    "TieredStorageConfig": "tiered_storage",
+}
+"""What the configuration calls a field, where it has a key for it."""
 _RENAME = "Give the group another name: a new group is made and the old one removed."
 _SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
 _SET_IT = "Set it explicitly: it can be changed, but not be left out again."
@@ -42,6 +54,12 @@ class Refusal:
     what: str
     group: str | None = None
     instead: str
+
+    @property
+    def named(self) -> str:
+        """The field with its key in the configuration, if it has one."""
+        key = KEYS.get(self.what)
+        return self.what if key is None else f"{self.what} (in the configuration: {key})"
 
 
 def refusals(

@@ -237,6 +237,16 @@ def test_a_chart_from_elsewhere_is_not_judged(make_chart: MakeChart) -> None:
     assert values[AGENT]["region"] == "mars-1"
 
 
+def test_a_chart_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(HyperPodChartError) as caught:
+        values_of({}, chart=tmp_path / "chart.tgz")
+
+    assert str(caught.value) == (
+        f"{tmp_path}/chart.tgz: there is no chart; run `make charts` in the project, or name "
+        "another chart"
+    )
+
+
 @pytest.mark.parametrize("content", [b"", b"not an archive", pack(Path(__file__).parent)[:5000]])
 def test_a_broken_archive_is_one_line(content: bytes, tmp_path: Path) -> None:
     chart = tmp_path / "chart.tgz"

@@ -4,8 +4,12 @@ from typing import Any
 
 import pytest
 
+from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
+from hyperpod_cdk.schema.section import Api
 from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.changes import Changes, changes, user_tags
+from provisioner.hyperpod.failures import refused_change
+from provisioner.hyperpod.refused_changes import KEYS, Refusal
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:
@@ -320,3 +324,34 @@ def test_a_cluster_that_is_taken_over_is_compared_whole() -> None:
         },
         tags_to_remove=("team",),
     )
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        (
+            Refusal(what="NodeProvisioningMode", instead="Restore it."),
+            "NodeProvisioningMode (in the configuration: node_provisioning_mode) of the HyperPod "
+            "cluster c cannot change after creation",
+        ),
+        (
+            Refusal(what="ThreadsPerCore", group="a", instead="Restore it."),
+            "ThreadsPerCore (in the configuration: threads_per_core) of the instance group a of",
+        ),
+        (Refusal(what="VpcConfig", instead="Restore it."), "VpcConfig of the HyperPod cluster c"),
+    ],
+)
+def test_a_refused_change_names_the_key_to_change_back(refused: Refusal, said: str) -> None:
+    assert str(refused_change("c", [refused])).startswith(said)
+
+
+def test_each_key_is_that_of_its_field() -> None:
+    sections = (ClusterConfig, InstanceGroupConfig)
+    marked = {
+        mark.member.partition(".")[0]: key
+        for section in sections
+        for key, field in section.model_fields.items()
+        for mark in field.metadata
+        if isinstance(mark, Api)
+    }
+    assert {what: marked.get(what) for what in KEYS} == KEYS

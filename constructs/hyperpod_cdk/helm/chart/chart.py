@@ -86,6 +86,10 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
     Raises:
         HyperPodChartError: It is no chart.
     """
+    if not path.exists():
+        raise HyperPodChartError(
+            f"{path}: there is no chart; run `make charts` in the project, or name another chart"
+        )
     try:
         files = _directory_files(path) if path.is_dir() else _archive_files(path)
         packaging = json.loads(files.get(_PACKAGING, "{}"))
