@@ -57,6 +57,9 @@ rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the
 
 ##@ Deploy
 
+bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES= TRUST=account of a pipeline
+	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap $$place $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
+
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
 
 init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE=; into CONFIG=, else config/<NAME>.yaml
@@ -70,9 +73,6 @@ cost: .venv/.installed layout ## Show what a configuration costs, line by line: 
 
 prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
 	@python -m scripts.read_prices --config '$(CONFIG)'
-
-bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES= TRUST=account of a pipeline
-	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap $$place $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
 
 deployer-policy: ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=
 	@$(MAKE) --no-print-directory synth >&2
