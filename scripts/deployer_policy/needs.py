@@ -79,7 +79,7 @@ def _actions(resource_type: str) -> list[str]:
             "scripts/generate/resource_schemas.py, and run it and action_resources.py beside it."
         )
     named = {action for name in HANDLERS for action in schema.permissions.get(name, ())}
-    return sorted(filter(is_possible, named))
+    return sorted(named)
 
 
 def _parameters(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
@@ -118,6 +118,8 @@ class _Handlers:
 
     def need(self, action: str) -> Iterator[Need]:
         """Yield what a handler's action takes; nothing if the templates give it no object."""
+        if not is_possible(action, self._texts):
+            return
         match action:
             case "iam:PassRole":
                 services = self._trusted()
@@ -138,7 +140,7 @@ class _Handlers:
                 yield Need(action=action, resources=tuple(sorted(set(self._objects(action)))))
 
     def _objects(self, action: str) -> Iterator[str]:
-        found = forms(action)
+        found = forms(action, self._texts)
         for form in found:
             yield from _arns(form, self.names, BucketName=self._buckets())
             if "${RoleNameWithPath}" in form:
@@ -163,6 +165,10 @@ class _Handlers:
         if named and self.type not in _OWN_BUCKETS:
             return tuple(sorted(named))
         return self.names.of_type("AWS::S3::Bucket")
+
+    @property
+    def _texts(self) -> frozenset[str]:
+        return frozenset(self._strings())
 
     def _strings(self) -> Iterator[str]:
         for resource in self.resources:

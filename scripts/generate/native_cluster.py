@@ -1,7 +1,7 @@
 """Write constructs/hyperpod_cdk/facts/native_cluster.json from CloudFormation's resource schemas.
 
-Run it after raising the cfn-lint pin: `python -m scripts.generate.native_cluster`. The package reads
-the file, not cfn-lint, which is a tool of the tests.
+Run it after raising the cfn-lint pin: `python -m scripts.generate.native_cluster`. The package
+reads the file, not cfn-lint, which is a tool of the tests.
 """
 
 import importlib.metadata

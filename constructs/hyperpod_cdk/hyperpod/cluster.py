@@ -114,4 +114,3 @@ class HyperPodCluster(Construct):
         self.cluster_name = resource.get_att_string("ClusterName")
         self.cluster_arn = resource.get_att_string("ClusterArn")
         self.shortage = resource.get_att_string("Shortage")
-

@@ -19,9 +19,9 @@ from hyperpod_cdk.synthesis.template_parameters import in_template
 class NativeHyperPodCluster(Construct):
     """A SageMaker HyperPod cluster that CloudFormation's own type makes.
 
-    `AWS::SageMaker::Cluster`, called with the rights of whoever deploys: it waits for up to 12 hours,
-    detects drift, and takes most fields of the API; `HyperPodCluster` takes all, and reports nodes
-    that are missing. Its properties have the names of CreateCluster's members.
+    `AWS::SageMaker::Cluster` calls HyperPod with the rights of whoever deploys, waits for up to 12
+    hours, detects drift, and takes most fields of the API; `HyperPodCluster` takes all, and reports
+    nodes that are missing. Its properties have the names of CreateCluster's members.
 
     Args:
         cluster: Name, instance groups and recovery; `resource` is `native`. Its ARNs, IDs and URIs

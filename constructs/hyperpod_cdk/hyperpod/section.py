@@ -70,8 +70,8 @@ class ClusterConfig(WaitingConfig):
     resource: Annotated[str, OneOf(values=RESOURCES, noun="a kind of resource")] = "custom"
     """Which resource of the template makes the cluster; cannot be changed later. custom: this
     project's, which takes every field of the API, names the cause of a failure and reports missing
-    nodes. native: CloudFormation's own AWS::SageMaker::Cluster, which detects drift and shows changes
-    property by property (hyperpod-cluster.md). Default: custom."""
+    nodes. native: CloudFormation's own AWS::SageMaker::Cluster, which detects drift and shows each
+    changed property (hyperpod-cluster.md). Default: custom."""
 
     node_recovery: Annotated[
         str,
