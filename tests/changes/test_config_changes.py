@@ -52,6 +52,7 @@ DATA = (
     "/AWS::FSx::FileSystem",
     "/AWS::IAM::Role for sagemaker.amazonaws.com",
     "/AWS::S3::Bucket",
+    "/AWS::SageMaker::Cluster",
     "/Custom::HyperPodCluster",
 )
 

@@ -30,8 +30,8 @@ def native_resource(cluster: ClusterConfig) -> Iterator[Finding]:
         yield error(
             ("cluster", "auto_scaling"),
             cluster.auto_scaling,
-            "is refused with resource: native, whose next update would set the numbers of nodes "
-            f"back; leave it out, {_OR_CUSTOM}",
+            "is refused with resource: native, which brings the configured numbers of nodes back "
+            f"whenever the cluster changes; leave it out, {_OR_CUSTOM}",
         )
     for found in lacking(cluster.to_request()):
         path = ("cluster", *key_path_of(cluster, found.path))
