@@ -10,7 +10,8 @@ from hyperpod_cdk.schema.errors import Finding, error
 def native_region(config: Config) -> Iterator[Finding]:
     """Find a native cluster in a region whose CloudFormation does not have the type.
 
-    The regions are those for which CloudFormation publishes a schema of it.
+    The regions are those for which CloudFormation publishes a schema of it:
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
     """
     region = config.region
     if config.cluster.resource != "native" or region is None or region in native_regions():

@@ -167,7 +167,7 @@ NATIVE = [
             group(
                 GPU,
                 deep_health_checks=[*CHECKS, "MultiNodeTrainingValidation"],
-                auto_patch={"strategy": "WhenIdle", "idle_wait_window_seconds": 60},
+                auto_patch={"strategy": "WhenIdle", "idle_wait_window_seconds": 3600},
             ),
             **_NATIVE,
         ),
