@@ -4,6 +4,8 @@ CONFIG ?= config/default.yaml
 SCENARIO ?= default
 ONLY ?=
 COUNT ?= 10000
+# Of a pipeline; the default configuration describes a deployment.
+PIPELINE := $(if $(filter config/default.yaml,$(CONFIG)),config/pipeline/pipeline.yaml,$(CONFIG))
 SHIPPED := $(foreach name,default p5-training spot-dev trainium,config/$(name).yaml)
 # A folder for each configuration, so that the templates of one never stand beside those of another.
 TEMPLATES := cdk.out/$(shell basename '$(CONFIG)' .yaml | tr -c 'A-Za-z0-9._\n-' '-')
@@ -26,7 +28,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         account addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
-        rehearse rehearse-fault rehearse-matrix this-machine test random-configs check format benchmark picture \
+        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
 
 help: ## Show this help
@@ -42,6 +44,9 @@ rehearse-fault: .venv/.installed ## Let something fail in a rehearsal that is ke
 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
+
+rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the local AWS, with all that a push runs: CONFIG=config/pipeline/pipeline.yaml CHECKS=0
+	@python -m rehearsal pipeline --config '$(PIPELINE)' $(if $(filter 0,$(CHECKS)),--without-checks)
 
 ##@ Deploy
 
@@ -59,8 +64,8 @@ cost: .venv/.installed layout ## Show what a configuration costs, line by line: 
 prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
 	@python -m scripts.read_prices --config '$(CONFIG)'
 
-bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES=
-	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap "$$place" $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)')
+bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES= TRUST=account of a pipeline
+	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap $$place $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
 
 deployer-policy: ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=
 	@$(MAKE) --no-print-directory synth >&2
@@ -80,6 +85,11 @@ diff: account chart ## Show what a deployment would change, including IAM permis
 deploy: account chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
 	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
+
+pipeline: setup layout ## Create the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml
+	@python -m scripts.pipeline check --config '$(PIPELINE)'
+	@$(MAKE) --no-print-directory chart CONFIG='$(PIPELINE)'
+	@cdk --no-notices --output cdk.out/pipeline -c 'config=$(PIPELINE)' deploy '*-pipeline' --require-approval never
 
 ##@ Operate
 

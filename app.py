@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 try:
-    from hyperpod_cdk import ConfigError, load_config
+    from hyperpod_cdk import ConfigError, load_file
 except ModuleNotFoundError as missing:
     print(  # noqa: T201 - the user's only channel
         f"{missing.name}: is not installed for {sys.executable}; run `make setup`", file=sys.stderr
@@ -50,9 +50,13 @@ def main(
         os.chdir(project)
     _remove_templates(outdir)
     try:
-        loaded = load_config(file)
-        read = helm_chart(loaded) if chart is None else read_hyperpod_chart(chart)
-        check_chart(loaded, path=file, chart=read)
+        loaded = load_file(file)
+        charts = [
+            helm_chart(each.config) if chart is None else read_hyperpod_chart(chart)
+            for each in loaded.deployments
+        ]
+        for each, read in zip(loaded.deployments, charts, strict=True):
+            check_chart(each.config, path=each.path, chart=read)
     except (ConfigError, HyperPodChartError) as error:
         return _refused(error)
 
@@ -61,7 +65,7 @@ def main(
     import aws_cdk as cdk  # noqa: PLC0415
 
     from hyperpod_cdk import TooLargeError  # noqa: PLC0415
-    from stacks.deployment import add_stacks  # noqa: PLC0415
+    from stacks.deployment import add_pipeline, add_stacks  # noqa: PLC0415
 
     app = cdk.App(
         context=context,
@@ -70,7 +74,11 @@ def main(
         builtin_cloud_formation_validation=validate,
     )
     try:
-        add_stacks(app, config=loaded, chart=read, scripts=scripts)
+        if loaded.pipeline is None:
+            (deployment,) = loaded.deployments
+            add_stacks(app, config=deployment.config, chart=charts[0], scripts=scripts)
+        else:
+            add_pipeline(app, loaded=loaded, path=file, charts=charts, scripts=scripts)
     except (ConfigError, HyperPodChartError, TooLargeError) as error:
         return _refused(error)
     app.synth()

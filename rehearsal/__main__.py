@@ -3,18 +3,21 @@
 import argparse
 import errno
 import fcntl
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
-from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
 from rehearsal.chart_choice import choose_chart
 from rehearsal.matrix import DifferentPlacesError, play_all
+from rehearsal.pipeline import PipelineRehearsal, UnplayableError
 from rehearsal.progress import Progress
 from rehearsal.report import summarize
 from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
@@ -27,6 +30,7 @@ from scripts.deployer_policy.needs import UnknownTypeError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
+_PIPELINE_DIRECTORY = Path("build/rehearsal-pipeline")
 _FAILED, _INTERRUPTED = 1, 130
 
 
@@ -55,12 +59,21 @@ def main() -> int:
     matrix = commands.add_parser("matrix", help="play every scenario with every configuration")
     matrix.add_argument("configs", type=Path, nargs="+", metavar="CONFIG")
     matrix.add_argument("--work-directory", type=Path, default=_MATRIX_DIRECTORY)
+    pipeline = commands.add_parser("pipeline", help="play a pipeline for all its environments")
+    pipeline.add_argument("--config", type=Path, default=Path("config/pipeline/pipeline.yaml"))
+    pipeline.add_argument("--work-directory", type=Path, default=_PIPELINE_DIRECTORY)
+    pipeline.add_argument(
+        "--without-checks",
+        action="store_true",
+        help="leave out the checks of what is pushed, and the set-up of tools for them",
+    )
     arguments = parser.parse_args()
+    play = {"run": _run, "matrix": _matrix, "pipeline": _pipeline}[arguments.command]
 
     raise_on_interrupts()
     try:
         with _alone_in(arguments.work_directory):
-            return _matrix(arguments) if arguments.command == "matrix" else _run(arguments)
+            return play(arguments)
     except (
         CdkError,
         ConfigError,
@@ -70,6 +83,7 @@ def main() -> int:
         OccupiedError,
         ScenarioDoesNotApplyError,
         UnknownTypeError,
+        UnplayableError,
     ) as error:
         print(error, file=sys.stderr)
         return REFUSED
@@ -141,6 +155,24 @@ def _matrix(arguments: argparse.Namespace) -> int:
     progress.show("\n".join(["", *map(str, played)]))
     failed = sum(not each.ok for each in played)
     progress.show(f"\n{len(played) - failed} of {len(played)} as expected.")
+    return _FAILED if failed else 0
+
+
+def _pipeline(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    loaded = load_file(arguments.config)
+    checks = PipelineRehearsal(
+        loaded=loaded,
+        config_path=arguments.config,
+        chart=choose_chart(loaded.deployments[0].config),
+        work_directory=arguments.work_directory.absolute() / "work",
+        checks=not arguments.without_checks,
+        progress=progress,
+    ).run()
+    report = json.dumps([asdict(check) for check in checks], indent=2)
+    (arguments.work_directory / "report.json").write_text(report + "\n", encoding="utf-8")
+    failed = sum(not check.ok for check in checks)
+    progress.show(f"\n{len(checks) - failed} of {len(checks)} as expected.")
     return _FAILED if failed else 0
 
 

@@ -85,14 +85,18 @@ class CdkCli:
         arguments = ["--quiet", "--app", app, "--output", str(self.assembly), *context]
         self._run("synth", arguments, on_line=on_line)
 
-    def bootstrap(self, *, region: str, policies: Sequence[str]) -> None:
+    def bootstrap(
+        self, *, region: str, policies: Sequence[str], trusted: str | None = None
+    ) -> None:
         """Create the bucket that assets go to, and the roles that deploy.
 
         Args:
             region: Where.
             policies: ARNs of the policies of CloudFormation's role.
+            trusted: Account that may deploy besides this one. Default: none.
         """
         execution = ["--cloudformation-execution-policies", ",".join(policies)]
+        execution += ["--trust", trusted] if trusted is not None else []
         place = f"aws://{self.account}/{region}"
         self._run("bootstrap", [place, "--app", str(self.assembly), *execution])
 

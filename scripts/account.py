@@ -19,7 +19,7 @@ from botocore.exceptions import (
     ProfileNotFound,
 )
 
-from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from scripts.command_line import REFUSED, config_parser
@@ -87,7 +87,15 @@ def caller_of(config: Config, *, session: boto3.Session) -> Caller:
     Raises:
         AccountError: There are no credentials that AWS accepts, or no region.
     """
-    region = region_of(config, session=session)
+    return caller_in(region_of(config, session=session), session=session)
+
+
+def caller_in(region: str, *, session: boto3.Session) -> Caller:
+    """Return who the credentials are for, and a region of their account.
+
+    Raises:
+        AccountError: There are no credentials that AWS accepts.
+    """
     try:
         identity = session.client("sts", region_name=region).get_caller_identity()
     except NoCredentialsError:
@@ -185,6 +193,11 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     try:
+        loaded = load_file(arguments.config)
+        if arguments.for_bootstrap and loaded.pipeline is not None:
+            # It has a bucket in the region of each environment.
+            print(*(f"aws://{loaded.pipeline.account}/{region}" for region in loaded.regions))
+            return 0
         config = load_config(arguments.config)
         session = boto3.Session()
         caller = caller_of(config, session=session)

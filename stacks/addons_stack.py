@@ -21,7 +21,7 @@ class AddonsStack(cdk.Stack):
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
-        super().__init__(scope, construct_id, **kwargs)
+        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         EksAddons(
             self,
             "Addons",

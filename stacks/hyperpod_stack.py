@@ -37,7 +37,7 @@ class HyperPodStack(cdk.Stack):
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
-        super().__init__(scope, construct_id, **kwargs)
+        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         dependencies = HyperPodDependencies(
             self,
             "Dependencies",

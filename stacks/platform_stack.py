@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
+import jsii
 from constructs import Construct
 
 from hyperpod_cdk import (
@@ -34,7 +35,7 @@ class PlatformStack(cdk.Stack):
         scripts: Path | None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(scope, construct_id, **kwargs)
+        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         self.network = Network(self, "Network", network=config.network)
         self.security_group = ClusterSecurityGroup(
             self, "ClusterSecurityGroup", vpc=self.network.vpc
@@ -103,6 +104,12 @@ class PlatformStack(cdk.Stack):
             },
         )
         add_outputs(self, {"GrantAdminCommand": self._grant_admin_command()})
+
+    @property
+    @jsii.member(jsii_name="availabilityZones")
+    def availability_zones(self) -> list[str]:
+        """The zones by name, as in a stack whose account is not known; CDK would look them up."""
+        return [cdk.Fn.select(index, cdk.Fn.get_azs()) for index in range(2)]
 
     def _grant_admin_command(self) -> str:
         """Return what gives an IAM principal admin access to the Kubernetes cluster."""

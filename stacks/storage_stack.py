@@ -28,7 +28,11 @@ class StorageStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            scope, construct_id, termination_protection=not storage.delete_with_stack, **kwargs
+            scope,
+            construct_id,
+            stack_name=construct_id,
+            termination_protection=not storage.delete_with_stack,
+            **kwargs,
         )
         subnets = platform.network.node_subnets
         lustre = Lustre(

@@ -7,12 +7,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from hyperpod_cdk import ConfigError, load_config
+import boto3
+
+from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import one_line
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
+from scripts.charts.fetch import fetch
 from scripts.charts.helm import Helm, helm_binary
 from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
@@ -48,8 +51,14 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         if arguments.if_needed_by is not None:
-            config = load_config(arguments.if_needed_by)
-            if own_chart(config) is not None or _is_up_to_date(arguments.pins, arguments.output):
+            loaded = load_file(arguments.if_needed_by)
+            if all(own_chart(each.config) is not None for each in loaded.deployments):
+                return 0
+            if loaded.pipeline is not None and loaded.pipeline.chart is not None:
+                chart, session = loaded.pipeline.chart, boto3.Session()
+                fetch(chart, session=session, output=arguments.output, report=_report)
+                return 0
+            if _is_up_to_date(arguments.pins, arguments.output):
                 return 0
         settings = load_settings(pin_file=arguments.pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:

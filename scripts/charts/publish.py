@@ -29,13 +29,13 @@ def publish(package: Package, *, output: Path) -> Path:
         **package.provenance,
     }
     # Provenance last: when it names the archive's digest, both are complete.
-    _replace(archive, content=package.file.read_bytes())
+    replace(archive, content=package.file.read_bytes())
     text = json.dumps(described, indent=2) + "\n"
-    _replace(output / PROVENANCE_NAME, content=text.encode())
+    replace(output / PROVENANCE_NAME, content=text.encode())
     return archive
 
 
-def _replace(file: Path, *, content: bytes) -> None:
+def replace(file: Path, *, content: bytes) -> None:
     """Write a file so that a reader sees the old one or the new one."""
     with tempfile.TemporaryDirectory(prefix=f".{file.name}-", dir=file.parent) as folder:
         unfinished = Path(folder) / file.name

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hyperpod_cdk import PipelineFile
 from scripts.generate.config_schema import schema
 from scripts.generate.config_tasks import TASKS
 
@@ -36,6 +37,13 @@ values than their defaults, which a file of your own does not inherit.
 ## Which key to change
 
 """
+
+_PIPELINE = """
+## Pipeline
+
+A file of its own describes a pipeline and the environments that it deploys:
+[pipeline.md](pipeline.md) and `config/pipeline/pipeline.yaml`. Its schema is
+`config/pipeline-schema.json`."""
 
 _TABLE = ("| key | type | default | meaning |", "|---|---|---|---|")
 _DEFAULT = re.compile(r"\s*\bDefault: (?P<default>.+)$")
@@ -82,7 +90,7 @@ def _keys(sections: Sequence[_Section]) -> frozenset[str]:
 def _lines() -> Iterator[str]:
     document = schema()
     sections = _sections(document)
-    headings = {path: section.paths[0] for section in sections for path in section.paths}
+    headings = _headings(sections)
     known = _keys(sections)
     yield "| to | change |"
     yield "|---|---|"
@@ -92,6 +100,21 @@ def _lines() -> Iterator[str]:
             raise KeyError(unknown[0])
         linked = (f"[`{key}`](#{_anchor(headings[key.rpartition('.')[0]])})" for key in named)
         yield f"| {task} | {', '.join(linked)} |"
+    yield from _tables(document, sections)
+    pipeline = schema(PipelineFile)
+    _, *below = _sections(pipeline)
+    yield _PIPELINE
+    yield from _tables(pipeline, below)
+
+
+def _headings(sections: Sequence[_Section]) -> dict[str, str]:
+    """Return the heading of the section at each path."""
+    return {path: section.paths[0] for section in sections for path in section.paths}
+
+
+def _tables(document: Mapping[str, Any], sections: Sequence[_Section]) -> Iterator[str]:
+    """Yield the lines of a table for each section."""
+    headings = _headings(sections)
     written: dict[str, dict[str, str]] = {}
     for section in sections:
         heading = section.paths[0]

@@ -1,4 +1,4 @@
-"""Write config/schema.json, with which editors check and complete the configuration files.
+"""Write the JSON schemas with which editors check and complete the configuration files.
 
 Run it after changing the configuration's model: `python -m scripts.generate.config_schema`.
 """
@@ -8,22 +8,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, PipelineFile
+from hyperpod_cdk.schema.section import Section
 
-TARGET = Path(__file__).parents[2] / "config" / "schema.json"
+_FOLDER = Path(__file__).parents[2] / "config"
+TARGET = _FOLDER / "schema.json"
+PIPELINE_TARGET = _FOLDER / "pipeline-schema.json"
 
 
-def schema() -> dict[str, Any]:
-    """Return the JSON schema of the model."""
+def schema(model: type[Section] = Config) -> dict[str, Any]:
+    """Return the JSON schema of a model."""
     document = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    document |= Config.model_json_schema()
+    document |= model.model_json_schema()
     flowing: dict[str, Any] = _with_flowing_descriptions(document)
     return flowing
 
 
-def render() -> str:
-    """Return the file's text as the model gives it."""
-    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+def render(model: type[Section] = Config) -> str:
+    """Return a file's text as its model gives it."""
+    return json.dumps(schema(model), indent=1, ensure_ascii=False) + "\n"
 
 
 def _with_flowing_descriptions(node: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -39,5 +42,6 @@ def _with_flowing_descriptions(node: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 if __name__ == "__main__":
-    TARGET.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"wrote {TARGET}\n")
+    for target, model in ((TARGET, Config), (PIPELINE_TARGET, PipelineFile)):
+        target.write_text(render(model), encoding="utf-8")
+        sys.stdout.write(f"wrote {target}\n")

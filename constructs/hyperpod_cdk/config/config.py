@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import (
-    AfterValidator,
     Field,
     ValidationError,
     ValidationInfo,
@@ -16,7 +15,6 @@ from pydantic import (
 from hyperpod_cdk.config.location_rules import location_findings
 from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.helm.components.section import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
@@ -29,41 +27,24 @@ from hyperpod_cdk.schema.availability_zones import (
     foreign_zone_findings,
     region_findings,
 )
+from hyperpod_cdk.schema.environments import DeploymentName, Region
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import Matching, nearest
 from hyperpod_cdk.schema.section import Section, findings_of
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
 
-# The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
-_LONGEST_NAME = 20
 SAGEMAKER = "sagemaker"
 """Not in the name of a deployment."""
-
-
-def _region(value: str) -> str:
-    if value not in regions():
-        hint = nearest(value, known=regions())
-        raise ValueError(f"is not an AWS region{hint} (an example: us-west-2)")
-    return value
 
 
 class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
 
-    name: Annotated[
-        str,
-        Matching(
-            pattern=r"[a-z]([a-z0-9-]*[a-z0-9])?",
-            longest=_LONGEST_NAME,
-            rule=f"must be 1 to {_LONGEST_NAME} lower-case letters, digits and inner hyphens, with "
-            "a letter first: it names stacks and an S3 bucket",
-        ),
-    ]
+    name: DeploymentName
     """Name of the deployment; the stacks are `<name>-platform`, `<name>-addons`, `<name>-storage`
     and `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
 
-    region: Annotated[str, AfterValidator(_region)] | None = None
+    region: Region | None = None
     """AWS region, such as us-west-2. Default: that of the CDK environment."""
 
     network: NetworkConfig = NetworkConfig()

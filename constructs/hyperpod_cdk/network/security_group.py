@@ -1,7 +1,10 @@
 """The one security group of control plane, nodes and file system."""
 
+from typing import cast
+
+from aws_cdk import Names, Stack
 from aws_cdk import aws_ec2 as ec2
-from constructs import Construct
+from constructs import Construct, RootConstruct
 
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 
@@ -31,10 +34,11 @@ class ClusterSecurityGroup(Construct):
             # False, because True drops the self egress rule that EFA needs.
             allow_all_outbound=False,
         )
-        group.add_ingress_rule(group, ec2.Port.all_traffic(), "EFA, pods and control plane")
-        group.add_egress_rule(group, ec2.Port.all_traffic(), "EFA, pods and control plane")
-        group.add_ingress_rule(group, ec2.Port.tcp(988), "Lustre")
-        group.add_ingress_rule(group, ec2.Port.tcp_range(1018, 1023), "Lustre")
+        # The L2 does not see L1 rules, and would forbid all traffic.
+        cast("ec2.CfnSecurityGroup", group.node.default_child).add_property_deletion_override(
+            "SecurityGroupEgress"
+        )
+        _let_members_talk(group)
         # L1: the L2 refuses an all-traffic CIDR rule while allow_all_outbound is False.
         ec2.CfnSecurityGroupEgress(
             self,
@@ -53,3 +57,48 @@ class ClusterSecurityGroup(Construct):
             },
         )
         self.security_group: ec2.ISecurityGroup = group
+
+
+def _let_members_talk(group: ec2.SecurityGroup) -> None:
+    """Add the rules that name the group itself.
+
+    L1, under the ids of the L2, but for the stage: the L2 makes them of the whole path, so they
+    would change when a pipeline takes over, and EC2 refuses a rule that is there already.
+    """
+    name, group_id = _unique_id(group), group.security_group_id
+    ec2.CfnSecurityGroupIngress(
+        group,
+        f"from {name}:ALL TRAFFIC",
+        group_id=group_id,
+        source_security_group_id=group_id,
+        ip_protocol="-1",
+        description="EFA, pods and control plane",
+    )
+    ec2.CfnSecurityGroupEgress(
+        group,
+        f"to {name}:ALL TRAFFIC",
+        group_id=group_id,
+        destination_security_group_id=group_id,
+        ip_protocol="-1",
+        description="EFA, pods and control plane",
+    )
+    for ports, first, last in (("988", 988, 988), ("1018-1023", 1018, 1023)):
+        ec2.CfnSecurityGroupIngress(
+            group,
+            f"from {name}:{ports}",
+            group_id=group_id,
+            source_security_group_id=group_id,
+            ip_protocol="tcp",
+            from_port=first,
+            to_port=last,
+            description="Lustre",
+        )
+
+
+def _unique_id(construct: Construct) -> str:
+    """Return CDK's unique id of a construct as if its stack were in no stage."""
+    below: Construct = RootConstruct()
+    stack = Stack.of(construct).node
+    for each in [stack.id, *construct.node.path.removeprefix(f"{stack.path}/").split("/")]:
+        below = Construct(below, each)
+    return Names.node_unique_id(below.node)

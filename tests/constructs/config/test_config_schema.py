@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
+from hyperpod_cdk import PipelineFile
 from scripts.generate import config_schema
 from tests.support.configs import CONFIG_FOLDER, default_document
 
@@ -21,6 +22,16 @@ def fields(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             # A section's own description serves its field where the two are the same.
             section_name = field.get("$ref", "").rpartition("/")[2]
             yield f"{section['title']}.{name}", schema["$defs"].get(section_name, {}) | field
+
+
+def test_schema_of_pipelines_is_fresh_and_accepts_the_example() -> None:
+    text = config_schema.PIPELINE_TARGET.read_text()
+    assert text == config_schema.render(PipelineFile)
+
+    example = (CONFIG_FOLDER / "pipeline" / "pipeline.yaml").read_text()
+    jsonschema.validate(yaml.safe_load(example), json.loads(text))
+    assert example.startswith("# yaml-language-server: $schema=../pipeline-schema.json\n")
+    assert [name for name, field in fields(json.loads(text)) if not field.get("description")] == []
 
 
 def test_schema_is_fresh() -> None:

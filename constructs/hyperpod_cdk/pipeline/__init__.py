@@ -1,0 +1,1 @@
+"""The pipeline that deploys the environments of a repository."""

@@ -1,0 +1,162 @@
+"""What the builds of a pipeline run."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import cast
+
+import aws_cdk as cdk
+from aws_cdk import aws_codebuild as codebuild
+from aws_cdk import aws_iam as iam
+from aws_cdk import pipelines
+
+from hyperpod_cdk.pipeline.section import ChartArchiveConfig, SourceConfig
+
+_PYTHON = codebuild.BuildSpec.from_object(
+    {"phases": {"install": {"runtime-versions": {"python": "3.13"}}}}
+)
+_SYNTHESIZED = "cdk.out/assembly"
+# Beside the repository, whose own folder of templates is empty in a review.
+_TO_REVIEW = "build/assembly"
+_REVIEW = "build/review"
+
+
+def synth_step(
+    *,
+    source: pipelines.CodePipelineSource,
+    kind: SourceConfig,
+    config_path: str,
+    chart: ChartArchiveConfig | None,
+) -> pipelines.CodeBuildStep:
+    """Return the step that checks the repository as every change is, and synthesizes.
+
+    It has no rights on the accounts of the environments: it runs what was pushed.
+
+    Args:
+        source: The repository.
+        kind: Where it is.
+        config_path: The pipeline's configuration file, from the root of the repository.
+        chart: Chart that is read from S3, if it is not packaged in the build.
+    """
+    # CodePipeline unpacks an archive from S3 without its history, and the checks list files by git.
+    history = ["git init --quiet", "git add --all"] if kind.s3 is not None else []
+    variables = f"CONFIG={shlex.quote(config_path)} TEMPLATES={_SYNTHESIZED}"
+    return pipelines.CodeBuildStep(
+        "Synth",
+        input=source,
+        commands=[*history, ".ci/run", f"make chart synth {variables}"],
+        primary_output_directory=_SYNTHESIZED,
+        partial_build_spec=_PYTHON,
+        # The tests keep four cores busy, and take six gigabytes with the local AWS.
+        build_environment=codebuild.BuildEnvironment(compute_type=codebuild.ComputeType.MEDIUM),
+        timeout=cdk.Duration.minutes(60),
+        role_policy_statements=[] if chart is None else [_read(chart)],
+    )
+
+
+def review_step(
+    *,
+    source: pipelines.CodePipelineSource,
+    assembly: pipelines.CodeBuildStep,
+    config_path: str,
+    stage: cdk.Stage,
+) -> pipelines.CodeBuildStep:
+    """Return the step that compares an environment with what is deployed, and changes nothing.
+
+    It fails when a value changes that cannot change (docs/adr/0055).
+
+    Args:
+        source: The repository, which has the program.
+        assembly: What wrote the templates.
+        config_path: The pipeline's configuration file, from the root of the repository.
+        stage: The stacks of the environment, whose name it has.
+    """
+    environment = stage.stage_name
+    arguments = f"--config {shlex.quote(config_path)} --environment {environment}"
+    return pipelines.CodeBuildStep(
+        f"Review-{environment}",
+        input=source,
+        additional_inputs={_TO_REVIEW: assembly},
+        commands=[
+            "make setup",
+            f".venv/bin/python -m scripts.pipeline review {arguments} {_TO_REVIEW} {_REVIEW}",
+            f". {_REVIEW}/variables",
+        ],
+        primary_output_directory=_REVIEW,
+        partial_build_spec=_PYTHON,
+        timeout=cdk.Duration.minutes(30),
+        role_policy_statements=[
+            _assume("ReadEnvironment", _of_stacks(stage, lambda each: each.lookup_role))
+        ],
+    )
+
+
+def approval_step(
+    environment: str, *, review: pipelines.CodeBuildStep
+) -> pipelines.ManualApprovalStep:
+    """Return the step in which somebody reads a review, and approves or rejects.
+
+    Args:
+        environment: Name of the environment.
+        review: The step that compares it with what is deployed.
+    """
+    # CDK looks for variables in the comment alone, so the address is there too.
+    address = review.exported_variable("REVIEW_URL")
+    return pipelines.ManualApprovalStep(
+        f"Approve-{environment}",
+        comment=f"{review.exported_variable('REVIEW')} {address}",
+        review_url=address,
+    )
+
+
+def publish_with_cli(
+    delivery: pipelines.CodePipeline, *, stages: Sequence[cdk.Stage], cli_version: str
+) -> None:
+    """Upload the files of all environments by the CDK CLI, in place of `cdk-assets`.
+
+    The newest `cdk-assets` on npm refuses what this version of CDK writes (docs/adr/0055).
+
+    Args:
+        delivery: The pipeline, which is built.
+        stages: The stacks of each environment.
+        cli_version: Version of the CDK CLI.
+    """
+    stacks = " ".join(f"'{stage.stage_name}/*'" for stage in stages)
+    publish = f"cdk --app . publish-assets {stacks} --unstable publish-assets --no-notices"
+    spec = codebuild.BuildSpec.from_object(
+        {
+            "version": "0.2",
+            "phases": {
+                "install": {"commands": [f"npm install -g aws-cdk@{cli_version}"]},
+                "build": {"commands": [publish]},
+            },
+        }
+    )
+    builds = delivery.node.try_find_child("Assets")
+    for construct in [] if builds is None else builds.node.find_all():
+        if isinstance(construct, codebuild.CfnProject):
+            construct.add_property_override("Source.BuildSpec", spec.to_build_spec())
+        elif isinstance(construct, iam.Role):
+            roles = [_of_stacks(stage, lambda each: each.deploy_role_arn) for stage in stages]
+            # The CLI asks for the version of the bootstrap stack with it.
+            construct.add_to_policy(_assume("FindBootstrap", sorted({*chain(*roles)})))
+
+
+def _of_stacks(
+    stage: cdk.Stage, role: Callable[[cdk.DefaultStackSynthesizer], str | None]
+) -> list[str]:
+    """Return a role of `cdk bootstrap` for each stack of a stage, as CDK writes its ARN."""
+    stacks = (child for child in stage.node.children if isinstance(child, cdk.Stack))
+    found = (role(cast("cdk.DefaultStackSynthesizer", stack.synthesizer)) for stack in stacks)
+    return sorted({arn for arn in found if arn is not None})
+
+
+def _assume(sid: str, roles: Sequence[str]) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid=sid, actions=["sts:AssumeRole"], resources=[cdk.Fn.sub(arn) for arn in roles]
+    )
+
+
+def _read(chart: ChartArchiveConfig) -> iam.PolicyStatement:
+    archive = f"arn:{cdk.Aws.PARTITION}:s3:::{chart.bucket}/{chart.key}"
+    return iam.PolicyStatement(sid="ReadChart", actions=["s3:GetObject"], resources=[archive])

@@ -1,0 +1,203 @@
+"""The `pipeline` section: what CodePipeline deploys, from where, and to which environments."""
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from hyperpod_cdk.config.tags import Tags
+from hyperpod_cdk.schema.environments import AccountId, DeploymentName, Region
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.section import Listed, Section
+
+# https://docs.aws.amazon.com/codeconnections/latest/APIReference/API_GetConnection.html
+ConnectionArn = Annotated[
+    str,
+    Matching(
+        pattern=r"arn:aws[a-z-]*:(codeconnections|codestar-connections):[a-z0-9-]+:[0-9]{12}:"
+        r"connection/[0-9a-f-]{36}",
+        rule="must be the ARN of a connection, such as arn:aws:codeconnections:us-west-2:"
+        "111122223333:connection/01234567-89ab-cdef-0123-456789abcdef",
+    ),
+]
+# Groups of GitLab may be nested.
+RepositoryId = Annotated[
+    str,
+    Matching(
+        pattern=r"[\w.-]+(/[\w.-]+)+",
+        rule="must be owner/name, as the host of the repository shows it",
+    ),
+]
+BranchName = Annotated[
+    str, Matching(pattern=r"[\w./-]+", longest=255, rule="must be the name of a branch, as main")
+]
+# https://docs.aws.amazon.com/codecommit/latest/APIReference/API_RepositoryMetadata.html
+CodeCommitName = Annotated[
+    str, Matching(pattern=r"[\w.-]+", longest=100, rule="must be the name of a repository")
+]
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+BucketName = Annotated[
+    str,
+    Matching(pattern=r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", rule="must be the name of an S3 bucket"),
+]
+ObjectKey = Annotated[
+    str, Matching(pattern=r"[^/\s][^\s]*", longest=1024, rule="must be the key of an S3 object")
+]
+EmailAddress = Annotated[
+    str, Matching(pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+", rule="must be an e-mail address")
+]
+EnvironmentName = Annotated[
+    str,
+    Matching(
+        pattern=r"[a-z]([a-z0-9-]*[a-z0-9])?",
+        longest=20,
+        rule="must be 1 to 20 lower-case letters, digits and inner hyphens, with a letter first: "
+        "it names a stage of the pipeline",
+    ),
+]
+
+
+class ConnectionSourceConfig(Section):
+    """A repository on GitHub, GitLab or Bitbucket, through a connection of AWS CodeConnections."""
+
+    arn: ConnectionArn
+    """ARN of the connection, which you make and authorize in the console: docs/pipeline.md."""
+
+    repository: RepositoryId
+    """The repository: owner/name."""
+
+    branch: BranchName = "main"
+    """Each push to this branch starts the pipeline."""
+
+
+class CodeCommitSourceConfig(Section):
+    """A repository of AWS CodeCommit in the pipeline's account and region."""
+
+    repository: CodeCommitName
+    """Name of the repository."""
+
+    branch: BranchName = "main"
+    """Each push to this branch starts the pipeline."""
+
+
+class S3SourceConfig(Section):
+    """An archive of the repository in S3."""
+
+    bucket: BucketName
+    """Bucket, versioned, in the pipeline's account and region, that sends events to EventBridge."""
+
+    key: ObjectKey
+    """Key of a .zip file; each new version of it starts the pipeline."""
+
+
+class SourceConfig(Section):
+    """Where the repository is: one of these."""
+
+    connection: ConnectionSourceConfig | None = None
+    """GitHub, GitLab or Bitbucket."""
+
+    code_commit: CodeCommitSourceConfig | None = None
+    """AWS CodeCommit."""
+
+    s3: S3SourceConfig | None = None
+    """A .zip file in S3."""
+
+    @model_validator(mode="after")
+    def _check_only_one(self) -> Self:
+        kinds = list(type(self).model_fields)
+        given = [kind for kind in kinds if getattr(self, kind) is not None]
+        if len(given) != 1:
+            message = f"must have exactly one of {', '.join(kinds)}"
+            refuse([Finding(value=given, message=message)])
+        return self
+
+
+class ChartArchiveConfig(Section):
+    """A packaged chart of the HyperPod dependencies in S3."""
+
+    bucket: BucketName
+    """Bucket, which the pipeline's build may read."""
+
+    key: ObjectKey
+    """Key of the .tgz file that `make charts` wrote."""
+
+    sha256: Annotated[
+        str, Matching(pattern=r"[0-9a-f]{64}", rule="must be a SHA-256 digest: 64 hex digits")
+    ]
+    """SHA-256 digest of the file; a build with another file fails."""
+
+
+class EnvironmentConfig(Section):
+    """An account and a region, and what is deployed there."""
+
+    name: EnvironmentName
+    """Name of the pipeline's stage, such as dev."""
+
+    config: str
+    """Configuration file of the deployment, relative to the folder of this file."""
+
+    account: AccountId
+    """AWS account: 12 digits in quotes."""
+
+    region: Region | None = None
+    """AWS region. Default: that of the configuration file."""
+
+    approval: bool = False
+    """Whether somebody must approve each deployment, after reading what it changes. Default:
+    false."""
+
+    @field_validator("config")
+    @classmethod
+    def _place(cls, value: str, info: ValidationInfo) -> str:
+        return str(Path((info.context or {}).get("folder", ""), value))
+
+
+class PipelineConfig(Section):
+    """A pipeline that deploys every environment, one after the other, on each change."""
+
+    name: DeploymentName
+    """Name of the pipeline; its stack is `<name>-pipeline`."""
+
+    account: AccountId
+    """AWS account of the pipeline: 12 digits in quotes."""
+
+    region: Region
+    """AWS region of the pipeline."""
+
+    source: SourceConfig
+    """Where the repository is."""
+
+    environments: Annotated[Listed[EnvironmentConfig], Field(json_schema_extra={"minItems": 1})]
+    """What is deployed, in this order. A failure stops the pipeline before the next one."""
+
+    chart: ChartArchiveConfig | None = None
+    """Chart of the HyperPod dependencies. Default: each build packages the official one, as pinned
+    in charts/pins.yaml, from GitHub."""
+
+    notification_emails: Listed[EmailAddress] = ()
+    """Who gets an e-mail when an execution fails, or waits for approval. Each must confirm the
+    subscription once. Default: nobody."""
+
+    tags: Tags = Field(default_factory=dict)
+    """Tags for the resources of the pipeline itself. Default: none."""
+
+    @field_validator("environments")
+    @classmethod
+    def _check_names(cls, value: tuple[EnvironmentConfig, ...]) -> tuple[EnvironmentConfig, ...]:
+        if not value:
+            raise ValueError("must list at least one environment")
+        names = [environment.name for environment in value]
+        refuse(
+            Finding(path=(index, "name"), value=name, message="is taken by an environment above")
+            for index, name in enumerate(names)
+            if name in names[:index]
+        )
+        return value
+
+
+class PipelineFile(Section):
+    """A configuration file that describes a pipeline, and nothing else."""
+
+    pipeline: PipelineConfig
+    """The pipeline that deploys the environments."""

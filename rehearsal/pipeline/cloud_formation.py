@@ -1,0 +1,146 @@
+"""Runs what CodePipeline's action for CloudFormation does.
+
+https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference-CloudFormation.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.exceptions import ClientError, WaiterError
+
+from rehearsal.aws.clients import AwsClients
+from rehearsal.pipeline.definition import Action
+from scripts.stack_operations.display import Followed
+from scripts.stack_operations.operation import Operation
+from scripts.stack_operations.report import failure_lines
+
+_POLL = {"Delay": 0.2, "MaxAttempts": 3000}
+_NO_CHANGES = ("didn't contain changes", "No updates are to be performed")
+
+
+class StackFailedError(Exception):
+    """CloudFormation refused a change set, or failed to execute it; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackActions:
+    """CloudFormation in one account and region, as the role of the actions sees it.
+
+    Attributes:
+        session: Of the pipeline.
+        clients: Of the administrator of the environment's account.
+        endpoint: Address of the local AWS.
+        region: Region of the stacks.
+        bucket: Bucket that templates are read from.
+    """
+
+    session: boto3.Session
+    clients: AwsClients
+    endpoint: str
+    region: str
+    bucket: str
+
+    def run(self, action: Action, *, template: Path | None) -> None:
+        """Run an action.
+
+        Args:
+            action: It creates a change set, or executes one.
+            template: The template of a change set that is created.
+
+        Raises:
+            StackFailedError: CloudFormation refused it, or it failed.
+        """
+        clients = self._clients(action.role)
+        match action.configuration["ActionMode"]:
+            case "CHANGE_SET_REPLACE" if template is not None:
+                self._replace(action, clients=clients, template=template)
+            case "CHANGE_SET_EXECUTE":
+                self._execute(action, clients=clients)
+            case mode:
+                raise StackFailedError(f"{action.name}: cannot be rehearsed: {mode}")
+
+    def _clients(self, role: str) -> AwsClients:
+        sts = self.session.client("sts", endpoint_url=self.endpoint, region_name=self.region)
+        made = sts.assume_role(RoleArn=role, RoleSessionName="pipeline")["Credentials"]
+        # Typed by its name's literal, which a variable is not.
+        make: Callable[..., Any] = boto3.client
+
+        def client(service: str) -> Any:  # noqa: ANN401 - a client's type depends on the name
+            return make(
+                service,
+                endpoint_url=self.endpoint,
+                region_name=self.region,
+                aws_access_key_id=made["AccessKeyId"],
+                aws_secret_access_key=made["SecretAccessKey"],
+                aws_session_token=made["SessionToken"],
+            )
+
+        return client
+
+    def _replace(self, action: Action, *, clients: AwsClients, template: Path) -> None:
+        """Create a change set in place of one of its name; parameters get their defaults.
+
+        The action sends those of `ParameterOverrides` and of a template configuration alone
+        (https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1789).
+        """
+        client, settings = clients("cloudformation"), action.configuration
+        stack, name = settings["StackName"], settings["ChangeSetName"]
+        # The local CloudFormation reads buckets of its own account alone.
+        self.clients("s3").upload_file(str(template), self.bucket, template.name)
+        url = f"{self.endpoint}/{self.bucket}/{template.name}"
+        with suppress(client.exceptions.ChangeSetNotFoundException, ClientError):
+            client.delete_change_set(StackName=stack, ChangeSetName=name)
+        try:
+            client.create_change_set(
+                StackName=stack,
+                ChangeSetName=name,
+                ChangeSetType="UPDATE" if _exists(client, stack) else "CREATE",
+                TemplateURL=url,
+                Capabilities=settings["Capabilities"].split(","),
+                RoleARN=settings["RoleArn"],
+            )
+            client.get_waiter("change_set_create_complete").wait(
+                StackName=stack, ChangeSetName=name, WaiterConfig=_POLL
+            )
+        except ClientError as error:
+            raise StackFailedError(f"{stack}: {error.response['Error']['Message']}") from None
+        except WaiterError:
+            found = client.describe_change_set(StackName=stack, ChangeSetName=name)
+            reason = found.get("StatusReason", found["Status"])
+            if not any(text in reason for text in _NO_CHANGES):
+                raise StackFailedError(f"{stack}: {reason}") from None
+
+    def _execute(self, action: Action, *, clients: AwsClients) -> None:
+        client, settings = clients("cloudformation"), action.configuration
+        stack, name = settings["StackName"], settings["ChangeSetName"]
+        found = client.describe_change_set(StackName=stack, ChangeSetName=name)
+        if found["ExecutionStatus"] != "AVAILABLE":  # it has no changes, which is no failure
+            return
+        creates = not _exists(client, stack)
+        operation = Operation(client=client, stacks=[Followed(name=stack, size=0)])
+        operation.begin()
+        client.execute_change_set(StackName=stack, ChangeSetName=name)
+        waiter = client.get_waiter("stack_create_complete" if creates else "stack_update_complete")
+        try:
+            waiter.wait(StackName=stack, WaiterConfig=_POLL)
+        except WaiterError as error:
+            operation.read()
+            again = f"retry {action.name}"
+            reasons = failure_lines(
+                operation.events_with_nested(), region=self.region, again=again, paths={}
+            )
+            raise StackFailedError("\n".join(reasons) or f"{stack}: {error}") from None
+
+
+def _exists(client: Any, stack: str) -> bool:  # noqa: ANN401 - a client
+    try:
+        (found,) = client.describe_stacks(StackName=stack)["Stacks"]
+    except ClientError:
+        return False
+    return bool(found["StackStatus"] != "REVIEW_IN_PROGRESS")

@@ -1,0 +1,171 @@
+"""What the template of a pipeline's stack says: stages, actions, builds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_PIPELINE, _PROJECT = "AWS::CodePipeline::Pipeline", "AWS::CodeBuild::Project"
+_PHASES = ("install", "pre_build", "build")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Action:
+    """An action of a pipeline.
+
+    Attributes:
+        name: Its name.
+        provider: What runs it: CodeBuild, CloudFormation, Manual, or where the source is.
+        category: Source, Build, Deploy or Approval.
+        configuration: Its settings.
+        inputs: Names of the artifacts that it gets.
+        outputs: Names of the artifacts that it makes.
+        role: ARN of the role that it is run with; empty for a role of the pipeline's own stack.
+        region: Where it runs; empty for the pipeline's region.
+        namespace: Of the variables that it exports.
+        run_order: Actions of one number run side by side.
+    """
+
+    name: str
+    provider: str
+    category: str
+    configuration: Mapping[str, str]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    role: str
+    region: str
+    namespace: str
+    run_order: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StageDefinition:
+    """A stage of a pipeline.
+
+    Attributes:
+        name: Its name.
+        actions: Its actions.
+    """
+
+    name: str
+    actions: Sequence[Action]
+
+    def in_order(self) -> Iterator[list[Action]]:
+        """Yield the actions that run side by side, in the order of their numbers."""
+        for number in sorted({action.run_order for action in self.actions}):
+            yield [action for action in self.actions if action.run_order == number]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BuildSpec:
+    """What a build runs.
+
+    Attributes:
+        commands: Its commands, in order; one shell runs them all.
+        exported: Names of the variables that later actions may use.
+        output: Folder that becomes its artifact; empty for none.
+    """
+
+    commands: Sequence[str]
+    exported: Sequence[str]
+    output: str
+
+
+class PipelineDefinition:
+    """The pipeline in a template.
+
+    Args:
+        path: The template, in its cloud assembly.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._text = path.read_text("utf-8")
+        self._resources: Mapping[str, Any] = json.loads(self._text)["Resources"]
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two templates are the same."""
+        return isinstance(other, PipelineDefinition) and self._text == other._text
+
+    def __hash__(self) -> int:
+        """Return what equal templates have in common."""
+        return hash(self._text)
+
+    @property
+    def stages(self) -> list[StageDefinition]:
+        """The stages, in order."""
+        (pipeline,) = (each for each in self._resources.values() if each["Type"] == _PIPELINE)
+        return [
+            StageDefinition(
+                name=stage["Name"], actions=[_action(action) for action in stage["Actions"]]
+            )
+            for stage in pipeline["Properties"]["Stages"]
+        ]
+
+    def build_spec(self, project: str, *, source: Path) -> BuildSpec:
+        """Return what a project runs.
+
+        Args:
+            project: Its logical ID.
+            source: The artifact that it gets first, which may hold its build specification.
+        """
+        resource = self._resources[project]
+        assert resource["Type"] == _PROJECT  # noqa: S101 - CDK refers to nothing else
+        written = resource["Properties"]["Source"]["BuildSpec"]
+        text = written if written.startswith("{") else (source / written).read_text("utf-8")
+        spec = yaml.safe_load(text)
+        commands = [
+            command
+            for phase in _PHASES
+            for command in spec["phases"].get(phase, {}).get("commands", [])
+        ]
+        return BuildSpec(
+            commands=commands,
+            exported=spec.get("env", {}).get("exported-variables", []),
+            output=spec.get("artifacts", {}).get("base-directory", ""),
+        )
+
+
+def _action(action: Mapping[str, Any]) -> Action:
+    return Action(
+        name=action["Name"],
+        provider=action["ActionTypeId"]["Provider"],
+        category=action["ActionTypeId"]["Category"],
+        configuration={key: _text(value) for key, value in action["Configuration"].items()},
+        inputs=[artifact["Name"] for artifact in action.get("InputArtifacts", [])],
+        outputs=[artifact["Name"] for artifact in action.get("OutputArtifacts", [])],
+        role=_text(action.get("RoleArn", "")),
+        region=action.get("Region", ""),
+        namespace=action.get("Namespace", ""),
+        run_order=action["RunOrder"],
+    )
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON of a template
+    """Return a value as CloudFormation would; a reference to a resource is its logical ID."""
+    match value:
+        case {"Ref": "AWS::Partition"}:
+            return "aws"
+        case {"Ref": str(name)}:
+            return name
+        case {"Fn::GetAtt": _}:
+            return ""
+        case {"Fn::Join": [separator, parts]}:
+            return str(separator).join(_text(part) for part in parts)
+        case _:
+            return str(value)
+
+
+def with_variables(text: str, variables: Mapping[str, str]) -> str:
+    """Return a text with the values of the variables that actions before exported.
+
+    Args:
+        text: Such as `#{dev@Review-dev.REVIEW}`.
+        variables: Values by namespace and name, with a dot between.
+    """
+    return re.sub(r"#\{([^}]+)\}", lambda found: variables[found[1]], text)

@@ -1,0 +1,84 @@
+"""`python -m scripts.pipeline check|review`."""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import boto3
+from botocore.exceptions import ProfileNotFound
+
+from hyperpod_cdk import ConfigError, load_file
+from scripts.account import AccountError, caller_in, refuse_unless_bootstrapped
+from scripts.command_line import REFUSED
+from scripts.pipeline.cdk_diff import DiffError
+from scripts.pipeline.connection import refuse_pending_connection
+from scripts.pipeline.deployed import UnreadableError
+from scripts.pipeline.review import RefusedError, review, write_review
+
+_FAILED = 1
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; return 2 for what is refused, 1 when the CDK CLI fails."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.pipeline", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="whether the pipeline can be created")
+    check.add_argument("--config", type=Path, required=True)
+    reviewer = commands.add_parser("review", help="compare an environment with what is deployed")
+    reviewer.add_argument("--config", type=Path, required=True)
+    reviewer.add_argument("--environment", required=True)
+    reviewer.add_argument("assembly", type=Path)
+    reviewer.add_argument("output", type=Path)
+    arguments = parser.parse_args(argv)
+    try:
+        return _check(arguments) if arguments.command == "check" else _review(arguments)
+    except ProfileNotFound as error:
+        print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
+    except DiffError as error:
+        print(error, file=sys.stderr)
+        return _FAILED
+    except (AccountError, ConfigError, RefusedError, UnreadableError) as error:
+        print(error, file=sys.stderr)
+    return REFUSED
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    loaded = load_file(arguments.config)
+    pipeline = loaded.pipeline
+    if pipeline is None:
+        raise ConfigError([f"{arguments.config}: describes no pipeline; `make deploy` deploys it"])
+    session = boto3.Session()
+    caller = caller_in(pipeline.region, session=session)
+    place = caller.environment
+    if place.account != pipeline.account:
+        raise AccountError(
+            f"{arguments.config}: pipeline.account: {pipeline.account!r} is not the account of "
+            f"your credentials, {place.account}; use others, or correct it"
+        )
+    for region in loaded.regions:
+        refuse_unless_bootstrapped(
+            replace(place, region=region), session=session, config_path=arguments.config
+        )
+    connection = pipeline.source.connection
+    if connection is not None:
+        refuse_pending_connection(connection.arn, session=session, region=pipeline.region)
+    print(f"Account {place.account}, region {place.region}, as {caller.arn}")
+    return 0
+
+
+def _review(arguments: argparse.Namespace) -> int:
+    judged, differences = review(
+        load_file(arguments.config),
+        environment=arguments.environment,
+        assembly=arguments.assembly,
+        session=boto3.Session(),
+    )
+    write_review(judged, differences=differences, folder=arguments.output)
+    print(differences)
+    print(judged)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""What of an environment is deployed, read with the role that `cdk bootstrap` made for that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk.schema.errors import one_line
+from scripts.pipeline.stage import StageStack
+
+# There is such a stack once a change set would create it, and nothing in it.
+_EMPTY = "REVIEW_IN_PROGRESS"
+
+
+class UnreadableError(Exception):
+    """An environment cannot be read; one line that says what to do."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeployedStack:
+    """A stack that exists.
+
+    Attributes:
+        status: Its status.
+        parameters: Values of its parameters.
+        template: Its template.
+        is_protected: Whether its deletion is refused.
+    """
+
+    status: str
+    template: Mapping[str, Any]
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    is_protected: bool = False
+
+
+def reader(stack: StageStack, *, session: boto3.Session) -> boto3.Session:
+    """Return a session that may read the account and region of a stack.
+
+    Args:
+        stack: The stack.
+        session: Who asks for it.
+
+    Raises:
+        UnreadableError: The role cannot be assumed.
+    """
+    sts = session.client("sts", region_name=stack.region)
+    place = f"{stack.account}/{stack.region}"
+    try:
+        caller = sts.get_caller_identity()["Account"]
+        made = sts.assume_role(RoleArn=stack.lookup_role, RoleSessionName="pipeline-review")
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "AccessDenied":
+            raise UnreadableError(f"{place}: {one_line(error)}") from None
+        raise UnreadableError(
+            f"{place}: role {stack.lookup_role} cannot be assumed: bootstrap the account and "
+            f"region for the pipeline's account, with CONFIG of this environment: make bootstrap "
+            f"TRUST={caller} POLICIES=..."
+        ) from None
+    except BotoCoreError as error:
+        raise UnreadableError(f"{place}: {one_line(error)}") from None
+    key = made["Credentials"]
+    return boto3.Session(
+        aws_access_key_id=key["AccessKeyId"],
+        aws_secret_access_key=key["SecretAccessKey"],
+        aws_session_token=key["SessionToken"],
+        region_name=stack.region,
+    )
+
+
+def deployed(stack: StageStack, *, session: boto3.Session) -> DeployedStack | None:
+    """Return what is deployed of a stack; None when nothing is.
+
+    Args:
+        stack: The stack.
+        session: Who may read it.
+
+    Raises:
+        UnreadableError: CloudFormation does not answer.
+    """
+    cloudformation = session.client("cloudformation", region_name=stack.region)
+    try:
+        (found,) = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
+        if found["StackStatus"] == _EMPTY:
+            return None
+        body = cloudformation.get_template(StackName=stack.name)["TemplateBody"]
+    except ClientError as error:
+        if "does not exist" in error.response["Error"]["Message"]:
+            return None
+        raise UnreadableError(f"{stack.name}: {one_line(error)}") from None
+    except BotoCoreError as error:
+        raise UnreadableError(f"{stack.name}: {one_line(error)}") from None
+    return DeployedStack(
+        status=found["StackStatus"],
+        # botocore parses a template in JSON, and types it as the text.
+        template=cast("Mapping[str, Any]", body),
+        parameters={
+            parameter["ParameterKey"]: parameter["ParameterValue"]
+            for parameter in found.get("Parameters", [])
+        },
+        is_protected=found.get("EnableTerminationProtection", False),
+    )

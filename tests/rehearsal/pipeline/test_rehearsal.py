@@ -1,0 +1,88 @@
+"""A pipeline from its first push to a mistake that it stops, as its users would see it."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk import load_file
+from rehearsal.chart_choice import choose_chart
+from rehearsal.pipeline import PipelineRehearsal, UnplayableError
+from rehearsal.pipeline.places import start_places
+from rehearsal.pipeline.repository import Repository
+from rehearsal.progress import Progress
+from tests.support.configs import CONFIG_FOLDER
+
+EXAMPLE = CONFIG_FOLDER / "pipeline" / "pipeline.yaml"
+
+
+def rehearsal(path: Path, directory: Path) -> PipelineRehearsal:
+    loaded = load_file(path)
+    return PipelineRehearsal(
+        loaded=loaded,
+        config_path=path,
+        chart=choose_chart(loaded.deployments[0].config),
+        work_directory=directory / "work",
+        checks=False,
+        progress=Progress(),
+    )
+
+
+@pytest.mark.slow(seconds=60)
+def test_pushes_are_deployed_and_mistakes_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checks = rehearsal(EXAMPLE, tmp_path).run()
+
+    assert [check.check for check in checks if not check.ok] == []
+    assert [check.check for check in checks] == [
+        "the first push is deployed to all environments",
+        "whoever approves reads what changes",
+        "dev: all of it works",
+        "prod: all of it works",
+        "a changed configuration is deployed to all environments",
+        "a mistake stops in Build and is named",
+        "it does not reach prod",
+        "a mistake stops in dev and is named",
+        "it does not reach prod",
+    ]
+    said = capsys.readouterr().out
+    assert "Left out, as asked for: .ci/run in builds, and their set-up of tools" in said
+    assert "left out, as the local AWS has no CodePipeline: cdk deploy of the pipeline" in said
+    assert (
+        "Approve-prod: approved, having read: prod: creates ml-prod-platform, ml-prod-storage, "
+        "ml-prod-addons, ml-prod-hyperpod. PERMISSIONS BROADEN. https://" in said
+    )
+    # A node more broadens nothing, and replaces nothing.
+    assert (
+        "having read: prod: changes ml-prod-hyperpod. Without termination protection: "
+        "ml-prod-storage. https://" in said
+    )
+    assert "cluster.name: 'ml-dev-cluster-2' cannot be changed once it is deployed" in said
+    review = tmp_path / "work" / "execution-1" / "Review-prod" / "build" / "review" / "diff.txt"
+    assert "[+] AWS::EC2::VPC" in review.read_text("utf-8")
+
+
+def test_what_describes_no_pipeline_is_refused(tmp_path: Path) -> None:
+    path = CONFIG_FOLDER / "default.yaml"
+    with pytest.raises(UnplayableError, match="no pipeline"):
+        rehearsal(path, tmp_path).run()
+
+
+def test_two_environments_in_one_region_are_refused(tmp_path: Path) -> None:
+    loaded = load_file(EXAMPLE)
+    dev, _ = loaded.deployments
+    with (
+        pytest.raises(UnplayableError, match="Two environments are in us-west-2"),
+        ExitStack() as (started),
+    ):
+        start_places(replace(loaded, deployments=[dev, dev]), directory=tmp_path, started=started)
+
+
+def test_what_git_refuses_is_one_line(tmp_path: Path) -> None:
+    repository = Repository(path=tmp_path / "none", chart=tmp_path, shares_tools=True)
+    tmp_path.joinpath("none").mkdir()
+    with pytest.raises(UnplayableError, match=r"^git reset in .*: fatal: ") as refused:
+        repository.revert()
+    assert "\n" not in str(refused.value)

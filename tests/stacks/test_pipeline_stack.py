@@ -1,0 +1,315 @@
+"""The pipeline's template: what it runs, in which order, with which rights."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+import yaml
+from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from hyperpod_cdk import ConfigError, PipelineFile, load_file
+from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from rehearsal.pipeline.definition import PipelineDefinition
+from stacks.deployment import add_pipeline
+from stacks.pipeline_stack import PipelineStack
+from tests.support.assembly import Assembly, merged, new_app, synthesized
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tests.support.linter import findings
+
+EXAMPLE = CONFIG_FOLDER / "pipeline" / "pipeline.yaml"
+CDK_CLI = json.loads((REPOSITORY / "package.json").read_text())["devDependencies"]["aws-cdk"]
+CHART = {"bucket": "charts", "key": "hyperpod.tgz", "sha256": "0" * 64}
+ASSET_HASH = re.compile(r"\b[0-9a-f]{64}\b")
+# Other sources, another chart, one region, nobody to tell.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "s3": {
+        "source": {"connection": None, "s3": {"bucket": "sources", "key": "hyperpod.zip"}},
+        "chart": CHART,
+        "tags": {"team": "platform"},
+    },
+    "code-commit": {
+        "source": {"connection": None, "code_commit": {"repository": "hyperpod"}},
+        "notification_emails": [],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def assembly(tmp_path_factory: pytest.TempPathFactory, chart: Path) -> Assembly:
+    app = new_app(tmp_path_factory.mktemp("pipeline"))
+    charts = [read_hyperpod_chart(chart)] * 2
+    add_pipeline(app, loaded=load_file(EXAMPLE), path=EXAMPLE, charts=charts)
+    return _checked(app)
+
+
+def _checked(app: cdk.App) -> Assembly:
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app), NIST80053R5Checks(app))
+    try:
+        app.synth()
+    except RuntimeError as error:
+        if "ValidationFailed" not in str(error):
+            raise
+    return Assembly(Path(app.outdir))
+
+
+def variant(name: str, *, directory: Path) -> Assembly:
+    """Return a pipeline for a stack of one resource."""
+    example = yaml.safe_load(EXAMPLE.read_text("utf-8"))
+    changed = merged(example, {"pipeline": VARIANTS[name]})
+    pipeline = PipelineFile.model_validate(changed).pipeline
+    app = new_app(directory)
+    place = cdk.Environment(account=pipeline.account, region=pipeline.region)
+    stages = []
+    for environment in pipeline.environments:
+        stage = cdk.Stage(app, environment.name, env=place)
+        cdk.CfnWaitConditionHandle(cdk.Stack(stage, "Stack"), "Nothing")
+        stages.append(stage)
+    PipelineStack(
+        app,
+        "ml-pipeline",
+        pipeline=pipeline,
+        config_path="config/mine.yaml",
+        stages=stages,
+        env=place,
+    )
+    return _checked(app)
+
+
+def definition(assembly: Assembly) -> PipelineDefinition:
+    return PipelineDefinition(assembly.directory / "ml-pipeline.template.json")
+
+
+def resources(assembly: Assembly, kind: str) -> list[dict[str, Any]]:
+    template = assembly.templates()["ml-pipeline"]
+    return [
+        resource["Properties"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == kind
+    ]
+
+
+def commands(assembly: Assembly, action: str) -> list[str]:
+    """Return what the build of an action runs."""
+    found = definition(assembly)
+    (project,) = (
+        each.configuration["ProjectName"]
+        for stage in found.stages
+        for each in stage.actions
+        if each.name == action
+    )
+    return list(found.build_spec(project, source=assembly.directory).commands)
+
+
+def statements(assembly: Assembly, project: str) -> Iterator[dict[str, Any]]:
+    """Yield what the role of a build may do."""
+    for policy in resources(assembly, "AWS::IAM::Policy"):
+        if project in policy["Roles"][0]["Ref"]:
+            yield from policy["PolicyDocument"]["Statement"]
+
+
+def test_it_is_as_reviewed(assembly: Assembly, snapshot: SnapshotAssertion) -> None:
+    text = ASSET_HASH.sub("<hash>", assembly.texts()["ml-pipeline"])
+    assert json.loads(text) == snapshot(extension_class=JSONSnapshotExtension)
+
+
+def test_executions_wait_for_each_other(assembly: Assembly) -> None:
+    (pipeline,) = resources(assembly, "AWS::CodePipeline::Pipeline")
+
+    assert (pipeline["PipelineType"], pipeline["ExecutionMode"]) == ("V2", "QUEUED")
+
+
+def test_the_platform_goes_first_then_all_else_side_by_side(assembly: Assembly) -> None:
+    prod = definition(assembly).stages[-1]
+
+    assert prod.name == "prod"
+    assert [[action.name for action in actions] for actions in prod.in_order()] == [
+        ["Review-prod"],
+        ["Approve-prod"],
+        ["ml-prod-platform.Prepare"],
+        ["ml-prod-platform.Deploy"],
+        ["ml-prod-addons.Prepare", "ml-prod-hyperpod.Prepare", "ml-prod-storage.Prepare"],
+        ["ml-prod-addons.Deploy", "ml-prod-hyperpod.Deploy", "ml-prod-storage.Deploy"],
+    ]
+
+
+def test_environments_follow_each_other_and_only_some_wait_for_approval(
+    assembly: Assembly,
+) -> None:
+    stages = definition(assembly).stages
+
+    assert [stage.name for stage in stages] == [
+        "Source",
+        "Build",
+        "UpdatePipeline",
+        "Assets",
+        "dev",
+        "prod",
+    ]
+    manual = [
+        action.name for stage in stages for action in stage.actions if action.provider == "Manual"
+    ]
+    assert manual == ["Approve-prod"]
+
+
+def test_the_approval_shows_what_the_review_found(assembly: Assembly) -> None:
+    prod = definition(assembly).stages[-1]
+    review, approval = prod.actions[:2]
+
+    assert review.namespace in approval.configuration["CustomData"]
+    assert approval.configuration["CustomData"].startswith("#{prod@Review-prod.REVIEW} ")
+    assert approval.configuration["ExternalEntityLink"] == "#{prod@Review-prod.REVIEW_URL}"
+
+
+def test_a_build_runs_what_every_change_must_pass(assembly: Assembly) -> None:
+    assert (REPOSITORY / ".ci" / "run").is_file()
+    assert commands(assembly, "Synth") == [
+        ".ci/run",
+        "make chart synth CONFIG=config/pipeline/pipeline.yaml TEMPLATES=cdk.out/assembly",
+    ]
+
+
+def test_tools_are_pinned_where_the_project_pins_them(assembly: Assembly) -> None:
+    installed = [
+        command
+        for action in ("SelfMutate", "FileAssets")
+        for command in commands(assembly, action)
+        if "npm install" in command
+    ]
+
+    assert installed == [f"npm install -g aws-cdk@{CDK_CLI}"] * 2
+
+
+def test_what_was_pushed_runs_without_rights_on_environments(assembly: Assembly) -> None:
+    assumed = [s for s in statements(assembly, "BuildSynth") if s["Action"] == "sts:AssumeRole"]
+
+    assert list(statements(assembly, "BuildSynth"))
+    assert assumed == []
+
+
+def test_a_review_may_read_its_environment_and_nothing_else(assembly: Assembly) -> None:
+    (assumed,) = (s for s in statements(assembly, "Reviewprod") if s["Action"] == "sts:AssumeRole")
+
+    assert "role/cdk-hnb659fds-lookup-role-444455556666-us-east-1" in json.dumps(assumed)
+    assert "deploy-role" not in json.dumps(assumed)
+
+
+def test_files_are_uploaded_with_the_roles_of_their_environments(assembly: Assembly) -> None:
+    assumed = json.dumps(
+        [s for s in statements(assembly, "AssetsFileRole") if s["Action"] == "sts:AssumeRole"]
+    )
+
+    for place in ("111122223333-us-west-2", "444455556666-us-east-1"):
+        # The CDK CLI asks with the second for the version of the bootstrap stack.
+        for kind in ("file-publishing", "deploy"):
+            assert f"cdk-hnb659fds-{kind}-role-{place}" in assumed
+
+
+def test_artifacts_are_encrypted_expire_and_their_key_is_rotated(assembly: Assembly) -> None:
+    (bucket,) = resources(assembly, "AWS::S3::Bucket")
+    (key,) = resources(assembly, "AWS::KMS::Key")
+
+    assert bucket["LifecycleConfiguration"]["Rules"][0]["ExpirationInDays"] == 90
+    assert bucket["BucketEncryption"]
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert key["EnableKeyRotation"] is True
+
+
+def test_buckets_of_other_regions_are_no_less(assembly: Assembly) -> None:
+    (name,) = (each for each in assembly.templates() if each.startswith("cross-region"))
+    template = assembly.templates()[name]["Resources"].values()
+    found = {resource["Type"]: resource["Properties"] for resource in template}
+
+    assert found["AWS::S3::Bucket"]["LifecycleConfiguration"]["Rules"]
+    assert found["AWS::KMS::Key"]["EnableKeyRotation"] is True
+
+
+def test_failures_and_waiting_approvals_are_told(assembly: Assembly) -> None:
+    (rule,) = resources(assembly, "AWS::CodeStarNotifications::NotificationRule")
+    (subscription,) = resources(assembly, "AWS::SNS::Subscription")
+
+    assert rule["EventTypeIds"] == [
+        "codepipeline-pipeline-pipeline-execution-failed",
+        "codepipeline-pipeline-manual-approval-needed",
+    ]
+    assert subscription["Endpoint"] == "ml-platform@example.com"
+
+
+def test_logs_of_builds_expire(assembly: Assembly) -> None:
+    (group,) = resources(assembly, "AWS::Logs::LogGroup")
+    projects = resources(assembly, "AWS::CodeBuild::Project")
+
+    assert group["RetentionInDays"] == 90
+    assert all(project["LogsConfig"]["CloudWatchLogs"]["GroupName"] for project in projects)
+
+
+def test_nothing_is_looked_up(assembly: Assembly) -> None:
+    for environment in ("dev", "prod"):
+        manifest = assembly.directory / f"assembly-{environment}" / "manifest.json"
+        assert "missing" not in json.loads(manifest.read_text("utf-8"))
+
+
+def test_a_pipeline_takes_over_what_was_deployed_without_it(
+    assembly: Assembly, chart: Path, tmp_path: Path
+) -> None:
+    config = load_file(EXAMPLE).deployments[1].config
+    alone = synthesized(config, chart=chart, directory=tmp_path, validate=False).templates()
+    folder = assembly.directory / "assembly-prod"
+    artifacts = json.loads((folder / "manifest.json").read_text("utf-8"))["artifacts"].values()
+    stacks = {
+        artifact["properties"]["stackName"]: json.loads(
+            (folder / artifact["properties"]["templateFile"]).read_text("utf-8")
+        )
+        for artifact in artifacts
+        if artifact["type"] == "aws:cloudformation:stack"
+    }
+
+    assert stacks.keys() == alone.keys()
+    for name, template in alone.items():
+        for section in ("Resources", "Outputs", "Parameters", "Rules"):
+            assert stacks[name].get(section, {}).keys() == template.get(section, {}).keys(), name
+
+
+def test_nothing_is_found_by_cdk_nag_or_cfn_lint(assembly: Assembly) -> None:
+    assert assembly.nag_findings() == []
+    for name, text in assembly.texts().items():
+        region = "us-west-2" if name == "ml-pipeline" else "us-east-1"
+        assert findings(text, region=region) == (), name
+
+
+def test_an_archive_in_s3_starts_the_pipeline_and_gets_a_history(tmp_path: Path) -> None:
+    found = variant("s3", directory=tmp_path)
+
+    (rule,) = resources(found, "AWS::Events::Rule")
+    assert rule["EventPattern"]["detail"]["object"] == {"key": ["hyperpod.zip"]}
+    assert commands(found, "Synth")[:2] == ["git init --quiet", "git add --all"]
+    read = [s for s in statements(found, "BuildSynth") if s.get("Sid") == "ReadChart"]
+    assert ":s3:::charts/hyperpod.tgz" in json.dumps(read)
+    (bucket,) = resources(found, "AWS::S3::Bucket")
+    assert {"Key": "team", "Value": "platform"} in bucket["Tags"]
+    assert found.nag_findings() == []
+    assert findings(found.texts()["ml-pipeline"], region="us-west-2") == ()
+
+
+def test_code_commit_is_a_source_and_nobody_needs_to_be_told(tmp_path: Path) -> None:
+    found = variant("code-commit", directory=tmp_path)
+
+    (source,) = definition(found).stages[0].actions
+    assert source.provider == "CodeCommit"
+    assert resources(found, "AWS::SNS::Subscription") == []
+    assert found.nag_findings() == []
+    assert findings(found.texts()["ml-pipeline"], region="us-west-2") == ()
+
+
+def test_a_configuration_outside_the_repository_is_refused(tmp_path: Path, chart: Path) -> None:
+    shutil.copytree(EXAMPLE.parent, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "pipeline.yaml"
+    charts = [read_hyperpod_chart(chart)] * 2
+    with pytest.raises(ConfigError, match=r"must be in .*: the pipeline's builds read it"):
+        add_pipeline(new_app(tmp_path), loaded=load_file(path), path=path, charts=charts)
