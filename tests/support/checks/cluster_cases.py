@@ -23,7 +23,7 @@ from tests.support.checks.cases import (
 )
 
 _GROUPS = "cluster.instance_groups"
-_NATIVE = {"resource": "native"}
+_NATIVE: dict[str, Any] = {"resource": "native"}
 
 
 def _labelled(*keys: str) -> ClusterConfig:
