@@ -29,7 +29,13 @@ def _native(document: dict[str, Any]) -> None:
     cluster["resource"] = "native"
 
 
-def _native_and_grown(document: dict[str, Any]) -> None:
+def _with_another_group(document: dict[str, Any]) -> None:
+    _native(document)
+    groups = document["cluster"]["instance_groups"]
+    groups.append({**groups[-1], "name": "another-group"})
+
+
+def _grown(document: dict[str, Any]) -> None:
     _native(document)
     document["cluster"]["instance_groups"][-1]["instance_count"] += 2
 
@@ -57,7 +63,7 @@ def _has_the_type(stage: Stage) -> Check:
 
 
 def _native_resource(stage: Stage) -> Iterator[Check]:
-    stage.change(_native)
+    stage.change(_with_another_group)
     stage.environment.hyperpod.faults = Faults(create_failure="The cluster could not be created.")
     yield is_refused(stage.deploy(), matching=r"The cluster could not be created\.")
     yield cluster_is(stage, "gone")
@@ -66,8 +72,8 @@ def _native_resource(stage: Stage) -> Iterator[Check]:
     yield succeeds("it is deployed again", stage.deploy())
     yield _has_the_type(stage)
     yield all_nodes_run(stage)
-    stage.change(_native_and_grown)
-    yield succeeds("the last group grows by two nodes", stage.deploy())
+    stage.change(_grown)
+    yield succeeds("one group grows by two nodes, another goes", stage.deploy())
     yield has_status(stage, "hyperpod", "UPDATE_COMPLETE")
     yield all_nodes_run(stage)
 

@@ -21,6 +21,8 @@ _PAUSE_SECONDS = 0.1
 # The schema's 12 hours, as much shorter as the provisioner's hour is here.
 _LONGEST_SECONDS = 860.0
 _GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
+# A parameter's number is a text; CloudFormation converts it as the schema says.
+_NUMBERS = ("InstanceCount", "MinInstanceCount", "ThreadsPerCore", "VolumeSizeInGB")
 # UpdateCluster's input in botocore's model; Tags have operations of their own.
 _NOT_UPDATED = ("NodeProvisioningMode", "Tags", "VpcConfig")
 # A change of the image alone is UpdateClusterSoftware's, which the update handler may call.
@@ -54,6 +56,7 @@ class _Handlers:
 
     def create(self, properties: Properties) -> Created:
         """Create a cluster; one that fails is deleted, as by the rollback of its stack."""
+        properties = _converted(properties)
         given = [{"Key": key, "Value": value} for key, value in sorted(_tags(properties).items())]
         request = {**properties, "Tags": given} if given else _without_tags(properties)
         arn = self._call("CreateCluster", request)["ClusterArn"]
@@ -66,6 +69,7 @@ class _Handlers:
 
     def update(self, arn: str, old: Properties, new: Properties) -> Created:
         """Make only the calls that the change takes."""
+        old, new = _converted(old), _converted(new)
         self._tag(arn, old, new)
         request = {name: value for name, value in new.items() if name not in _NOT_UPDATED}
         if request != {name: value for name, value in old.items() if name not in _NOT_UPDATED}:
@@ -162,6 +166,18 @@ def _failed(code: str, message: str) -> Refused:
         f'Resource handler returned message: "{message}" (RequestToken: {uuid.uuid4()}, '
         f"HandlerErrorCode: {code})"
     )
+
+
+def _converted(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    match value:
+        case Mapping():
+            return {
+                name: int(item) if name in _NUMBERS else _converted(item)
+                for name, item in value.items()
+            }
+        case list():
+            return [_converted(item) for item in value]
+    return value
 
 
 def _tags(properties: Properties) -> dict[str, str]:
