@@ -27,7 +27,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        account addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
+        account deployable addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
 
@@ -78,11 +78,11 @@ synth: setup layout ## Write the CloudFormation templates into a folder of cdk.o
 templates: setup layout chart ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
 	@python -m scripts.templates --config '$(CONFIG)'
 
-diff: account chart ## Show what a deployment would change, including IAM permissions: CONFIG=
+diff: deployable chart ## Show what a deployment would change, including IAM permissions: CONFIG=
 	@$(CDK) diff
 
 # EXPRESS=1 waits for less (docs/express.md).
-deploy: account chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
+deploy: deployable chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
 	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
 
@@ -215,6 +215,10 @@ chart: setup layout
 
 account: setup layout
 	@python -m scripts.account --config '$(CONFIG)'
+
+# And refuses what EKS would refuse in the middle of a deployment.
+deployable: setup layout
+	@python -m scripts.account --config '$(CONFIG)' --for-deployment
 
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
 deletion-check: setup layout

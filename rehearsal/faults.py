@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from urllib.error import URLError
 
 from hyperpod_cdk.schema.limits import nearest
+from scripts.command_line import REFUSED
 
 FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
 """Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
@@ -22,7 +23,6 @@ FAULTS: Mapping[str, str] = {
 }
 """The faults, and the attribute of `rehearsal.hyperpod.Faults` with the groups of each."""
 _SECONDS = 10
-_BAD_INPUT = 2
 
 
 class FaultError(Exception):
@@ -73,7 +73,7 @@ def main() -> int:
         cause(arguments.name, group=arguments.group, api=os.environ.get(FAULTS_VARIABLE))
     except FaultError as error:
         print(error, file=sys.stderr)
-        return _BAD_INPUT
+        return REFUSED
     if arguments.name == NONE:
         print("Nothing fails any more.")
     else:

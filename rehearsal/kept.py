@@ -84,7 +84,7 @@ def _operator(stage: Stage) -> Mapping[str, str]:
         iam.create_user(UserName=_OPERATOR)
     iam.attach_user_policy(UserName=_OPERATOR, PolicyArn=_ADMINISTRATOR)
     key = iam.create_access_key(UserName=_OPERATOR)["AccessKey"]
-    cluster = f"{stage.config.name}-eks"
+    cluster = stage.config.eks_cluster_name
     if cluster in eks.list_clusters()["clusters"]:
         arn = f"arn:aws:iam::{stage.environment.aws.account}:user/{_OPERATOR}"
         entry = {"clusterName": cluster, "principalArn": arn}

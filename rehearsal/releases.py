@@ -19,17 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import main as synthesize
+from rehearsal.chart_choice import STAND_IN
+from scripts.command_line import REFUSED
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 RELEASES = _REPOSITORY / "releases"
 _CONFIG = _REPOSITORY / "config" / "default.yaml"
-_CHART = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 _ASSETS = "assets.tar.xz"
 # Assets by their construct: what packages provide, and the one of which they provide a part.
 _PROVIDED = {"Provisioner/KubectlLayer/Code", "Provisioner/Provider/framework-onEvent/Code"}
 _FUNCTION, _OWN_OF_FUNCTION = "Provisioner/OnEvent/Code", "provisioner"
 _TEXTS = ("cdk.out", "manifest.json", "*.template.json", "*.assets.json")
-_FAILED = 2
 
 
 class ReleaseError(Exception):
@@ -111,7 +111,7 @@ def record(*, version: str) -> Release:
         )
     with tempfile.TemporaryDirectory() as temporary:
         assembly = Path(temporary)
-        if synthesize(config=_CONFIG, output=assembly, chart=_CHART) != 0:
+        if synthesize(config=_CONFIG, output=assembly, chart=STAND_IN) != 0:
             raise ReleaseError(f"{_CONFIG}: cannot be synthesized; the lines above say why")
         release.directory.mkdir(parents=True)
         shutil.copy(_CONFIG, release.config)
@@ -173,7 +173,7 @@ def main() -> int:
         release = record(version=project["project"]["version"])
     except ReleaseError as error:
         print(error, file=sys.stderr)
-        return _FAILED
+        return REFUSED
     print(f"Kept in {release.directory.relative_to(_REPOSITORY)}; commit it, and tag the commit.")
     return 0
 

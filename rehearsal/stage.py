@@ -33,6 +33,8 @@ from rehearsal.verification.inspection import (
     stack_reports,
 )
 from scripts.stack_operations.assembly import stacks_in
+from scripts.stack_operations.deployed import deployed
+from scripts.stack_operations.failed_creations import FAILED_CREATIONS, lift_protection
 from scripts.stack_operations.operation import Operation
 from scripts.stack_operations.report import failure_lines
 from scripts.stack_operations.terminal import followed
@@ -170,6 +172,7 @@ class Stage:
             if line.lstrip().startswith(("✅", "❌")):
                 self.progress.say(f"  {line.strip()}")
 
+        self._lift_protection()
         try:
             mode = " --express --rollback" if express else ""
             with self.progress.step(f"cdk deploy --all --concurrency 3{mode}"):
@@ -219,6 +222,15 @@ class Stage:
             return self._failure(operation, again="make destroy") or str(error)
         return None
 
+    def _lift_protection(self) -> None:
+        """Lift the protection of stacks whose creation failed, as `make deploy` does."""
+        client = self.deployer.client("cloudformation")
+        failed = [stack.name for stack in self.reports() if stack.status in FAILED_CREATIONS]
+        former = {name: deployed(client, name) for name in failed}
+        region = self.environment.region
+        for line in lift_protection(client, former, region=region, again="make deploy"):
+            self.progress.say(line)
+
     def _operation(self) -> Operation:
         """Return what is read of the stacks from now on, with the rights of whoever deploys."""
         operation = Operation(
@@ -240,15 +252,18 @@ class Stage:
             )
         )
 
-    def look(self, module: str, credentials: Mapping[str, str] | None = None) -> tuple[int, str]:
+    def look(
+        self, module: str, *options: str, credentials: Mapping[str, str] | None = None
+    ) -> tuple[int, str]:
         """Run what `make` runs before CloudFormation; return exit code and output.
 
         Args:
             module: The command's module, such as `scripts.account`.
+            options: Its options, but for the configuration.
             credentials: Of whoever runs it. Default: the deployer's.
         """
         done = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-m", module, "--config", str(self._current)],
+            [sys.executable, "-m", module, "--config", str(self._current), *options],
             cwd=_REPOSITORY,
             env={
                 **self.environment.aws.environment(),

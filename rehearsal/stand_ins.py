@@ -13,6 +13,7 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.placement import subnet_for
+from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.chosen_ids import KMS_KEY_ID
 from rehearsal.aws.clients import AwsClients
 from rehearsal.aws.local_aws import ACCOUNT
@@ -182,11 +183,7 @@ StandIn = Principal | Bucket | KmsKey | TrainingPlan | Subnet | SecurityGroup
 
 def named_account(config: Config) -> str | None:
     """Return the account that the configuration's ARNs name most, or None when none has one."""
-    arns = [
-        *(principal.arn for principal in _principals(config)),
-        *(key.key for key in _keys(config) if key.key.startswith("arn:")),
-        *config.cluster.training_plan_arns,
-    ]
+    arns = [each.value for each in named_resources(config) if each.value.startswith("arn:")]
     accounts = Counter(arn.split(":")[4] for arn in arns)
     return accounts.most_common(1)[0][0] if accounts else None
 
@@ -198,24 +195,15 @@ def account_of(config: Config) -> str:
 
 def stand_ins(config: Config) -> list[StandIn]:
     """Return what the configuration names of its account, in the order in which it is made."""
+    named = list(named_resources(config))
     found = (
-        _principals(config),
+        (Principal(arn=each.value) for each in named if each.kind == "principal"),
         _buckets(config),
-        _keys(config),
+        (KmsKey(key=each.value) for each in named if each.kind == "KMS key"),
         _training_plans(config),
         own_networks(config),
     )
     return list(dict.fromkeys(itertools.chain(*found)))
-
-
-def _principals(config: Config) -> Iterator[Principal]:
-    named = [
-        *config.eks.admins,
-        *config.lifecycle_scripts.writers,
-        config.cluster.role_arn,
-        *(group.execution_role_arn for group in config.cluster.all_groups),
-    ]
-    yield from (Principal(arn=arn) for arn in named if arn is not None)
 
 
 def _buckets(config: Config) -> Iterator[Bucket]:
@@ -230,12 +218,6 @@ def _buckets(config: Config) -> Iterator[Bucket]:
         keys.setdefault(_location(config.storage.data_repository_s3_uri)[0], [])
     for name, scripts in keys.items():
         yield Bucket(name=name, scripts=tuple(dict.fromkeys(scripts)))
-
-
-def _keys(config: Config) -> Iterator[KmsKey]:
-    if config.eks.secrets_kms_key_arn is not None:
-        yield KmsKey(key=config.eks.secrets_kms_key_arn)
-    yield from (KmsKey(key=key) for key in config.cluster.volume_key_ids)
 
 
 def _training_plans(config: Config) -> Iterator[TrainingPlan]:

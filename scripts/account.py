@@ -7,6 +7,7 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 import os
 import sys
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import boto3
@@ -22,7 +23,8 @@ from botocore.exceptions import (
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
+from scripts.kubernetes_support import support_findings
 from scripts.kubernetes_version import kubernetes_version_findings
 from stacks.names import stack_name
 
@@ -191,6 +193,11 @@ def main() -> int:
         action="store_true",
         help="print the environment as `cdk bootstrap` takes it, bootstrapped or not",
     )
+    parser.add_argument(
+        "--for-deployment",
+        action="store_true",
+        help="refuse what AWS would refuse in the middle of a deployment, too",
+    )
     arguments = parser.parse_args()
     try:
         loaded = load_file(arguments.config)
@@ -208,19 +215,23 @@ def main() -> int:
         # Zones and ARNs of another region, where the environment says which one it is.
         config = load_config(arguments.config, region=environment.region)
         refuse_unless_bootstrapped(environment, session=session, config_path=arguments.config)
-        refuse_orphaned_storage(config, environment=environment, session=session)
-        refuse_kubernetes_version(
-            config, environment=environment, session=session, config_path=arguments.config
-        )
+        if arguments.for_deployment:
+            refuse_orphaned_storage(config, environment=environment, session=session)
+            refuse_kubernetes_version(
+                config, environment=environment, session=session, config_path=arguments.config
+            )
     except ProfileNotFound as error:
         print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
         return REFUSED
     except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
         return REFUSED
+    if arguments.for_deployment:
+        for warning in support_findings(config, day=date.today()):
+            print(f"WARNING {warning}", file=sys.stderr)
     print(f"Account {environment.account}, region {environment.region}, as {caller.arn}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

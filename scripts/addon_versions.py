@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from scripts.account import AccountError, region_of
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.offered_addons import offered_addons
 
 _NONE = "-"
@@ -52,4 +52,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

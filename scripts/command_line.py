@@ -1,10 +1,30 @@
 """What the commands share: how they take the configuration, and their exit code for bad input."""
 
 import argparse
+import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 REFUSED = 2
 """Exit code for input that cannot be used, and for what would do harm."""
+
+
+def exit_with(main: Callable[[], int]) -> NoReturn:
+    """Run a command and exit with its code, or with 1 where nobody reads on, as `head` does not.
+
+    Args:
+        main: The command.
+    """
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more: https://docs.python.org/3/library/signal.html
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code)
 
 
 def config_parser(module: str, *, description: str | None) -> argparse.ArgumentParser:

@@ -1,6 +1,5 @@
 """Says what a configuration costs at AWS's list prices."""
 
-import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -9,8 +8,9 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
-from hyperpod_cdk.facts.prices import date_of_prices, pricing_pages
-from scripts.command_line import REFUSED, config_parser
+from hyperpod_cdk.facts.prices import pricing_pages
+from scripts.command_line import REFUSED, config_parser, exit_with
+from scripts.region import known_region
 
 _WIDTH = 100
 _CENT = Decimal("0.01")
@@ -32,8 +32,7 @@ def main() -> int:
 
 def cost_here(config: Config) -> Cost:
     """Return what a configuration costs today, in its region or that of the environment."""
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    return cost(config, region=region, day=date.today())
+    return cost(config, region=known_region(config), day=date.today())
 
 
 def lines(found: Cost, *, name: str) -> Iterator[str]:
@@ -44,13 +43,16 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
         name: What costs it.
     """
     place = found.region or "a region that is not given"
-    yield f"{name} in {place}, in USD: On-Demand list prices as of {date_of_prices()}"
+    yield f"{name} in {place}, in USD: On-Demand {_prices(found)}"
     width = max(len(_what(charge)) for charge in (*found.standing, *found.nodes))
     yield ""
     yield f"A month of {HOURS_A_MONTH} hours, with or without nodes:"
     for charge in found.standing:
         yield _line(charge, width=width, monthly=True)
     yield f"  {'total':{width}}  {_total(found.usd_a_month, found.standing)}"
+    if found.change is not None:
+        later = f"{_rounded(found.change.usd_a_month):>12}  {found.change.reason}"
+        yield f"  {f'total from {found.change.day} on':{width}}  {later}"
     yield ""
     yield "An hour of the nodes:"
     for charge in found.nodes:
@@ -66,11 +68,20 @@ def summary(found: Cost) -> str:
     """Return the cost in one line."""
     missing = unpriced((*found.standing, *found.nodes))
     without = f". Not counted: {_names(missing)} (make cost says why)" if missing else ""
+    change = found.change
+    later = (
+        f" ({_rounded(change.usd_a_month)} from {change.day} on: {change.reason})" if change else ""
+    )
     return (
-        f"Cost at list prices of {date_of_prices()}, in USD: "
-        f"{_known(found.usd_a_month, found.standing)} a month with or without nodes, "
+        f"Cost at {_prices(found)}, in USD: "
+        f"{_known(found.usd_a_month, found.standing)} a month with or without nodes{later}, "
         f"{_known(found.usd_an_hour, found.nodes)} an hour for nodes{without}"
     )
+
+
+def _prices(found: Cost) -> str:
+    oldest = found.oldest_price
+    return "list prices" if oldest is None else f"list prices of {oldest} and later"
 
 
 def _line(charge: Charge, *, width: int, monthly: bool) -> str:
@@ -106,4 +117,4 @@ def _names(charges: Sequence[Charge]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -22,8 +22,9 @@ from provisioner.framework.owner import Owner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.layer_binaries import local_binary
+from scripts.stack_operations.failed_creations import FAILED_CREATIONS
 from stacks.names import stack_name
 
 READ_SECONDS = 20.0
@@ -88,6 +89,8 @@ def check(config: Config) -> None:
 def refuse_protected_storage(config: Config) -> None:
     """Refuse to delete all stacks of a configuration while one may not be deleted.
 
+    One whose creation failed may: it holds no files.
+
     Raises:
         ProvisioningError: The storage stack has termination protection.
         ClientError: AWS refused to say.
@@ -95,10 +98,12 @@ def refuse_protected_storage(config: Config) -> None:
     """
     name = stack_name(config, "storage")
     stack = _stack(Clients(region=config.region or os.environ.get("AWS_REGION")), name)
-    if stack is not None and stack.get("EnableTerminationProtection", False):
+    if stack is None or stack["StackStatus"] in FAILED_CREATIONS:
+        return
+    if stack.get("EnableTerminationProtection", False):
         raise ProvisioningError(
             f"{name}: is protected, because it holds your files",
-            next_step="To delete them for ever, set storage.delete_with_stack and "
+            next_step="To delete them permanently, set storage.delete_with_stack and "
             "storage.i_understand_all_files_are_deleted to true, run make deploy, then make "
             "destroy-all again. To delete the nodes alone: make destroy.",
         )
@@ -138,4 +143,4 @@ def _unknown(cause: str, *, unchecked: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -31,8 +31,9 @@ def kubernetes_version_findings(
         ClientError: EKS refused to say for another reason.
         BotoCoreError: EKS could not be asked.
     """
-    yield from _step_findings(config, deployed=_deployed_version(config, eks=eks))
-    yield from _addon_findings(config, eks=eks)
+    deployed = _deployed_version(config, eks=eks)
+    yield from _step_findings(config, deployed=deployed)
+    yield from _addon_findings(config, deployed=deployed, eks=eks)
 
 
 def _step_findings(config: Config, *, deployed: str | None) -> Iterator[Finding]:
@@ -60,21 +61,31 @@ def _step_findings(config: Config, *, deployed: str | None) -> Iterator[Finding]
 def _addon_findings(
     config: Config,
     *,
+    deployed: str | None,
     eks: Any,  # noqa: ANN401 - a client
 ) -> Iterator[Finding]:
+    # Of one that stays, EKS need not offer the add-ons that it has.
+    stays = deployed in (None, config.eks.version)
     try:
+        addons = list(offered_addons(eks, kubernetes_version=config.eks.version))
         missing = [
             addon
-            for addon in offered_addons(eks, kubernetes_version=config.eks.version)
+            for addon in addons
             if not addon.is_offered
             and (addon.addon_name != _FSX_CSI_DRIVER or config.storage is not None)
-            and not _is_deployed(addon, cluster=config.eks_cluster_name, eks=eks)
+            and not (stays and _is_deployed(addon, cluster=config.eks_cluster_name, eks=eks))
         ]
     except ClientError as denied:
         if _code(denied) != "AccessDeniedException":
             raise
         return
-    if missing:
+    if missing and not any(addon.offered for addon in addons):
+        message = (
+            "is a version that EKS no longer offers, or not yet: it has no add-on for it; set "
+            "another one"
+        )
+        yield error(_VERSION, config.eks.version, message)
+    elif missing:
         names = ", ".join(f"{addon.addon_name} {addon.pinned or ''}".strip() for addon in missing)
         message = (
             f"has add-ons that EKS does not offer here: {names}; pin one of those that `make "

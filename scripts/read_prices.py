@@ -6,7 +6,6 @@ https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-price-list-fi
 
 import argparse
 import json
-import os
 import re
 import sys
 import urllib.request
@@ -19,7 +18,8 @@ from typing import Any
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
-from scripts.command_line import REFUSED
+from scripts.command_line import REFUSED, exit_with
+from scripts.region import known_region
 
 TABLE = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "prices.json"
 LIST = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker"
@@ -42,29 +42,31 @@ def main() -> int:
     parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
     arguments = parser.parse_args()
     try:
-        region = load_config(arguments.config).region or os.environ.get("AWS_REGION")
+        region = known_region(load_config(arguments.config))
         if region is None:
             raise PriceListError(
                 f"{arguments.config}: names no region; write region: into it, or set AWS_REGION"
             )
-        found = prices(_fetched(f"{LIST}/current/{region}/index.json"))
+        found, unclear = prices(_fetched(f"{LIST}/current/{region}/index.json"))
     except (ConfigError, PriceListError) as error:
         print(error, file=sys.stderr)
         return REFUSED
     table = json.loads(TABLE.read_text(encoding="utf-8"), parse_float=Decimal)
     TABLE.write_text(rendered(merged(table, found, region=region, day=date.today())), "utf-8")
     print(f"Wrote {len(found)} prices of {region} into {TABLE.name}")
+    if unclear:
+        print(f"Left out, since the list has no single price of it: {', '.join(unclear)}")
     return 0
 
 
-def prices(offers: Mapping[str, Any]) -> dict[str, Decimal]:
-    """Return the On-Demand price of each instance type in a price list.
+def prices(offers: Mapping[str, Any]) -> tuple[dict[str, Decimal], list[str]]:
+    """Return the On-Demand price of each instance type in a price list, and types without one.
 
     Args:
         offers: SageMaker's price list of one region.
 
     Raises:
-        PriceListError: It is none, or has two prices for one type.
+        PriceListError: It is none, or has no price.
     """
     found: dict[str, set[Decimal]] = {}
     try:
@@ -76,9 +78,10 @@ def prices(offers: Mapping[str, Any]) -> dict[str, Decimal]:
     except (AttributeError, KeyError, TypeError) as error:
         raise PriceListError(f"{LIST}: is no price list: {error!r}") from None
     unclear = sorted(name for name, several in found.items() if len(several) != 1)
-    if unclear or not found:
+    single = {name: min(one) for name, one in sorted(found.items()) if len(one) == 1}
+    if not single:
         raise PriceListError(f"{LIST}: has no single price of {', '.join(unclear) or SERVICE}")
-    return {name: several.pop() for name, several in sorted(found.items())}
+    return single, unclear
 
 
 def merged(
@@ -146,4 +149,4 @@ def _fetched(address: str) -> Mapping[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Iterator
+from datetime import date
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
+from scripts.kubernetes_support import support_findings
 from stacks.helm_chart import helm_chart
 from stacks.names import stack_names
 
@@ -29,7 +31,7 @@ def main() -> int:
     for line in description(config):
         print(f"  {line}")
     print(summary(cost_here(config)))
-    for warning in findings(config):
+    for warning in (*findings(config), *support_findings(config, day=date.today())):
         print(f"WARNING {warning}")
     if chart.is_placeholder:
         print(f"WARNING {placeholder_warning()}")
@@ -50,7 +52,7 @@ def description(config: Config) -> Iterator[str]:
     storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
     yield f"{names['addons']:{width}}CoreDNS{storage}"
     if config.storage is not None:
-        kept = "deleted with its stack" if config.storage.delete_with_stack else "kept for ever"
+        kept = "deleted with its stack" if config.storage.delete_with_stack else "retained"
         yield (
             f"{names['storage']:{width}}FSx for Lustre of {config.storage.capacity_gib} GiB"
             f" at {config.storage.throughput_mbps_per_tib} MB/s/TiB, {kept}"
@@ -70,4 +72,4 @@ def _counted(number: int, noun: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

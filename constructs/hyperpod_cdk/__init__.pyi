@@ -42,7 +42,7 @@ from .loading import Loaded as Loaded
 from .loading import load_config as load_config
 from .loading import load_file as load_file
 from .network.network import Network as Network
-from .network.network import NodeSubnets as NodeSubnets
+from .network.node_subnets import NodeSubnets as NodeSubnets
 from .network.section import HyperPodSubnetConfig as HyperPodSubnetConfig
 from .network.section import NetworkConfig as NetworkConfig
 from .network.security_group import ClusterSecurityGroup as ClusterSecurityGroup

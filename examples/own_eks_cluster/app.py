@@ -12,6 +12,8 @@ from hyperpod_cdk import (
     ClusterConfig,
     ClusterSecurityGroup,
     Eks,
+    EksAddons,
+    EksConfig,
     ExecutionRole,
     HelmConfig,
     HyperPodCluster,
@@ -23,6 +25,8 @@ from hyperpod_cdk import (
     Provisioner,
     ProvisionerAccess,
 )
+
+CONTROL_PLANE = EksConfig(version="1.34")
 
 
 class Kubernetes(cdk.Stack):
@@ -38,12 +42,14 @@ class Kubernetes(cdk.Stack):
             self,
             "Eks",
             cluster_name="mine-eks",
-            version=eks.KubernetesVersion.of("1.34"),
+            version=eks.KubernetesVersion.of(CONTROL_PLANE.version),
             vpc=self.vpc,
             vpc_subnets=[ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS)],
             security_group=self.group,
             default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
             default_capacity=0,
+            # Else EKS installs add-ons of its own, with which those below may conflict.
+            bootstrap_self_managed_addons=False,
         )
         # For mypy: jsii leaves the interface's optional members out of the class.
         self.cluster = cast("eks.ICluster", cluster)
@@ -64,6 +70,10 @@ class HyperPod(cdk.Stack):
         chart: Path,
     ) -> None:
         super().__init__(scope, construct_id, env=env)
+        # CoreDNS: it waits for the nodes, so nothing waits for it.
+        EksAddons(
+            self, "Addons", cluster=kubernetes.cluster, eks=CONTROL_PLANE, fsx_csi_driver=False
+        )
         provisioner = Provisioner(self, "Provisioner")
         access = ProvisionerAccess(
             self, "Access", cluster=kubernetes.cluster, provisioner=provisioner

@@ -8,7 +8,7 @@ from provisioner.aws.errors import AWS_ERRORS, is_transient
 from provisioner.deletion_check.check import DeletionCheck
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError, UnreachableError, given_up
-from provisioner.framework.request import BEGUN_AT, NOT_YET, Request, Resource
+from provisioner.framework.request import BEGUN_AT, NOT_YET, Progress, Request, Resource
 from provisioner.framework.retry import Clock
 from provisioner.helm.connection import ReleaseConnection
 from provisioner.helm.release import HelmRelease
@@ -76,7 +76,7 @@ def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     request, clock = Request.from_event(event), _clock(context)
     _log("is_complete", request)
     try:
-        progress = _resource(request).is_complete(request, clock)
+        progress = _progress(request, clock)
     except UnreachableError as error:
         waited = request.waited_seconds(clock.now())
         log.warning(
@@ -85,14 +85,24 @@ def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
         if waited >= _LONGEST_WAIT_SECONDS:
             raise given_up(error, waited_seconds=waited) from error
         progress = NOT_YET
-    except AWS_ERRORS as error:
-        if not is_transient(error):
-            raise _failed(request, error) from error
-        log.warning("throttled or out of service", request_id=request.request_id, cause=str(error))
-        progress = NOT_YET
     response = progress.as_response()
     log.info("progress", request_id=request.request_id, **response)
     return response
+
+
+def _progress(request: Request, clock: Clock) -> Progress:
+    try:
+        return _resource(request).is_complete(request, clock)
+    except AWS_ERRORS as error:
+        if not is_transient(error):
+            raise _failed(request, error) from error
+        raise UnreachableError(
+            f"{request.type} of {request.owner.logical_id} ({request.resource_type}) finds AWS "
+            "throttling or out of service",
+            detail=str(error),
+            next_step="See the AWS Health Dashboard and the account's other calls of this API, "
+            "then deploy again.",
+        ) from error
 
 
 def _resource(request: Request) -> Resource:

@@ -139,7 +139,7 @@ def _goes_on(code: int, said: str) -> Check:
 def _refused_before(stage: Stage) -> Iterator[Check]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
-    code, said = stage.look(_CHECK, {})
+    code, said = stage.look(_CHECK, credentials={})
     yield Check(
         check="make destroy refuses to go on unchecked for a user without access to the cluster",
         ok=code == REFUSED and "Could not find out what users would lose" in said,

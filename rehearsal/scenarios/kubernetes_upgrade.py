@@ -66,13 +66,15 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
 
     stage.restore()
-    code, said = stage.look("scripts.account")
+    code, said = stage.look("scripts.account", "--for-deployment")
     refused = code == REFUSED and f"is older than {version}" in said
     yield Check(check=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
     # As EKS lets it, within seven days of an upgrade; its kube-proxy does not fit before.
     eks, name = stage.environment.clients("eks"), stage.config.eks_cluster_name
-    eks.update_cluster_version(name=name, version=former, force=True)
-    code, said = stage.look("scripts.account")
+    update = eks.update_cluster_version(name=name, version=former, force=True)["update"]
+    while update["status"] == "InProgress":
+        update = eks.describe_update(name=name, updateId=update["id"])["update"]
+    code, said = stage.look("scripts.account", "--for-deployment")
     yield Check(check="and deploys it once EKS has gone back", ok=code == 0, message=said)
 
 
@@ -93,8 +95,8 @@ def _cluster(stage: Stage) -> Mapping[str, Any]:
 
 
 def _skip_what_failed(stage: Stage) -> None:
-    """Do what docs/kubernetes-upgrade.md says of a rollback that failed."""
-    cloudformation = stage.environment.clients("cloudformation")
+    """Do what docs/kubernetes-upgrade.md says of a rollback that failed, as whoever deploys."""
+    cloudformation = stage.deployer.client("cloudformation")
     name = stage.stack("platform")
     found = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
     failed = [

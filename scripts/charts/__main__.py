@@ -21,7 +21,7 @@ from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
-from scripts.command_line import REFUSED
+from scripts.command_line import REFUSED, exit_with
 from stacks.helm_chart import own_chart
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -117,4 +117,4 @@ def _report(line: str) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    exit_with(main)

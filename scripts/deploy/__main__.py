@@ -4,6 +4,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from scripts.account import AccountError, region_of
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
 from scripts.stack_operations.deployed import UnreadableTemplateError, deployed
+from scripts.stack_operations.failed_creations import ProtectedError, lift_protection
 from scripts.stack_operations.outputs import documented_outputs, output_lines
 from scripts.stack_operations.terminal import (
     FAILED,
@@ -57,7 +59,7 @@ def main() -> int:
         return REFUSED
     again = _command(arguments)
     client = reading_client(session, region=region)
-    changes = None
+    changes, former = None, {}
     try:
         former = {stack.name: deployed(client, stack.name) for stack in stacks}
         refused = [*refusals(former, region=region, again=again)]
@@ -73,6 +75,12 @@ def main() -> int:
         print("Nothing was deployed.")
         return FAILED
     out = console()
+    try:
+        for line in lift_protection(client, former, region=region, again=again):
+            out.print(line)
+    except ProtectedError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
     code = run(
         _cdk(arguments, stacks),
         stacks=followed(
@@ -155,4 +163,4 @@ def _next(
 
 
 if __name__ == "__main__":
-    sys.exit(until_interrupted(main))
+    exit_with(partial(until_interrupted, main))

@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from scripts.account import AccountError, Environment, region_of
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.deployer_policy.documents import POLICIES_OF_A_ROLE, Document, size
 from scripts.deployer_policy.needs import UnknownTypeError
 from scripts.deployer_policy.policies import Policies, policies_of
@@ -123,4 +123,4 @@ def _told(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -15,9 +15,16 @@ CONSENT_TAG = "hyperpod-cdk:delete-user-objects"
 
 _READ_STACKS = [
     "cloudformation:DescribeStackEvents",
+    "cloudformation:DescribeStackResources",
     "cloudformation:DescribeStacks",
     "cloudformation:GetTemplate",
     "cloudformation:ListStackResources",
+]
+_RECOVER_STACKS = [
+    "cloudformation:CancelUpdateStack",
+    "cloudformation:ContinueUpdateRollback",
+    "cloudformation:DeleteStack",
+    "cloudformation:RollbackStack",
 ]
 
 
@@ -51,10 +58,15 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     # What `make deploy` looks at before CloudFormation creates anything.
     yield _allow("FindBootstrap", ["ssm:GetParameter"], [version])
     # What `make deploy` and `make destroy` compare with, follow, and show at the end.
-    looked_at = sorted(
-        {*(stack.name for stack in stacks_in(assembly)), f"{names.deployment}-storage"}
-    )
-    yield _allow("FollowStacks", _READ_STACKS, [f"{stacks}/{name}/*" for name in looked_at])
+    storage = f"{names.deployment}-storage"
+    looked_at = sorted({*(stack.name for stack in stacks_in(assembly)), storage})
+    own = [f"{stacks}/{name}/*" for name in looked_at]
+    yield _allow("FollowStacks", _READ_STACKS, own)
+    # What `make deploy` says to run after a failure; CloudFormation does it with the stack's role.
+    yield _allow("RecoverStacks", _RECOVER_STACKS, own)
+    # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
+    lifted = ["cloudformation:UpdateTerminationProtection"]
+    yield _allow("LiftProtection", lifted, [f"{stacks}/{storage}/*"])
     # Its Kubernetes version, and what EKS offers for the one that is wanted.
     yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
     yield _allow("FindAddons", ["eks:DescribeAddon"], [f"{eks}:addon/{cluster}/*"])

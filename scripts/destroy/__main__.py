@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from scripts.account import AccountError, region_of
-from scripts.command_line import REFUSED, config_parser
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.destroy.plan import announced, deletion_of
 from scripts.stack_operations.assembly import Stack, stacks_in
 from scripts.stack_operations.deployed import (
@@ -24,6 +25,7 @@ from scripts.stack_operations.deployed import (
     resources_of,
 )
 from scripts.stack_operations.display import Followed
+from scripts.stack_operations.failed_creations import ProtectedError, lift_protection
 from scripts.stack_operations.terminal import (
     FAILED,
     agreed,
@@ -59,9 +61,11 @@ def main() -> int:
     stacks = stacks_in(arguments.assembly)
     nodes = stack_name(config, "hyperpod")
     going = stacks if arguments.all else [stack for stack in stacks if stack.name == nodes]
+    doomed: dict[str, Deployed | None] = {}
     try:
         found = {stack.name: deployed(client, stack.name) for stack in stacks}
         there = [stack for stack in going if found[stack.name] is not None]
+        doomed = {stack.name: found[stack.name] for stack in there}
         others = [name for name, each in found.items() if each and name not in _names(there)]
         lines = _announced(client, there, found=found, others=others)
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
@@ -74,6 +78,13 @@ def main() -> int:
     if not arguments.force and not agreed("Delete?"):
         print("Nothing was deleted.")
         return FAILED
+    out, again = console(), _command(arguments)
+    try:
+        for line in lift_protection(client, doomed, region=region, again=again):
+            out.print(line)
+    except ProtectedError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
     code = 0
     for batch in _batches(there, first=nodes):
         code = run(
@@ -81,8 +92,8 @@ def main() -> int:
             stacks=batch,
             client=client,
             region=region,
-            again=_command(arguments),
-            out=console(),
+            again=again,
+            out=out,
             environment=cli_environment(profile),
         )
         if code != 0:
@@ -141,4 +152,4 @@ def _command(arguments: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(until_interrupted(main))
+    exit_with(partial(until_interrupted, main))

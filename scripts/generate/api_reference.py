@@ -4,9 +4,10 @@ Run it after changing the public names: `python -m scripts.generate.api_referenc
 """
 
 import ast
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from scripts.command_line import exit_with
 
 _REPOSITORY = Path(__file__).parents[2]
 TARGET = _REPOSITORY / "docs" / "api.md"
@@ -52,4 +53,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
-from scripts.command_line import REFUSED
+from scripts.command_line import REFUSED, exit_with
 from scripts.cost import cost_here, summary
 from scripts.init.questions import QUESTIONS, AnswerError, Question, answered, first_answers
 from scripts.init.template import Answers, configuration, default_answers
@@ -130,4 +130,4 @@ def _report(config: Config, *, path: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

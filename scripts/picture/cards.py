@@ -8,6 +8,7 @@ from scripts.picture.network_cards import security_group_card, vpc_card
 from scripts.picture.templates import Address, Resource, Stack, text
 
 _HYPERPOD_CLUSTERS = ("AWS::SageMaker::Cluster", "Custom::HyperPodCluster")
+_KEPT = ("Retain", "RetainExceptOnCreate")
 
 
 def card(resource: Resource, surroundings: Surroundings) -> Card:
@@ -97,7 +98,7 @@ def _role(role: Resource, _: Surroundings) -> Card:
 
 def _file_system(system: Resource, around: Surroundings) -> Card:
     lustre = system.properties.get("LustreConfiguration", {})
-    kept = ("kept when the stack is deleted",) if system.deletion_policy == "Retain" else ()
+    kept = ("kept when the stack is deleted",) if system.deletion_policy in _KEPT else ()
     buckets = tuple(
         f"linked to {text(item.properties['DataRepositoryPath'])}"
         for item in around.of_type("AWS::FSx::DataRepositoryAssociation")

@@ -10,7 +10,7 @@ from botocore.exceptions import ProfileNotFound
 
 from hyperpod_cdk import ConfigError, load_file
 from scripts.account import AccountError, caller_in, refuse_unless_bootstrapped
-from scripts.command_line import REFUSED
+from scripts.command_line import REFUSED, exit_with
 from scripts.pipeline.cdk_diff import DiffError
 from scripts.pipeline.connection import refuse_pending_connection
 from scripts.pipeline.deployed import UnreadableError
@@ -81,4 +81,4 @@ def _review(arguments: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -21,10 +21,12 @@ class Deployed:
     Attributes:
         status: Its status.
         template: Its template; empty for a stack without resources.
+        is_protected: Whether it has termination protection.
     """
 
     status: str
     template: Mapping[str, Any]
+    is_protected: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,9 +57,11 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
         UnreadableTemplateError: Its template is not JSON.
     """
     try:
-        status = client.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"]
+        stack = client.describe_stacks(StackName=name)["Stacks"][0]
+        status = stack["StackStatus"]
+        is_protected = stack.get("EnableTerminationProtection", False)
         if status in _EMPTY:
-            return Deployed(status=status, template={})
+            return Deployed(status=status, template={}, is_protected=is_protected)
         body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
     except ClientError as error:
         if error.response["Error"]["Code"] == "ValidationError":  # there is no such stack
@@ -66,7 +70,7 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
     # botocore reads JSON by itself.
     if isinstance(body, str):
         raise UnreadableTemplateError(f"the template of {name} is not JSON")
-    return Deployed(status=status, template=body)
+    return Deployed(status=status, template=body, is_protected=is_protected)
 
 
 def resources_of(client: Any, name: str) -> Iterator[DeployedResource]:  # noqa: ANN401

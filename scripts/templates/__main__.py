@@ -10,6 +10,7 @@ from hyperpod_cdk import ConfigError, TooLargeError, load_config
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.schema.yaml_file import read_yaml
+from scripts.command_line import exit_with
 from scripts.templates.findings import template_findings
 from scripts.templates.package import write_package
 from scripts.templates.parameters import PLACEHOLDER
@@ -49,4 +50,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -52,6 +52,34 @@ VALUES: Mapping[str, list[Any]] = {
     "lifecycle": [{"source_s3_uri": "s3://sagemaker-others/scripts", "on_create": "setup.sh"}],
     "deep_health_checks": [["InstanceStress"], ["InstanceConnectivity"], []],
 }
+# Whole sections, whose keys are changed one by one; keys that need another key, or a chart, or are
+# refused with any other value.
+NO_OTHER_VALUE = frozenset(
+    {
+        "cluster",
+        "cluster.instance_groups.auto_patch",
+        "cluster.instance_groups.ebs_volumes",
+        "cluster.instance_groups.fsx_lustre_mounts",
+        "cluster.instance_groups.fsx_openzfs_mounts",
+        "cluster.instance_groups.override_vpc",
+        "cluster.instance_groups.scheduled_update",
+        "cluster.restricted_instance_groups",
+        "cluster.shared_environment",
+        "cluster.tiered_storage",
+        "eks",
+        "helm",
+        "helm.adopt_namespaces",
+        "helm.chart",
+        "helm.components",
+        "helm.components.compute_quota_target_id",
+        "helm.i_know_this_breaks_resiliency",
+        "lifecycle_scripts",
+        "network",
+        "storage.data_repository_export_deletions",
+        "storage.delete_with_stack",
+        "storage.i_understand_all_files_are_deleted",
+    }
+)
 # What tells an item of a list from the one before: a subnet, and an instance group.
 ANOTHER_ITEM: Mapping[str, Mapping[str, Any]] = {
     "hyperpod_subnets": {"cidr": "10.4.0.0/16"},

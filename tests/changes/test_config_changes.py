@@ -7,11 +7,13 @@ CloudFormation's words alone: synthesis or the template's rules refuse it. Write
 `python -m tests.changes.test_config_changes`, and read the difference.
 """
 
+import io
 import itertools
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ import yaml
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import ConfigError
-from tests.changes.alternatives import Document, changes, is_set
+from tests.changes.alternatives import NO_OTHER_VALUE, Document, changes, is_set
 from tests.changes.consequences import Outcome, consequences, worst
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
@@ -144,25 +146,48 @@ def test_every_key_with_another_value_is_reviewed(name: str) -> None:
     assert reviewed()["changes"][name].keys() == keys - set(OTHER_STACKS)
 
 
-def test_only_these_keys_have_no_other_value() -> None:
-    listed = itertools.chain.from_iterable(changes(each) for each in documents().values())
+def unknown_keys(listed: Iterable[tuple[str, list[Document]]]) -> list[str]:
+    """Return a line for each key that has no other value, or has one after all, unawares."""
     found: dict[str, bool] = {}
     for key, alternatives in listed:
         found[key] = found.get(key, False) or bool(alternatives)
-    assert sorted(key for key, other in found.items() if not other) == reviewed()["no_other_value"]
+    without = {key for key, other in found.items() if not other}
+    return [
+        *(
+            f"{key}: no other value is valid by itself: add one to VALUES in "
+            "tests/changes/alternatives.py, or, if there is none, the key to NO_OTHER_VALUE"
+            for key in sorted(without - NO_OTHER_VALUE)
+        ),
+        *(
+            f"{key}: has another value, or is no key: take it out of NO_OTHER_VALUE in "
+            "tests/changes/alternatives.py"
+            for key in sorted(NO_OTHER_VALUE - without)
+        ),
+    ]
+
+
+def all_changes() -> Iterator[tuple[str, list[Document]]]:
+    """Yield the keys of every configuration."""
+    return itertools.chain.from_iterable(changes(each) for each in documents().values())
+
+
+def test_only_these_keys_have_no_other_value() -> None:
+    assert unknown_keys(all_changes()) == []
+
+
+def test_a_new_key_without_another_value_is_told() -> None:
+    [line] = unknown_keys([*all_changes(), ("storage.new", [])])
+    assert line.startswith("storage.new: no other value is valid by itself: add one to VALUES")
 
 
 def write() -> None:
     """Write the file anew."""
-    tables = {name: table(name) for name in documents()}
-    found: dict[str, bool] = {}
-    for document in documents().values():
-        for key, alternatives in changes(document):
-            found[key] = found.get(key, False) or bool(alternatives)
-    content = {
-        "changes": tables,
-        "no_other_value": sorted(key for key, other in found.items() if not other),
-    }
+    unknown = unknown_keys(all_changes())
+    if unknown:
+        raise SystemExit("\n".join(unknown))
+    # The CDK tells each synthesis's warnings there, which hide what is to be read.
+    with redirect_stderr(io.TextIOWrapper(io.BytesIO())):
+        content = {"changes": {name: table(name) for name in documents()}}
     REVIEWED.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

@@ -102,6 +102,31 @@ def test_a_release_is_recorded_once() -> None:
         record(version=releases()[-1].version)
 
 
+# Of what is at the top of a file system, what does not also begin a path in the cloud.
+MACHINE_PATH = re.compile(
+    r"(?<![\w.*}-])/(?:home|Users|root|tmp|var|private|work|workspaces?|builds?|runner|mnt|srv|usr)"
+    r"/[\w.-]+|[A-Z]:\\\\"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('"path": "/home/ann/hyperpod/cdk.out/asset.1"', True),
+        ("at /work/checkout/app.py:1", True),
+        (r'"path": "C:\\Users\\ann"', True),
+        ('"/aws/lambda/ml-platform"', False),
+        ('"arn:aws:iam::aws:policy/service-role/X"', False),
+        ("https://docs.aws.amazon.com/eks/latest/home/x", False),
+    ],
+)
+def test_paths_of_a_machine_are_told_from_others(text: str, found: bool) -> None:
+    assert (MACHINE_PATH.search(text) is not None) == found
+
+
 def test_a_release_holds_no_path_of_the_machine_that_recorded_it() -> None:
-    for path in releases()[-1].directory.glob("*.json"):
-        assert str(REPOSITORY) not in path.read_text(encoding="utf-8")
+    files = list(releases()[-1].directory.glob("*.json"))
+
+    assert files
+    for path in files:
+        assert MACHINE_PATH.findall(path.read_text(encoding="utf-8")) == []

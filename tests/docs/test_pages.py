@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,19 @@ from scripts.generate import api_reference
 from scripts.generate.config_reference import keys
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
-PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
+DOCS = REPOSITORY / "docs"
+PAGES = sorted(
+    [*(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")), *DOCS.rglob("*.md")]
+)
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+_CODE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
+_LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 _COMMAND = re.compile(r"(?:^|`)make ([a-z][a-z-]*)", re.MULTILINE)
 _KEY = re.compile(
     r"`((?:network|eks|storage|helm|cluster|lifecycle_scripts)\.(?!amazonaws)[a-z_.\[\]]*[a-z\]])`"
 )
-_FILE = re.compile(r"`([\w./<>-]+/[\w.<>-]*)`")
+_FILE = re.compile(r"`([\w./<>-]+/[\w.<>-]*|[\w.-]+\.(?:cjs|json|md|py|svg|txt|yaml))`")
 _TREE_ENTRY = re.compile(r"^([\w./]+)  +\S", re.MULTILINE)
 
 
@@ -33,8 +39,25 @@ def readme() -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    links = [link for link in _LINK.findall(page.read_text("utf-8")) if "://" not in link]
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    links = [link for link in _LINK.findall(page.read_text("utf-8")) if "://" not in link[0]]
+    assert [link for link, _ in links if not (page.parent / link).exists()] == []
+    anchored = [(page.parent / link if link else page, anchor) for link, anchor in links if anchor]
+    assert [
+        f"{target.name}#{anchor}" for target, anchor in anchored if anchor not in anchors(target)
+    ] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and MkDocs make them."""
+    headings = _HEADING.findall(_CODE.sub("", page.read_text("utf-8")))
+    return {
+        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
+
+
+def test_anchors_are_found(readme: str) -> None:
+    assert len([anchor for _, anchor in _LINK.findall(readme) if anchor]) > 2
+    assert {"verify", "use-the-constructs-in-your-own-app"} <= anchors(REPOSITORY / "README.md")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -75,7 +98,25 @@ def test_the_architecture_names_files_that_exist() -> None:
     rows = "\n".join(line for line in page.splitlines() if line.startswith("|"))
     named = [name for name in _FILE.findall(rows) if "<" not in name]
     assert len(named) > 60
-    assert [name for name in named if not any((root / name).exists() for root in roots)] == []
+    assert [name for name in named if not _is_there(name, roots=roots)] == []
+
+
+def _is_there(name: str, *, roots: Sequence[Path]) -> bool:
+    """Say whether a file is in one of the roots; one without a folder, anywhere in them."""
+    if "/" in name:
+        return any((root / name).exists() for root in roots)
+    own = (REPOSITORY / folder for folder in ("tests", "rehearsal", "scripts", "aws_reference"))
+    return (REPOSITORY / name).exists() or any(any(root.rglob(name)) for root in (*roots[1:], *own))
+
+
+def test_the_rehearsal_names_each_of_its_files() -> None:
+    page = (DOCS / "rehearsal.md").read_text("utf-8").split("## The code")[1]
+    files = {
+        path.name
+        for path in (REPOSITORY / "rehearsal").iterdir()
+        if path.suffix in (".py", ".cjs") and not path.name.startswith("__")
+    }
+    assert {name for name in files if f"`{name}`" not in page} == set()
 
 
 def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:

@@ -113,10 +113,11 @@ def test_the_whole_cluster_and_a_release_beside_it(deployments: Deployments) -> 
 def test_a_cluster_on_an_eks_cluster_of_ones_own(deployments: Deployments) -> None:
     deployments.deploy("own_eks_cluster")
     assert deployments.clusters() == {"mine": "InService"}
+    eks = deployments.environment.clients("eks")
+    assert "coredns" in eks.list_addons(clusterName="mine-eks")["addons"]
 
     deployments.cli("own_eks_cluster").destroy("HyperPod")
     assert deployments.clusters() == {}
-    eks = deployments.environment.clients("eks")
     assert eks.list_clusters()["clusters"] == ["mine-eks"]
 
     deployments.cli("own_eks_cluster").destroy()

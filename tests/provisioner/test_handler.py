@@ -16,8 +16,9 @@ from provisioner.framework.errors import (
     ProvisioningError,
     UnreachableError,
 )
-from provisioner.framework.request import BEGUN_AT
+from provisioner.framework.request import BEGUN_AT, CLAIM
 from provisioner.helm.client import ReleaseClient
+from provisioner.hyperpod.claim import Claim
 from tests.support.provisioner.cloudformation import RESPONSE_URL, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
 
@@ -58,6 +59,10 @@ class FakeClients:
 
     @property
     def sagemaker(self) -> "FakeClients":
+        return self
+
+    @property
+    def fsx(self) -> "FakeClients":
         return self
 
     @property
@@ -160,6 +165,44 @@ def test_the_wait_is_told_and_ends(
         assert handler.is_complete(sent, Context()) == {"IsComplete": False}
     told = json.loads(capsys.readouterr().out.splitlines()[1])
     assert (told["cause"], told["waited_seconds"]) == (str(error), minutes * 60)
+
+
+@pytest.mark.parametrize(("minutes", "ends"), [(49, False), (50, True)])
+def test_the_wait_for_throttled_calls_is_told_and_ends(
+    clients: FakeClients, minutes: int, ends: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clients.error = client_error("ThrottlingException", "DescribeFileSystems", "Rate exceeded")
+    sent = event("Create", "Custom::FileSystemAvailability", {"FileSystemId": "fs-1"})
+    sent[BEGUN_AT] = time.time() - 60 * minutes
+    if ends:
+        with pytest.raises(
+            ProvisioningError,
+            match=rf"Waited for {minutes} minutes\. .*ThrottlingException.*Rate exceeded.*again",
+        ):
+            handler.is_complete(sent, Context())
+    else:
+        assert handler.is_complete(sent, Context()) == {"IsComplete": False}
+    told = json.loads(capsys.readouterr().out.splitlines()[1])
+    assert (told["message"], told["waited_seconds"]) == ("waiting", minutes * 60)
+    assert "Rate exceeded" in told["cause"]
+
+
+@pytest.mark.parametrize(("minutes", "ends"), [(54, False), (55, True)])
+def test_the_wait_for_a_cluster_that_is_throttled_is_told_and_ends(
+    clients: FakeClients, minutes: int, ends: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clients.error = client_error("ThrottlingException", "DescribeCluster", "Rate exceeded")
+    begun_at = time.time() - 60 * minutes
+    claim = Claim.of("request-1", started_at=begun_at, asks="", takes_back="")
+    sent = event("Create", "Custom::HyperPodCluster", CLUSTER, physical_id="ml")
+    sent |= {BEGUN_AT: begun_at, CLAIM: str(claim)}
+    if ends:
+        with pytest.raises(ProvisioningError, match=r"Waited for 55 minutes\. .*Rate exceeded"):
+            handler.is_complete(sent, Context())
+    else:
+        assert handler.is_complete(sent, Context()) == {"IsComplete": False}
+    told = json.loads(capsys.readouterr().out.splitlines()[1])
+    assert told["waited_seconds"] == pytest.approx(minutes * 60, abs=1)
 
 
 @pytest.mark.parametrize("entry_point", [handler.on_event, handler.is_complete])

@@ -233,7 +233,10 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
     monkeypatch.setattr(boto3, "Session", lambda: deployed)
     config = str(repository / "config" / "default.yaml")
     monkeypatch.setattr("sys.argv", ["account", "--config", config])
+    assert main() == 0  # to delete what is there, or to look at it
+    assert capsys.readouterr().err == ""
 
+    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-deployment"])
     assert main() == 2
     assert capsys.readouterr().err == (
         f"{config}:30: eks.version: '1.34' cannot follow 1.32, which ml-eks has: EKS upgrades one "

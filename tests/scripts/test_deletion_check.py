@@ -14,7 +14,7 @@ from tests.support.provisioner.fake_s3 import client_error
 
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
 
-STORAGE_STACK: dict[str, Any] = {}
+STORAGE_STACK: dict[str, Any] = {"StackStatus": "CREATE_COMPLETE"}
 
 Run = Callable[..., tuple[int, str, dict[str, Any]]]
 
@@ -80,6 +80,14 @@ def test_all_stacks_are_not_deleted_while_one_is_protected(
     assert run(None)[0] == 0
     monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", False)
     assert run(None, "--all")[0] == 0
+
+
+def test_a_protected_stack_whose_creation_failed_holds_no_files(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", True)
+    monkeypatch.setitem(STORAGE_STACK, "StackStatus", "ROLLBACK_COMPLETE")
+    assert run(None, "--all")[:2] == (0, "")
 
 
 def test_a_loss_refuses_in_one_line(run: Run) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pytest
 from policy_sentry.querying.actions import get_action_data
 
@@ -18,6 +19,7 @@ from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
 from scripts.deployer_policy.policies import Policies, policies_of
 from scripts.picture.templates import Address, Resource
+from scripts.stack_operations.next_steps import Situation, interrupted, next_step
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
 from tests.support.configs import EVERY_FIELD, REPOSITORY
@@ -245,6 +247,25 @@ def test_who_deploys_may_follow_the_stacks_of_the_deployment(default: Policies) 
     assert all(get_action_data(*action.split(":")) for action in follow["Action"])
 
 
+def test_who_deploys_may_run_what_a_failure_says_to_run(default: Policies) -> None:
+    by_name = {each["Sid"]: each for each in default.deployer["Statement"]}
+    own = by_name["FollowStacks"]["Resource"]
+    allowed = {
+        action
+        for each in by_name.values()
+        if set(own) <= set(each["Resource"])
+        for action in each["Action"]
+    }
+    service = botocore.session.get_session().get_service_model("cloudformation")
+    for status in service.shape_for("StackStatus").metadata["enum"]:
+        at = Situation(stack="ml-platform", region="us-west-2", status=status, again="make deploy")
+        steps = [step for step in (next_step(at), interrupted(at)) if step is not None]
+        commands = [line.split() for step in steps for line in step.commands]
+        for operation in [words[2] for words in commands if words[0] == "aws"]:
+            name = "".join(part.title() for part in operation.split("-"))
+            assert operation == "wait" or f"cloudformation:{name}" in allowed, status
+
+
 def test_who_deploys_may_consent_to_a_deletion() -> None:
     assert deployer.CONSENT_TAG == consent.CONSENT_TAG
 
@@ -253,7 +274,7 @@ def test_scripts_that_call_aws_are_known() -> None:
     calling = {
         path.relative_to(REPOSITORY).as_posix()
         for path in (REPOSITORY / "scripts").rglob("*.py")
-        if {"boto3", "provisioner.aws.clients"} & set(imported(path))
+        if {"boto3", "botocore.session", "provisioner.aws.clients"} & set(imported(path))
     }
 
     # Who adds one adds what it calls to the deployer's policy.
@@ -275,6 +296,11 @@ def test_scripts_that_call_aws_are_known() -> None:
         "scripts/pipeline/review.py",
         # Asks for the ID of a zone that is given by name; before there is a configuration.
         "scripts/init/zone_names.py",
+        # Reads the region of the environment and of its profile, and calls nothing.
+        "scripts/region.py",
+        # Read botocore's service models, and call nothing.
+        "scripts/generate/instance_types.py",
+        "scripts/generate/service_limits.py",
     }
 
 

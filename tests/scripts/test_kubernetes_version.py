@@ -94,13 +94,19 @@ def test_a_version_is_the_next_one_or_the_same(
         (Eks(), {}, None),
         (Eks(offered=WITHOUT_DNS), {}, f"coredns {COREDNS}"),
         (
-            Eks(offered={}),
+            Eks(offered={"aws-fsx-csi-driver": PINS["aws-fsx-csi-driver"]}),
             {"storage": None},
             ", ".join(f"{name} {version}" for name, version in sorted(WITHOUT_FSX.items())),
         ),
         (Eks(offered=WITHOUT_FSX), {"storage": None}, None),
         # An add-on that is there already is not touched.
         (Eks("1.34", offered=WITHOUT_DNS, addons={"coredns": COREDNS}), {}, None),
+        # Its pin may be the same for several versions of Kubernetes, not all of which it fits.
+        (
+            Eks("1.33", offered=WITHOUT_DNS, addons={"coredns": COREDNS}),
+            {},
+            f"coredns {COREDNS}",
+        ),
         (
             Eks("1.34", offered=WITHOUT_DNS, addons={"coredns": "v1.12.3-eksbuild.1"}),
             {},
@@ -120,6 +126,11 @@ def test_addons_that_are_not_offered_are_named(
     assert line.startswith(
         f"eks.version: '1.34' has add-ons that EKS does not offer here: {names};"
     )
+
+
+def test_a_version_without_any_addon_is_not_offered(configure: Configure) -> None:
+    (line,) = lines(configure, Eks(offered={}))
+    assert line.startswith("eks.version: '1.34' is a version that EKS no longer offers, or not yet")
 
 
 @pytest.mark.parametrize("operation", ["DescribeCluster", "DescribeAddonVersions", "DescribeAddon"])

@@ -46,10 +46,23 @@ def table() -> dict[str, Any]:
 
 
 def test_only_on_demand_instances_of_clusters_are_taken() -> None:
-    assert prices(offers(USAGES)) == {
-        "ml.g5.12xlarge": Decimal("7.09"),
-        "ml.m5.2xlarge": Decimal("0.461"),
-    }
+    assert prices(offers(USAGES)) == (
+        {"ml.g5.12xlarge": Decimal("7.09"), "ml.m5.2xlarge": Decimal("0.461")},
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"Cluster:ml.g5.xlarge": "1", "USE1-Cluster:ml.g5.xlarge": "2"},
+        {"Cluster:ml.g5.xlarge": "0"},
+    ],
+)
+def test_a_type_without_a_single_price_is_left_out(odd: dict[str, str]) -> None:
+    found, unclear = prices(offers(USAGES | odd))
+    assert found.keys() == {"ml.g5.12xlarge", "ml.m5.2xlarge"}
+    assert unclear == ["ml.g5.xlarge"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +88,7 @@ def test_the_table_is_written_as_it_is() -> None:
 
 
 def test_the_prices_of_one_region_are_replaced() -> None:
-    former, found = table(), prices(offers(USAGES))
+    former, (found, _) = table(), prices(offers(USAGES))
     new = merged(former, found, region="us-west-2", day=DAY)
 
     def of(document: dict[str, Any], *, replaced: bool) -> list[list[object]]:
@@ -113,13 +126,15 @@ def test_the_list_of_the_configured_region_is_read(
 
     def answer(address: str, timeout: float) -> io.BytesIO:
         asked.append((address, timeout))
-        return io.BytesIO(json.dumps(offers(USAGES)).encode())
+        odd = {"Cluster:ml.g5.xlarge": "0"}
+        return io.BytesIO(json.dumps(offers(USAGES | odd)).encode())
 
     default = CONFIG_FOLDER / "default.yaml"
     code, copy = run(monkeypatch, tmp_path, config=default, answer=answer)
     assert (code, capsys.readouterr().out) == (
         0,
-        "Wrote 2 prices of us-west-2 into prices.json\n",
+        "Wrote 2 prices of us-west-2 into prices.json\n"
+        "Left out, since the list has no single price of it: ml.g5.xlarge\n",
     )
     assert asked == [(f"{read_prices.LIST}/current/us-west-2/index.json", 60)]
     assert '["HyperPod", "ml.g5.12xlarge", "us-west-2", 7.09, "hour", ' in copy.read_text("utf-8")
@@ -149,7 +164,8 @@ def test_without_the_list_the_table_stays(
 def test_a_region_is_needed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.delenv("AWS_REGION", raising=False)
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
     file = tmp_path / "mine.yaml"
     group = "{name: g, instance_type: ml.m5.2xlarge, instance_count: 1}"
     file.write_text(f"name: ml\ncluster: {{instance_groups: [{group}]}}\n")

@@ -8,24 +8,16 @@ import pytest
 
 from hyperpod_cdk.helm.chart.rules import CHART_CHECKS
 from scripts import validate
+from tests.support.commands import run
 
 GROUPS = "[{name: worker, instance_type: ml.g5.xlarge, instance_count: 1}]"
-
-
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: Path
-) -> tuple[int, list[str], str]:
-    monkeypatch.setattr("sys.argv", ["validate", "--config", str(config)])
-    code = validate.main()
-    said = capsys.readouterr()
-    return code, said.out.splitlines(), said.err
 
 
 def test_it_lists_stacks_groups_and_warnings(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
 ) -> None:
     path = repository / "config" / "default.yaml"
-    code, lines, error = run(monkeypatch, capsys, path)
+    code, lines, error = run(validate.main, monkeypatch, capsys, path)
     assert (code, error) == (0, "")
     assert lines[0] == f"{path} is valid. It deploys:"
     assert lines[1].split()[:3] == ["ml-platform", "in", "us-west-2:"]
@@ -40,7 +32,7 @@ def test_it_lists_stacks_groups_and_warnings(
         "CSI",
         "driver",
     ]
-    assert "kept for ever" in lines[3]
+    assert "retained" in lines[3]
     assert lines[5].strip() == "- worker-group-1: 1 x ml.g5.12xlarge"
     assert lines[7].startswith("Cost at list prices of ")
     warning = "WARNING eks.admins: [] lets nobody into the Kubernetes cluster"
@@ -50,7 +42,7 @@ def test_it_lists_stacks_groups_and_warnings(
 def test_without_storage_there_is_no_storage_stack(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
 ) -> None:
-    _, lines, _ = run(monkeypatch, capsys, repository / "config" / "spot-dev.yaml")
+    _, lines, _ = run(validate.main, monkeypatch, capsys, repository / "config" / "spot-dev.yaml")
     assert not any("-storage" in line for line in lines)
     assert any(" or ml.g5.4xlarge or " in line for line in lines)
 
@@ -62,7 +54,7 @@ def test_without_the_packaged_chart_it_names_what_is_not_checked(
     tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, lines, _ = run(monkeypatch, capsys, repository / "config" / "default.yaml")
+    code, lines, _ = run(validate.main, monkeypatch, capsys, repository / "config" / "default.yaml")
     assert code == 0
     assert lines[-1].startswith("WARNING helm.chart: null is the official chart, which is not pack")
     for name in CHART_CHECKS:
@@ -79,7 +71,7 @@ def test_what_the_chart_lacks_is_refused(
         f"name: ml\ncluster: {{instance_groups: {GROUPS}}}\n"
         f"helm:\n  chart: {chart}\n  values: {{mpi-operater: {{}}}}\n"
     )
-    code, lines, error = run(monkeypatch, capsys, path)
+    code, lines, error = run(validate.main, monkeypatch, capsys, path)
     assert (code, lines) == (2, [])
     assert error.startswith(f"{path}:5: helm.values.mpi-operater: ")
 
@@ -88,7 +80,7 @@ def test_a_configuration_that_cannot_be_deployed_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "bad.yaml").write_text("name: ML\n")
-    code, lines, error = run(monkeypatch, capsys, tmp_path / "bad.yaml")
+    code, lines, error = run(validate.main, monkeypatch, capsys, tmp_path / "bad.yaml")
     assert (code, lines) == (2, [])
     assert error.startswith(f"{tmp_path}/bad.yaml")
 
@@ -98,3 +90,17 @@ def test_it_does_not_wait_for_the_cdk(repository: Path) -> None:
     assert (
         subprocess.run([sys.executable, "-c", program], cwd=repository, check=False).returncode == 0
     )
+
+
+def test_a_reader_that_stops_reading_sees_no_traceback(repository: Path) -> None:
+    validation = subprocess.Popen(
+        [sys.executable, "-m", "scripts.validate"],
+        cwd=repository,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert validation.stdout is not None
+    validation.stdout.close()
+    _, said = validation.communicate()
+    assert (validation.returncode, said) == (1, "")

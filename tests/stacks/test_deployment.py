@@ -132,7 +132,7 @@ def test_a_protected_storage_stack_stops_a_destruction_before_the_addons(
 @pytest.mark.parametrize(
     ("storage", "protected", "on_deletion"),
     [
-        pytest.param({}, True, "Retain", id="default"),
+        pytest.param({}, True, "RetainExceptOnCreate", id="default"),
         pytest.param(GONE, False, "Delete", id="gone"),
     ],
 )

@@ -12,7 +12,7 @@ from tests.support.assembly import merged
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG_FOLDER = REPOSITORY / "config"
 EVERY_FIELD = Path(__file__).with_name("every_field.yaml")
-"""A configuration with every key of `cluster`."""
+"""A configuration with every key."""
 
 MINIMUM: Mapping[str, Any] = {
     "name": "ml",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rehearsal.hyperpod import ApiError, Caller, HyperPodService, Subnet
+from rehearsal.hyperpod import ApiError, Caller, HyperPodService, Subnet, Timings
 from rehearsal.hyperpod.validation.service_model import output_shape, violations_of
 
 NAME = "ml-cluster"
@@ -14,6 +14,9 @@ ROLE = "arn:aws:iam::000000000000:role/ml-execution-role"
 EKS_CLUSTER = "arn:aws:eks:us-west-2:000000000000:cluster/ml"
 START = 1_800_000_000.0
 LONG = 1_000.0
+TIMINGS = Timings(
+    create=10, update=5, delete=4, software_update=3, node_launch=2, lifecycle_script=1, node_stop=1
+)
 CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 
 
@@ -149,3 +152,11 @@ def ids(api: Subject, group_name: str = "") -> list[str]:
     """Return the ids of a group's nodes, or of all."""
     nodes = api.nodes(InstanceGroupNameContains=group_name) if group_name else api.nodes()
     return [node["InstanceId"] for node in nodes]
+
+
+def settled(*, groups: list[dict[str, Any]] | None = None, **members: Any) -> Subject:
+    """Return an API with a cluster whose creation has ended."""
+    api = subject(timings=TIMINGS)
+    api.create(*(groups or []), **members)
+    api.wait()
+    return api

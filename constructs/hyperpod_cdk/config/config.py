@@ -1,8 +1,7 @@
 """The whole configuration of a deployment."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 from pydantic import (
     Field,
@@ -12,7 +11,11 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.config.location_rules import location_findings
+from hyperpod_cdk.config.location_rules import (
+    location_findings,
+    network_findings,
+    unnamed_zone_findings,
+)
 from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.helm.components.section import ComponentsConfig
@@ -20,15 +23,8 @@ from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
-from hyperpod_cdk.schema.arns import arn_findings
-from hyperpod_cdk.schema.availability_zones import (
-    NamedZone,
-    foreign_zone_findings,
-    region_findings,
-)
 from hyperpod_cdk.schema.environments import DeploymentName, Region
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import refuse
 from hyperpod_cdk.schema.section import Section, findings_of
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
@@ -103,7 +99,7 @@ class Config(Section):
     ) -> NetworkConfig:
         # Wrapped, so that a finding elsewhere in the network does not hide a foreign zone.
         region = info.data.get("region")
-        findings = list(region_findings(_zones_of(value), region=region))
+        findings = list(network_findings(value, region=region))
         try:
             network = handler(value)
         except ValidationError as error:
@@ -111,38 +107,8 @@ class Config(Section):
             others = findings_of(error, model=NetworkConfig)
             refuse([*findings, *(finding for finding in others if finding.path not in foreign)])
             raise
-        refuse([*findings, *_unnamed_zone_findings(network, region=region)])
+        refuse([*findings, *unnamed_zone_findings(network, region=region)])
         return network
-
-    @field_validator("lifecycle_scripts")
-    @classmethod
-    def _check_writers(
-        cls, value: LifecycleScriptsConfig, info: ValidationInfo
-    ) -> LifecycleScriptsConfig:
-        refuse(
-            finding.under("writers", index)
-            for index, arn in enumerate(value.writers)
-            for finding in arn_findings(arn, region=info.data.get("region"))
-        )
-        return value
-
-    @field_validator("eks")
-    @classmethod
-    def _check_arns(cls, value: EksConfig, info: ValidationInfo) -> EksConfig:
-        refuse(_arn_findings(value, region=info.data.get("region")))
-        return value
-
-    @field_validator("storage")
-    @classmethod
-    def _check_storage_zone(
-        cls, value: StorageConfig | None, info: ValidationInfo
-    ) -> StorageConfig | None:
-        network: NetworkConfig | None = info.data.get("network")
-        if value is not None and value.availability_zone_id is not None and network is not None:
-            why = ", for traffic between zones is billed"
-            zones = network.hyperpod_zone_ids
-            refuse(foreign_zone_findings(value.availability_zone_id, zones=zones, why=why))
-        return value
 
     @field_validator("cluster", mode="before")
     @classmethod
@@ -152,45 +118,9 @@ class Config(Section):
             return {"name": f"{info.data.get('name', 'hyperpod')}-cluster", **value}
         return value
 
-    @field_validator("cluster")
+    @field_validator("*")
     @classmethod
-    def _check_cluster(cls, value: ClusterConfig, info: ValidationInfo) -> ClusterConfig:
-        network: NetworkConfig | None = info.data.get("network")
-        zones = None if network is None else network.hyperpod_zone_ids
-        refuse(location_findings(value, zones=zones, region=info.data.get("region")))
+    def _check_locations(cls, value: object, info: ValidationInfo) -> object:
+        given = info.data
+        refuse(location_findings(value, network=given.get("network"), region=given.get("region")))
         return value
-
-
-def _zones_of(network: object) -> Iterator[NamedZone]:
-    """Yield every zone ID in a network that may be of the wrong form."""
-    sections: Any = network.model_dump() if isinstance(network, NetworkConfig) else network
-    if not isinstance(sections, dict):
-        return
-    zones = sections.get("availability_zone_ids")
-    for index, zone in enumerate(zones if isinstance(zones, list | tuple) else ()):
-        if isinstance(zone, str):
-            yield ("availability_zone_ids", index), zone
-    subnets = sections.get("hyperpod_subnets")
-    for index, subnet in enumerate(subnets if isinstance(subnets, list | tuple) else ()):
-        zone = subnet.get("availability_zone_id") if isinstance(subnet, dict) else None
-        if isinstance(zone, str):
-            yield ("hyperpod_subnets", index, "availability_zone_id"), zone
-
-
-def _unnamed_zone_findings(network: NetworkConfig, *, region: str | None) -> Iterator[Finding]:
-    """Find zones left to their names where one of them may be a zone that EKS refuses."""
-    refused = [zone for zone, home in ZONES_WITHOUT_EKS.items() if home == region]
-    if refused and network.availability_zone_ids is None:
-        message = (
-            f"is missing: name zones of {region} by ID, because EKS takes no subnet in "
-            f"{refused[0]}, whose name differs from account to account"
-        )
-        yield Finding(path=("availability_zone_ids",), value=None, message=message)
-
-
-def _arn_findings(eks: EksConfig, *, region: str | None) -> Iterator[Finding]:
-    for index, arn in enumerate(eks.admins):
-        for finding in arn_findings(arn, region=region):
-            yield finding.under("admins", index)
-    for finding in arn_findings(eks.secrets_kms_key_arn, region=region):
-        yield finding.under("secrets_kms_key_arn")

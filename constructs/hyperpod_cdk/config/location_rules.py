@@ -1,51 +1,87 @@
-"""What of the HyperPod cluster is in another place than the deployment: its zones and ARNs."""
+"""What is in another place than the deployment: availability zones and ARNs."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.arns import arn_findings
-from hyperpod_cdk.schema.availability_zones import foreign_zone_findings
-from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.schema.availability_zones import (
+    NamedZone,
+    foreign_zone_findings,
+    region_findings,
+)
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cdk.storage.section import StorageConfig
 
 
 def location_findings(
-    cluster: ClusterConfig, *, zones: Sequence[str | None] | None, region: str | None
+    value: object, *, network: NetworkConfig | None, region: str | None
 ) -> Iterator[Finding]:
-    """Find zones and ARNs in the cluster that are not of the deployment's network or region.
+    """Find zones and ARNs in a section that are not of the deployment's network or region.
 
     Args:
-        cluster: The cluster.
-        zones: Zone IDs of the HyperPod subnets, None in place of one known by name only; None
-            when the network is itself refused.
+        value: The section; what is none has no place.
+        network: The deployment's; None when it is itself refused.
         region: The configured region, if any.
     """
-    for finding in arn_findings(cluster.role_arn, region=region):
-        yield finding.under("role_arn")
-    lists: dict[str, Sequence[NodeGroupConfig]] = {
-        "instance_groups": cluster.instance_groups,
-        "restricted_instance_groups": cluster.restricted_instance_groups,
-    }
-    for key, groups in lists.items():
-        for index, group in enumerate(groups):
-            for finding in _group_findings(group, zones=zones, region=region):
-                yield finding.under(key, index)
+    for named in named_resources(value):
+        for finding in arn_findings(named.value, region=region):
+            yield finding.under(*named.path)
+    if network is None:
+        return
+    zones = network.hyperpod_zone_ids
+    match value:
+        case ClusterConfig():
+            yield from _group_findings(value, zones=zones)
+        case StorageConfig(availability_zone_id=str(zone)):
+            why = ", for traffic between zones is billed"
+            yield from foreign_zone_findings(zone, zones=zones, why=why)
+        case _:
+            pass
 
 
-def _group_findings(
-    group: NodeGroupConfig, *, zones: Sequence[str | None] | None, region: str | None
-) -> Iterator[Finding]:
-    arns: list[tuple[KeyPath, str | None]] = [
-        (("execution_role_arn",), group.execution_role_arn),
-        (("training_plan_arn",), group.training_plan_arn),
-        *(
-            (("ebs_volumes", index, "kms_key_id"), volume.kms_key_id)
-            for index, volume in enumerate(group.ebs_volumes)
-        ),
-    ]
-    for path, arn in arns:
-        for finding in arn_findings(arn, region=region):
-            yield finding.under(*path)
-    zone = group.availability_zone_id
-    if zone is not None and zones is not None:
-        yield from foreign_zone_findings(zone, zones=zones, why="; or add a subnet there")
+def network_findings(network: object, *, region: str | None) -> Iterator[Finding]:
+    """Find zone IDs of another region in a network that may be of the wrong form.
+
+    Args:
+        network: The section, or what is to become one.
+        region: The configured region; None leaves the zones to agree with each other.
+    """
+    yield from region_findings(_zones_of(network), region=region)
+
+
+def unnamed_zone_findings(network: NetworkConfig, *, region: str | None) -> Iterator[Finding]:
+    """Find zones left to their names where one of them may be a zone that EKS refuses."""
+    refused = [zone for zone, home in ZONES_WITHOUT_EKS.items() if home == region]
+    if refused and network.availability_zone_ids is None:
+        message = (
+            f"is missing: name zones of {region} by ID, because EKS takes no subnet in "
+            f"{refused[0]}, whose name differs from account to account"
+        )
+        yield Finding(path=("availability_zone_ids",), value=None, message=message)
+
+
+def _group_findings(cluster: ClusterConfig, *, zones: Sequence[str | None]) -> Iterator[Finding]:
+    for path, group in cluster.groups_with_paths():
+        zone = group.availability_zone_id
+        if zone is not None:
+            for finding in foreign_zone_findings(zone, zones=zones, why="; or add a subnet there"):
+                yield finding.under(*path[1:])
+
+
+def _zones_of(network: object) -> Iterator[NamedZone]:
+    sections: Any = network.model_dump() if isinstance(network, NetworkConfig) else network
+    if not isinstance(sections, dict):
+        return
+    zones = sections.get("availability_zone_ids")
+    for index, zone in enumerate(zones if isinstance(zones, list | tuple) else ()):
+        if isinstance(zone, str):
+            yield ("availability_zone_ids", index), zone
+    subnets = sections.get("hyperpod_subnets")
+    for index, subnet in enumerate(subnets if isinstance(subnets, list | tuple) else ()):
+        zone = subnet.get("availability_zone_id") if isinstance(subnet, dict) else None
+        if isinstance(zone, str):
+            yield ("hyperpod_subnets", index, "availability_zone_id"), zone

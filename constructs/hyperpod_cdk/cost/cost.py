@@ -2,24 +2,23 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
-from hyperpod_cdk.facts.prices import (
-    Price,
-    date_of_prices,
-    price_of,
-    prices_elsewhere,
-    pricing_pages,
+from hyperpod_cdk.facts.kubernetes_support import (
+    END_OF_EXTENDED_SUPPORT,
+    END_OF_STANDARD_SUPPORT,
 )
+from hyperpod_cdk.facts.prices import Price, price_of, prices_elsewhere, pricing_pages
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 
 HOURS_A_MONTH = 730
 """What AWS's own calculator takes for a month."""
 
+# A change that is nearer is told beside the total.
+_SOON = timedelta(days=92)
 # A price that changes, or is paid at another time, is in no table.
 _SPOT = "Spot, whose price changes"
 _PLAN = "paid with the training plan"
@@ -58,6 +57,21 @@ class Charge:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """A change of the cost that is near.
+
+    Attributes:
+        day: When.
+        usd_a_month: What is known of the cost of a month with or without nodes, from then on.
+        reason: Why.
+    """
+
+    day: date
+    usd_a_month: Decimal
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Cost:
     """What a deployment costs.
 
@@ -66,22 +80,34 @@ class Cost:
         standing: What is billed with or without nodes.
         nodes: What is billed for each group of nodes.
         left_out: What is billed by use, or has no price here.
+        change: How the standing cost changes soon; None if it is not known to.
     """
 
     region: str | None
     standing: tuple[Charge, ...]
     nodes: tuple[Charge, ...]
     left_out: tuple[str, ...]
+    change: Change | None = None
+
+    @property
+    def oldest_price(self) -> date | None:
+        """The day on which the oldest of the prices was read; None without any."""
+        charges = (*self.standing, *self.nodes)
+        return min((charge.price.date for charge in charges if charge.price), default=None)
 
     @property
     def usd_a_month(self) -> Decimal:
         """What is known of the cost of a month with or without nodes."""
-        return sum((charge.usd_a_month or Decimal(0) for charge in self.standing), Decimal(0))
+        return _month_of(self.standing)
 
     @property
     def usd_an_hour(self) -> Decimal:
         """What is known of the cost of an hour of the nodes."""
         return sum((charge.usd or Decimal(0) for charge in self.nodes), Decimal(0))
+
+
+def _month_of(charges: Iterable[Charge]) -> Decimal:
+    return sum((charge.usd_a_month or Decimal(0) for charge in charges), Decimal(0))
 
 
 def unpriced(charges: Iterable[Charge]) -> list[Charge]:
@@ -103,6 +129,22 @@ def cost(config: Config, *, region: str | None, day: date) -> Cost:
         standing=tuple(_standing(config, region=region, day=day)),
         nodes=tuple(_nodes(group, region=region) for group in config.cluster.all_groups),
         left_out=tuple(_left_out(config)),
+        change=_change(config, region=region, day=day),
+    )
+
+
+def _change(config: Config, *, region: str | None, day: date) -> Change | None:
+    version = config.eks.version
+    end = END_OF_STANDARD_SUPPORT[version]
+    if not day < end <= day + _SOON:
+        return None
+    now, then = (_month_of(_standing(config, region=region, day=each)) for each in (day, end))
+    if now == then:  # the price is not known there
+        return None
+    return Change(
+        day=end,
+        usd_a_month=then,
+        reason=f"Kubernetes {version} is in extended support then",
     )
 
 
@@ -124,6 +166,15 @@ def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
     end, detail = END_OF_STANDARD_SUPPORT[version], f"Kubernetes {version}"
     if day >= end:
         item, detail = extended, f"{detail} in extended support"
+    if day >= END_OF_EXTENDED_SUPPORT[version]:
+        note = f"EKS's support ended on {END_OF_EXTENDED_SUPPORT[version]}; set another eks.version"
+        return Charge(
+            name="EKS control plane",
+            detail=f"Kubernetes {version}",
+            quantity=1,
+            price=None,
+            note=note,
+        )
     charge = _charge(
         "EKS control plane", detail=detail, quantity=1, service="EKS", item=item, region=region
     )
@@ -174,7 +225,7 @@ def _missing(service: str, item: str) -> str:
     known = (f"{price.usd} in {price.region}" for price in prices_elsewhere(service, item))
     elsewhere = ", ".join(known)
     hint = f" ({elsewhere})" if elsewhere else ""
-    return f"price not in the table of {date_of_prices()}{hint}; see {pricing_pages()[service]}"
+    return f"price not in the table{hint}; see {pricing_pages()[service]}"
 
 
 def _left_out(config: Config) -> Iterator[str]:

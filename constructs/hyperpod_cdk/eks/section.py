@@ -5,10 +5,10 @@ from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
-from hyperpod_cdk.schema.arns import PrincipalArn
+from hyperpod_cdk.schema.arns import KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.section import Listed, Section
 
 # EKS offers newer ones earlier; HyperPod lists those it supports.
@@ -20,15 +20,6 @@ ANYWHERE = "0.0.0.0/0"
 # Quota "Public endpoint access CIDR ranges per cluster".
 # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
 _MOST_PUBLIC_ACCESS_CIDRS = 40
-
-KeyArn = Annotated[
-    str,
-    Matching(
-        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+",
-        rule="must be the ARN of a KMS key, such as "
-        "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
-    ),
-]
 
 
 class EksConfig(Section):
@@ -54,7 +45,7 @@ class EksConfig(Section):
     """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: only
     the provisioner."""
 
-    secrets_kms_key_arn: KeyArn | None = None
+    secrets_kms_key_arn: KmsKeyArn | None = None
     """ARN of a symmetric KMS key of this region that encrypts Kubernetes secrets; it cannot be
     changed later. Default: a key that AWS owns."""
 

@@ -1,4 +1,4 @@
-"""Until when EKS supports a Kubernetes version at the normal price."""
+"""Until when EKS supports a Kubernetes version, and until when at the normal price."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -15,3 +15,13 @@ END_OF_STANDARD_SUPPORT: Final[Mapping[str, date]] = {
     "1.35": date(2027, 3, 27),
 }
 """By Kubernetes version: the day on which extended support begins, which costs more."""
+
+END_OF_EXTENDED_SUPPORT: Final[Mapping[str, date]] = {
+    "1.30": date(2026, 7, 23),
+    "1.31": date(2026, 11, 26),
+    "1.32": date(2027, 3, 23),
+    "1.33": date(2027, 7, 29),
+    "1.34": date(2027, 12, 2),
+    "1.35": date(2028, 3, 27),
+}
+"""By Kubernetes version: the day from which on EKS upgrades a cluster by itself, and makes none."""

@@ -60,12 +60,6 @@ def prices() -> tuple[Price, ...]:
 
 
 @cache
-def date_of_prices() -> date:
-    """Return the day on which the newest price was read."""
-    return max(price.date for price in prices())
-
-
-@cache
 def pricing_pages() -> Mapping[str, str]:
     """Return the address of AWS's own page of prices, by service."""
     pages: Mapping[str, str] = _data()["pages"]

@@ -12,7 +12,7 @@ from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.request import create_cluster_request
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.network.network import NodeSubnets
+from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import acknowledge
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy, refuse_large_request

@@ -14,7 +14,7 @@ from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.network.network import NodeSubnets
+from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
     acknowledge_inline_policies,

@@ -11,7 +11,7 @@ from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.request import create_cluster_request
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.network.network import NodeSubnets
+from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
 from hyperpod_cdk.synthesis.template_parameters import in_template
 

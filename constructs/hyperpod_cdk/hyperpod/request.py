@@ -13,7 +13,7 @@ from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.network.network import NodeSubnets
+from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.synthesis.findings import report
 from hyperpod_cdk.synthesis.fixed_value import FixedValue

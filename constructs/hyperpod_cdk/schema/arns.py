@@ -1,4 +1,4 @@
-"""ARNs and ids of what a HyperPod cluster uses but this deployment does not make."""
+"""ARNs and ids of what a deployment uses but does not make."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import Matching, is_token
+from hyperpod_cdk.schema.named_resources import Names
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _IAM_NAME = r"[A-Za-z0-9_+=,.@-]+"
@@ -18,6 +19,7 @@ RoleArn = Annotated[
         longest=2048,
         rule="must be the ARN of an IAM role, such as arn:aws:iam::111122223333:role/Name",
     ),
+    Names("principal"),
 ]
 PrincipalArn = Annotated[
     str,
@@ -26,6 +28,7 @@ PrincipalArn = Annotated[
         rule="must be the ARN of an IAM role or user, such as "
         "arn:aws:iam::111122223333:role/Admin (the role's ARN, not that of a session)",
     ),
+    Names("principal"),
 ]
 TrainingPlanArn = Annotated[
     str,
@@ -36,6 +39,16 @@ TrainingPlanArn = Annotated[
         rule="must be the ARN of a training plan, such as "
         "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-plan",
     ),
+    Names("training plan"),
+]
+KmsKeyArn = Annotated[
+    str,
+    Matching(
+        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+",
+        rule="must be the ARN of a KMS key, such as "
+        "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+    ),
+    Names("KMS key"),
 ]
 # An alias would pass the API's pattern, but no IAM policy can be limited to the key behind it.
 KmsKeyId = Annotated[
@@ -46,6 +59,7 @@ KmsKeyId = Annotated[
         rule="must be the ID or the ARN of a KMS key (no alias), such as "
         "1234abcd-12ab-34cd-56ef-1234567890ab",
     ),
+    Names("KMS key"),
 ]
 SubnetId = Annotated[
     str,
@@ -63,14 +77,14 @@ SecurityGroupId = Annotated[
 ]
 
 
-def arn_findings(value: str | None, *, region: str | None) -> Iterator[Finding]:
+def arn_findings(value: str, *, region: str | None) -> Iterator[Finding]:
     """Find an ARN of another partition or region than the deployment's.
 
     Args:
         value: The ARN; what is not an ARN is passed over, and so is a part that is a CDK token.
         region: The configured region; None leaves nothing to compare with.
     """
-    if value is None or region is None or not value.startswith("arn:"):
+    if region is None or not value.startswith("arn:"):
         return
     _, partition, _, own_region, _ = value.split(":", 4)
     if partition != regions()[region] and not is_token(partition):

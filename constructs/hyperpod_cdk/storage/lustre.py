@@ -14,6 +14,8 @@ from hyperpod_cdk.synthesis.template_parameters import in_template
 class Lustre(Construct):
     """An FSx for Lustre file system, kept when its stack is deleted.
 
+    A creation that fails deletes it: no file is on it yet.
+
     Deployment type PERSISTENT_2 on SSD.
 
     Args:
@@ -41,7 +43,9 @@ class Lustre(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         removal_policy = (
-            RemovalPolicy.DESTROY if storage.delete_with_stack else RemovalPolicy.RETAIN
+            RemovalPolicy.DESTROY
+            if storage.delete_with_stack
+            else RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
         )
         FixedValue(
             self,

@@ -17,7 +17,7 @@ from provisioner.framework.retry import Clock, retried
 from provisioner.helm.user_objects import UserObject, changed_containers, named, user_objects
 from provisioner.kubernetes.connection import ClusterCommands, EksConnection
 from provisioner.kubernetes.eks_cluster import ClusterNotFoundError
-from provisioner.kubernetes.failures import CommandFailedError, CommandTimeoutError
+from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.kubectl import Kubectl
 from provisioner.kubernetes.manifest import ReleaseId, deleted_containers
 
@@ -77,7 +77,7 @@ def refuse_losses(
             found = retried(
                 lambda: look.losses(properties.releases),
                 errors=(CommandFailedError,),
-                patience=lambda error: patience_seconds if _may_pass(error) else 0.0,
+                patience=lambda error: patience_seconds if error.is_unanswered else 0.0,
                 clock=clock,
             )
     except ClusterNotFoundError as error:
@@ -147,7 +147,3 @@ class _Look:
     def _helm(self, release: ReleaseId, *command: str) -> str:
         arguments = [*command, release.name, "--namespace", release.namespace]
         return self.commands.helm(arguments, timeout_seconds=self.read_seconds)
-
-
-def _may_pass(error: CommandFailedError) -> bool:
-    return error.is_transient or isinstance(error, CommandTimeoutError)

@@ -21,7 +21,7 @@ from provisioner.framework.retry import Clock, retried
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Release, Revision, Wanted
 from provisioner.kubernetes.cluster import Cluster, Containers
-from provisioner.kubernetes.failures import CHECK_ACCESS, CommandFailedError, CommandTimeoutError
+from provisioner.kubernetes.failures import CHECK_ACCESS, CommandFailedError
 from provisioner.kubernetes.kubectl import Kubectl
 from provisioner.kubernetes.manifest import Manifest, split_manifest
 from provisioner.kubernetes.process import STOP_GRACE_SECONDS, Run
@@ -191,7 +191,7 @@ class ReleaseClient:
             reading: Whether it only read; a read that takes too long got no answer.
             serving: What the cluster runs now, as a sentence.
         """
-        unreachable = _is_unreachable(error) if reading else error.is_transient
+        unreachable = error.is_unanswered if reading else error.is_transient
         kind = UnreachableError if unreachable else ProvisioningError
         step = CHECK_ACCESS if unreachable else error.next_step
         return kind(
@@ -253,7 +253,7 @@ class ReleaseClient:
             return retried(
                 command,
                 errors=(CommandFailedError,),
-                patience=lambda error: REACH_PATIENCE_SECONDS if _is_unreachable(error) else 0.0,
+                patience=lambda error: REACH_PATIENCE_SECONDS if error.is_unanswered else 0.0,
                 clock=self.clock,
                 reserve_seconds=_RESERVE_SECONDS,
             )
@@ -292,8 +292,3 @@ class ReleaseClient:
         path = self.home / "values.json"
         path.write_text(self.properties.values_yaml, encoding="ascii")
         return path
-
-
-def _is_unreachable(error: CommandFailedError) -> bool:
-    """Say whether a read failed because nobody answered."""
-    return error.is_transient or isinstance(error, CommandTimeoutError)

@@ -85,7 +85,12 @@ class HyperPodCluster:
         except AWS_ERRORS as error:
             # Gone between two calls: the next poll sees that it is.
             if is_not_found(error) or made.may_pass(error, now):
-                log.info("not yet", cluster=executor.api.name, cause=str(error))
+                log.info(
+                    "not yet",
+                    cluster=executor.api.name,
+                    cause=str(error),
+                    waited_seconds=round(now - made.claim.started_at),
+                )
                 return NOT_YET
             raise
         if request.type == "Delete" and answer.complete and not described:

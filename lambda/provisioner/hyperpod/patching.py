@@ -6,9 +6,7 @@ from provisioner.aws.errors import AWS_ERRORS
 from provisioner.framework import log
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.groups import groups_of
-from provisioner.hyperpod.statuses import SoftwareUpdateStatus
-
-_UNDER_WAY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.IN_PROGRESS})
+from provisioner.hyperpod.shortage import is_updated
 
 
 def is_patching(api: HyperPodApi, groups: Sequence[str]) -> bool:
@@ -20,4 +18,4 @@ def is_patching(api: HyperPodApi, groups: Sequence[str]) -> bool:
     except AWS_ERRORS as error:
         log.warning("not known", cluster=api.name, cause=str(error))
         return False
-    return any(shown.get(name, {}).get("SoftwareUpdateStatus") in _UNDER_WAY for name in groups)
+    return any(is_updated(shown.get(name, {})) for name in groups)

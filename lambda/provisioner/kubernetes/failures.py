@@ -90,6 +90,11 @@ class CommandFailedError(Exception):
         return bool(_TRANSIENT.search(str(self))) and not self.is_unfinished_hook
 
     @property
+    def is_unanswered(self) -> bool:
+        """Whether a read failed because nobody answered."""
+        return self.is_transient
+
+    @property
     def is_unfinished_hook(self) -> bool:
         """Whether a hook of the chart did not end in time."""
         return bool(_UNFINISHED_HOOK.search(str(self)))
@@ -138,6 +143,11 @@ class CommandFailedError(Exception):
 
 class CommandTimeoutError(CommandFailedError):
     """The command was stopped because its time was up."""
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Always: it was stopped before an answer came."""
+        return True
 
 
 def last_lines(errors: str) -> str:

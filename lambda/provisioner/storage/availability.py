@@ -90,8 +90,8 @@ def decide(identifier: str, found: Answer | None) -> dict[str, str]:
     raise ProvisioningError(
         f"The file system {identifier} is {lifecycle} and cannot be mounted",
         detail=str((found.get("FailureDetails") or {}).get("Message", "")),
-        next_step=f"Fix what the message names (else see {see}). If it holds no files, delete it "
-        "and its stack, whose termination protection goes first; then deploy again.",
+        next_step=f"Fix what the message names (else see {see}), then deploy again: a creation "
+        "that fails deletes the file system.",
     )
 
 

@@ -24,7 +24,9 @@ from rehearsal.aws.eks.unknowns import EksUnknowns
 from rehearsal.aws.parent_process import Settings
 
 _UPDATES = re.compile(r"/clusters/([A-Za-z0-9_-]+)/updates")
+_UPDATE = re.compile(rf"{_UPDATES.pattern}/([0-9a-f-]+)")
 _FORMER = "_former_version"
+_MADE = "_version_updates"
 _ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
 
 
@@ -53,6 +55,9 @@ def install(*, settings: Settings) -> None:
     def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
     ) -> EksResponse:
+        asked = _UPDATE.fullmatch(path)
+        if asked is not None and method == "GET" and asked[1] in eks._clusters:
+            return _describe_update(eks._clusters[asked[1]], asked[2])
         match = _UPDATES.fullmatch(path)
         if match is None or method != "POST" or match[1] not in eks._clusters:
             response: EksResponse = handled(method, path, headers, body, query)
@@ -74,8 +79,9 @@ def _is_kept(cluster: Mapping[str, Any], wanted: str, *, stack: str, unknowns: E
 def _problem(cluster: Mapping[str, Any], wanted: str, *, force: bool) -> tuple[str, str] | None:
     """Return code and message of EKS's refusal to change a cluster's version, or None.
 
-    As worded in https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2607; how the
-    insights of a rollback are, is not published.
+    As worded in https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2607. What EKS
+    finds in insights is an InvalidStateException (API reference, UpdateClusterVersion); how it
+    words those of a rollback is not published.
     """
     version = cluster["version"]
     step = _minor(wanted) - _minor(version)
@@ -88,7 +94,7 @@ def _problem(cluster: Mapping[str, Any], wanted: str, *, force: bool) -> tuple[s
     unfit = [*_addons_unfit(cluster["name"], wanted)] if goes_back and not force else []
     if unfit:
         return (
-            "InvalidRequestException",
+            "InvalidStateException",
             f"Rollback readiness insights have status ERROR: {', '.join(unfit)} not compatible "
             f"with {wanted}",
         )
@@ -128,6 +134,20 @@ def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) ->
         "errors": [],
     }
     response: EksResponse = eks._json_resp(HTTPStatus.OK, {"update": update})
+    # It is in progress when it is described for the first time.
+    cluster.setdefault(_MADE, {})[update["id"]] = update
+    return response
+
+
+def _describe_update(cluster: dict[str, Any], identifier: str) -> EksResponse:
+    update = cluster.get(_MADE, {}).get(identifier)
+    if update is None:
+        refusal: EksResponse = eks._error(
+            HTTPStatus.NOT_FOUND, "ResourceNotFoundException", f"No update found for {identifier}."
+        )
+        return refusal
+    response: EksResponse = eks._json_resp(HTTPStatus.OK, {"update": update})
+    cluster[_MADE][identifier] = {**update, "status": "Successful"}
     return response
 
 

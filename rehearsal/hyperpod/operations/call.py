@@ -13,6 +13,7 @@ from rehearsal.hyperpod.simulation.errors import validation_error
 from rehearsal.hyperpod.simulation.faults import FaultGate
 from rehearsal.hyperpod.simulation.hooks import Caller, Environment, Subnets
 from rehearsal.hyperpod.simulation.registry import ClusterRegistry
+from rehearsal.hyperpod.simulation.state import Cluster
 from rehearsal.hyperpod.simulation.surroundings import Surroundings
 
 Answer = dict[str, Any]
@@ -57,6 +58,14 @@ class Backend:
     def faults(self) -> FaultGate:
         """What goes wrong."""
         return self.surroundings.faults
+
+    def cluster_of(self, call: Call) -> Cluster:
+        """Return the cluster that a call names.
+
+        Raises:
+            ApiError: There is none, or of another account or region.
+        """
+        return self.registry.find(call.request["ClusterName"], call.caller)
 
 
 def sort(

@@ -76,7 +76,7 @@ class ClusterOperations:
 
     def _describe(self, call: Call) -> Answer:
         counted = self._backend.surroundings.unknowns.current_count
-        cluster = self._find(call)
+        cluster = self._backend.cluster_of(call)
         plans = {
             plan.arn: plan.status_at(call.now)
             for plan in self._backend.surroundings.plans.of(call.caller)
@@ -107,7 +107,7 @@ class ClusterOperations:
 
     def _update(self, call: Call) -> Answer:
         request, backend = call.request, self._backend
-        cluster = self._find(call)
+        cluster = self._backend.cluster_of(call)
         self._check_changeable(cluster, verb="updated")
         if backend.surroundings.unknowns.left_out_groups == "removed":
             request = with_left_out_groups_to_delete(request, cluster)
@@ -132,7 +132,7 @@ class ClusterOperations:
         return {"ClusterArn": cluster.arn}
 
     def _delete(self, call: Call) -> Answer:
-        cluster = self._find(call)
+        cluster = self._backend.cluster_of(call)
         if self._backend.faults.blocks_delete():
             message = (
                 f"Cluster '{cluster.name}' cannot be deleted: another operation is in progress."
@@ -147,9 +147,6 @@ class ClusterOperations:
             raise conflict(message)
         self._backend.lifecycle.delete(cluster, call.now, gone=self._backend.registry.remove)
         return {"ClusterArn": cluster.arn}
-
-    def _find(self, call: Call) -> Cluster:
-        return self._backend.registry.find(call.request["ClusterName"], call.caller)
 
     @staticmethod
     def _check_changeable(cluster: Cluster, *, verb: str) -> None:

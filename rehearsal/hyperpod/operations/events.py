@@ -52,7 +52,7 @@ class EventOperations:
         raise resource_not_found(message)
 
     def _find(self, call: Call) -> Cluster:
-        cluster = self._backend.registry.find(call.request["ClusterName"], call.caller)
+        cluster = self._backend.cluster_of(call)
         if not cluster.continuous:
             message = (
                 f"Cluster '{cluster.name}' has no events: they are supported only with "

@@ -51,7 +51,7 @@ class BatchOperations:
 
     def _add(self, call: Call) -> Answer:
         request = call.request
-        cluster = self._find(call)
+        cluster = self._backend.cluster_of(call)
         if not cluster.continuous:
             message = "BatchAddClusterNodes needs a cluster with NodeProvisioningMode Continuous."
             raise validation_error(message)
@@ -119,7 +119,7 @@ class BatchOperations:
         return self._repair(call, act)
 
     def _repair(self, call: Call, act: Callable[[Place], None]) -> Answer:
-        if "NodeLogicalIds" in call.request and not self._find(call).continuous:
+        if "NodeLogicalIds" in call.request and not self._backend.cluster_of(call).continuous:
             message = "NodeLogicalIds needs a cluster with NodeProvisioningMode Continuous."
             raise validation_error(message)
         answer = self._for_each(call, act, codes=REPAIR_CODES, joined_only=True)
@@ -129,7 +129,7 @@ class BatchOperations:
     def _for_each(
         self, call: Call, act: Callable[[Place], None], *, codes: Codes, joined_only: bool = False
     ) -> dict[str, list[Any]]:
-        cluster = self._find(call)
+        cluster = self._backend.cluster_of(call)
         if not {"NodeIds", "NodeLogicalIds"} & set(call.request):
             message = "At least one of NodeIds and NodeLogicalIds must be specified."
             raise validation_error(message)
@@ -150,9 +150,6 @@ class BatchOperations:
                     act(place)
                     done.append(identifier)
         return answer
-
-    def _find(self, call: Call) -> Cluster:
-        return self._backend.registry.find(call.request["ClusterName"], call.caller)
 
 
 def _place(cluster: Cluster, identifier: str) -> Place | None:

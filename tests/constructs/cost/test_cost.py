@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Cost, cost, unpriced
+from hyperpod_cdk.facts.prices import prices
 from tests.support.configs import configured
 
 DAY = date(2026, 11, 1)
@@ -45,7 +46,7 @@ THREE_ZONES = {
         ({"storage": None}, DAY, HOURS_A_MONTH * (CONTROL_PLANE + 2 * NAT_AND_ADDRESS)),
         ({"storage": {"capacity_gib": 4800}}, DAY, 146 + 4 * Decimal(252)),
         ({"storage": None, "network": THREE_ZONES}, DAY, Decimal("182.50")),
-        ({"storage": None, "eks": {"version": "1.30"}}, DAY, Decimal(438 + 73)),
+        ({"storage": None, "eks": {"version": "1.31"}}, DAY, Decimal(438 + 73)),
         ({"storage": None, "eks": {"version": "1.34"}}, date(2026, 12, 1), Decimal(146)),
         ({"storage": None, "eks": {"version": "1.34"}}, date(2026, 12, 2), Decimal(438 + 73)),
     ],
@@ -59,6 +60,41 @@ def test_a_month_with_or_without_nodes(changes: Mapping[str, Any], day: date, us
 def test_the_end_of_standard_support_is_told_before() -> None:
     control_plane = costs({"eks": {"version": "1.34"}}).standing[0]
     assert control_plane.note == "0.60 an hour from 2026-12-02 on, in extended support"
+
+
+@pytest.mark.parametrize(
+    ("version", "day", "region", "usd"),
+    [
+        ("1.34", date(2026, 12, 1), "us-west-2", Decimal(763)),
+        ("1.34", date(2026, 9, 1), "us-west-2", Decimal(763)),
+        ("1.34", date(2026, 8, 31), "us-west-2", None),
+        ("1.34", date(2026, 12, 2), "us-west-2", None),
+        ("1.35", date(2026, 12, 1), "us-west-2", None),
+        ("1.34", date(2026, 12, 1), "cn-north-1", None),
+    ],
+)
+def test_a_change_of_the_cost_is_told_in_the_months_before(
+    version: str, day: date, region: str, usd: Decimal | None
+) -> None:
+    config = configured({"eks": {"version": version}}).model_copy(update={"region": region})
+    change = cost(config, region=None, day=day).change
+    assert (change and change.usd_a_month) == usd
+    assert change is None or change.day == date(2026, 12, 2)
+
+
+def test_a_version_that_eks_no_longer_supports_has_no_price() -> None:
+    found = costs({"eks": {"version": "1.30"}}, day=date(2026, 7, 23))
+    (control_plane,) = unpriced(found.standing)
+    assert control_plane.note.startswith("EKS's support ended on 2026-07-23")
+
+
+def test_the_oldest_of_the_prices_that_are_used_is_known() -> None:
+    found = costs(group())
+    used = [charge.price for charge in (*found.standing, *found.nodes) if charge.price]
+    assert found.oldest_price == min(price.date for price in used)
+    newest = max(price.date for price in prices())
+    nothing = cost(configured({}).model_copy(update={"region": "cn-north-1"}), region=None, day=DAY)
+    assert (nothing.oldest_price, found.oldest_price < newest) == (None, True)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +126,12 @@ def test_an_hour_of_the_nodes(changes: Mapping[str, Any], usd: Decimal, note: st
         (group(training_plan_arn=PLAN), "paid with the training plan"),
         (
             group(instance_type="ml.p5.48xlarge"),
-            "price not in the table of 2026-10-06 (66.048 in us-east-1); see "
+            "price not in the table (66.048 in us-east-1); see "
             "https://aws.amazon.com/sagemaker/ai/pricing/",
         ),
         (
             group(instance_type=None, instance_types=["ml.p4d.24xlarge", "ml.g5.2xlarge"]),
-            "ml.g5.2xlarge: price not in the table of 2026-10-06; see "
+            "ml.g5.2xlarge: price not in the table; see "
             "https://aws.amazon.com/sagemaker/ai/pricing/",
         ),
     ],

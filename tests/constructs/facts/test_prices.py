@@ -7,8 +7,8 @@ import pytest
 
 from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts.instance_types import instance_types
-from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
-from hyperpod_cdk.facts.prices import Price, date_of_prices, prices, pricing_pages
+from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT, END_OF_STANDARD_SUPPORT
+from hyperpod_cdk.facts.prices import Price, prices, pricing_pages
 from hyperpod_cdk.facts.service_limits import regions
 
 ITEMS = {
@@ -25,7 +25,7 @@ def test_a_price_is_of_something_that_is_deployed(price: Price) -> None:
     assert price.region in {*regions(), *regions().values()}
     assert price.unit == ("GB-month" if price.service == "FSx for Lustre" else "hour")
     assert price.usd > 0
-    assert date(2024, 1, 1) < price.date <= date_of_prices()
+    assert date(2024, 1, 1) < price.date
     assert price.source.startswith("https://")
 
 
@@ -44,3 +44,7 @@ def test_each_service_has_a_page() -> None:
 
 def test_the_support_of_each_version_is_known() -> None:
     assert tuple(END_OF_STANDARD_SUPPORT) == HYPERPOD_KUBERNETES_VERSIONS
+    assert tuple(END_OF_EXTENDED_SUPPORT) == HYPERPOD_KUBERNETES_VERSIONS
+    # https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html: 12 months more.
+    for version, end in END_OF_STANDARD_SUPPORT.items():
+        assert END_OF_EXTENDED_SUPPORT[version] == end.replace(year=end.year + 1)

@@ -7,23 +7,11 @@ import yaml
 
 from hyperpod_cdk import load_config
 from tests.support.configs import default_document
-
-KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
-ROLE = "arn:aws:iam::111122223333:role/Nodes"
-PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
-SUBNET, FIREWALL = "subnet-0123456789abcdef0", "sg-0123456789abcdef0"
-ROOT = {"root_volume": True, "kms_key_id": KEY}
-DATA = {"volume_size_gib": 100}
-DNS = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
-LUSTRE = {"dns_name": DNS, "mount_name": "abcdefgh"}
+from tests.support.group_values import DATA, FIREWALL, PLAN, ROLE, ROOT, SUBNET, mounts
 
 
 def deployed(deployment: object) -> dict[str, object]:
     return {"schedule_expression": "cron(0 3 ? * SUN *)", "deployment": deployment}
-
-
-def mounts(count: int) -> list[dict[str, str]]:
-    return [{**LUSTRE, "mount_path": f"/fs{index}"} for index in range(count)]
 
 
 @pytest.mark.parametrize(

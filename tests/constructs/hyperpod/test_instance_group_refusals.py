@@ -3,21 +3,10 @@
 import pytest
 
 from tests.support.configs import default_document
+from tests.support.group_values import DATA, DNS, KEY, LUSTRE, PLAN, ROLE, ROOT, SUBNET, mounts
 from tests.support.refusals import line_after, lines_for
 
 GROUP = "cluster.instance_groups[0]"
-KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
-ROLE = "arn:aws:iam::111122223333:role/Nodes"
-PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
-SUBNET = "subnet-0123456789abcdef0"
-ROOT = {"root_volume": True, "kms_key_id": KEY}
-DATA = {"volume_size_gib": 100}
-DNS = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
-LUSTRE = {"dns_name": DNS, "mount_name": "abcdefgh"}
-
-
-def mounts(count: int) -> list[dict[str, str]]:
-    return [{**LUSTRE, "mount_path": f"/fs{index}"} for index in range(count)]
 
 
 @pytest.mark.parametrize(

@@ -88,19 +88,21 @@ def test_it_adds_no_rule_to_the_security_group(
 
 
 @pytest.mark.parametrize(
-    ("switch", "on_deletion"),
+    ("switch", "on_deletion", "on_replacement"),
     [
-        pytest.param({}, "Retain", id="default"),
-        pytest.param({"delete_with_stack": False}, "Retain", id="retained"),
-        pytest.param(TWICE, "Delete", id="deleted"),
+        pytest.param({}, "RetainExceptOnCreate", "Retain", id="default"),
+        pytest.param({"delete_with_stack": False}, "RetainExceptOnCreate", "Retain", id="retained"),
+        pytest.param(TWICE, "Delete", "Delete", id="deleted"),
     ],
 )
 def test_files_survive_the_stack_unless_told_otherwise(
+    *,
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
     switch: dict[str, Any],
     on_deletion: str,
+    on_replacement: str,
 ) -> None:
     Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **switch))
 
@@ -109,7 +111,7 @@ def test_files_survive_the_stack_unless_told_otherwise(
     for kind in (FILE_SYSTEM, ASSOCIATION):
         resource = seen.resources[seen.id(kind)]
         assert resource["DeletionPolicy"] == on_deletion
-        assert resource["UpdateReplacePolicy"] == on_deletion
+        assert resource["UpdateReplacePolicy"] == on_replacement
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_one_that_can_be_mounted_has_its_names(lifecycle: str) -> None:
         (
             {"Lifecycle": "FAILED", **FAILURE},
             ProvisioningError,
-            "no free IP address.*delete it and its stack",
+            "no free IP address.*then deploy again",
         ),
         ({"Lifecycle": "FAILED"}, ProvisioningError, "is FAILED.*see aws fsx"),
         ({"Lifecycle": "MISCONFIGURED", **NAMES}, ProvisioningError, "is MISCONFIGURED"),

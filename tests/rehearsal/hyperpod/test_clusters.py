@@ -7,29 +7,20 @@ from typing import Any
 
 import pytest
 
-from rehearsal.hyperpod import Caller, Timings
+from rehearsal.hyperpod import Caller
 from tests.support.hyperpod_api import (
     NAME,
+    TIMINGS,
     Subject,
     eks,
     group,
+    settled,
     subject,
 )
 
-TIMINGS = Timings(
-    create=10, update=5, delete=4, software_update=3, node_launch=2, lifecycle_script=1, node_stop=1
-)
-
-
-def running(*, groups: list[dict[str, Any]] | None = None, **members: Any) -> Subject:
-    api = subject(timings=TIMINGS)
-    api.create(*(groups or []), **members)
-    api.wait()
-    return api
-
 
 def test_delete_removes_cluster_and_frees_its_name() -> None:
-    api = running()
+    api = settled()
     first = api("DeleteCluster", ClusterName=NAME)["ClusterArn"]
     assert api.status() == "Deleting"
     api.wait(TIMINGS.delete)
@@ -41,7 +32,7 @@ def test_delete_removes_cluster_and_frees_its_name() -> None:
 
 
 def test_name_in_use() -> None:
-    api = running()
+    api = settled()
 
     assert api.refused("CreateCluster", ClusterName=NAME).code == "ResourceInUse"
     api("DeleteCluster", ClusterName=NAME)
@@ -49,11 +40,11 @@ def test_name_in_use() -> None:
 
 
 def test_arn_is_deterministic_and_names_the_cluster() -> None:
-    api = running()
+    api = settled()
     arn = api("DescribeCluster", ClusterName=NAME)["ClusterArn"]
 
     assert re.fullmatch(r"arn:aws:sagemaker:us-west-2:000000000000:cluster/[a-z0-9]{12}", arn)
-    assert running()("DescribeCluster", ClusterName=arn)["ClusterName"] == NAME
+    assert settled()("DescribeCluster", ClusterName=arn)["ClusterName"] == NAME
 
 
 @pytest.mark.parametrize(
@@ -61,7 +52,7 @@ def test_arn_is_deterministic_and_names_the_cluster() -> None:
     [("us-gov-west-1", "aws-us-gov"), ("cn-north-1", "aws-cn"), ("eu-west-1", "aws")],
 )
 def test_clusters_belong_to_an_account_and_a_region(region: str, partition: str) -> None:
-    api = running()
+    api = settled()
     api.caller = Caller(account="111122223333", region=region, arn="arn:aws:iam::1:root")
 
     assert api.refused("DescribeCluster", ClusterName=NAME).code == "ResourceNotFound"
@@ -71,7 +62,7 @@ def test_clusters_belong_to_an_account_and_a_region(region: str, partition: str)
 
 
 def test_software_update_replaces_the_image() -> None:
-    api = running(groups=[group("a"), group("b")])
+    api = settled(groups=[group("a"), group("b")])
     before = _groups(api)
 
     wanted = [{"InstanceGroupName": "a", "ImageReleaseVersion": "2.3.4"}]

@@ -6,28 +6,19 @@ from typing import Any
 
 import pytest
 
-from rehearsal.hyperpod import Timings
 from tests.support.hyperpod_api import (
     CONTINUOUS,
     EKS_CLUSTER,
     NAME,
+    TIMINGS,
     KnownSubnets,
     Subject,
     group,
+    settled,
     subject,
 )
 
-TIMINGS = Timings(
-    create=10, update=5, delete=4, software_update=3, node_launch=2, lifecycle_script=1, node_stop=1
-)
 STEP = 0.5
-
-
-def running(*, groups: list[dict[str, Any]] | None = None, **members: Any) -> Subject:
-    api = subject(timings=TIMINGS)
-    api.create(*(groups or []), **members)
-    api.wait()
-    return api
 
 
 def test_classic_cluster_is_in_service_when_its_nodes_run() -> None:
@@ -92,7 +83,7 @@ def test_description_repeats_what_was_asked_for() -> None:
         OnStartDeepHealthChecks=["InstanceStress"],
     )
     vpc = {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1", "subnet-2"]}
-    api = running(groups=[wanted], VpcConfig=vpc, **CONTINUOUS)
+    api = settled(groups=[wanted], VpcConfig=vpc, **CONTINUOUS)
 
     described = api("DescribeCluster", ClusterName=NAME)
 
@@ -109,7 +100,7 @@ def test_description_repeats_what_was_asked_for() -> None:
 
 def test_flexible_and_restricted_groups_are_described_in_their_own_shapes() -> None:
     types = ["ml.p5.48xlarge", "ml.p5e.48xlarge"]
-    api = running(
+    api = settled(
         groups=[
             group(
                 InstanceType=None,
@@ -133,7 +124,7 @@ def test_flexible_and_restricted_groups_are_described_in_their_own_shapes() -> N
 
 @pytest.mark.parametrize("members", [{}, CONTINUOUS])
 def test_update_changes_adds_and_deletes_groups(members: dict[str, Any]) -> None:
-    api = running(groups=[group("a", 2), group("b", 1), group("c", 1)], **members)
+    api = settled(groups=[group("a", 2), group("b", 1), group("c", 1)], **members)
 
     api(
         "UpdateCluster",
@@ -152,7 +143,7 @@ def test_update_changes_adds_and_deletes_groups(members: dict[str, Any]) -> None
 
 
 def test_scaling_down_stops_nodes_and_frees_their_addresses() -> None:
-    api = running(groups=[group("a", 3)])
+    api = settled(groups=[group("a", 3)])
     before = _instance_ids(api)
 
     api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group("a", 1)])
@@ -194,7 +185,7 @@ def test_busy_cluster_cannot_be_changed(status: str, operation: str) -> None:
 
 
 def test_group_that_is_being_deleted_cannot_be_updated() -> None:
-    api = running(groups=[group("a"), group("b")], **CONTINUOUS)
+    api = settled(groups=[group("a"), group("b")], **CONTINUOUS)
     api("UpdateCluster", ClusterName=NAME, InstanceGroupsToDelete=["b"])
     api.wait(TIMINGS.update)
     assert api.status() == "InService"

@@ -6,22 +6,21 @@ from typing import Any
 
 import pytest
 
+from tests.support.group_members import (
+    AUTOSCALING,
+    CHECKS,
+    FLEXIBLE,
+    LIFECYCLE,
+    OTHER_VPC,
+    ROLE,
+    ROOT_VOLUME,
+    TAINTS,
+    VOLUME,
+    volumes,
+)
 from tests.support.hyperpod_api import EKS_CLUSTER, NAME, create_request, group, subject
 
-ROOT_VOLUME = {"RootVolume": True, "VolumeKmsKeyId": "alias/ml"}
-VOLUME = {"VolumeSizeInGB": 500}
-CHECKS = ["InstanceStress", "InstanceConnectivity"]
-LIFECYCLE = {"SourceS3Uri": "s3://sagemaker-ml"}
-TAINTS = {"Taints": [{"Key": "gpu", "Effect": "NoSchedule"}]}
-FLEXIBLE = {"InstanceTypes": ["ml.p5.48xlarge", "ml.p5e.48xlarge"]}
 SLURM_JOB = {"NodeType": "Compute"}
-OTHER_VPC = {"SecurityGroupIds": ["sg-2"], "Subnets": ["subnet-2"]}
-AUTOSCALING = {"Mode": "Enable", "AutoScalerType": "Karpenter"}
-ROLE = "arn:aws-us-gov:iam::123456789012:role/path/name"
-
-
-def volumes(*configs: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"EbsVolumeConfig": config} for config in configs]
 
 
 # Group members that keep the model but break a rule, and a part of the sentence.

@@ -100,10 +100,16 @@ def test_eks_goes_back_once_if_the_addons_fit_or_by_force(aws: LocalAws) -> None
     eks, name = client(aws, "eks"), stack.outputs["Name"]
     deploy(aws, template("1.35"), OUTPUTS, stack=stack.name)
 
-    with pytest.raises(ClientError, match=r"kube-proxy v1.35.3-eksbuild.2 not compatible with 1"):
+    unfit = r"InvalidStateException.*kube-proxy v1.35.3-eksbuild.2 not compatible with 1"
+    with pytest.raises(ClientError, match=unfit):
         eks.update_cluster_version(name=name, version="1.34")
     update = eks.update_cluster_version(name=name, version="1.34", force=True)["update"]
     assert (update["type"], version_of(aws, stack)) == ("VersionRollback", "1.34")
+    asked = {"name": name, "updateId": update["id"]}
+    statuses = [eks.describe_update(**asked)["update"]["status"] for _ in range(3)]
+    assert statuses == ["InProgress", "Successful", "Successful"]
+    with pytest.raises(ClientError, match="ResourceNotFoundException"):
+        eks.describe_update(name=name, updateId="0")
     with pytest.raises(ClientError, match=r"from 1.34 to 1.33"):
         eks.update_cluster_version(name=name, version="1.33", force=True)
 

@@ -1,0 +1,63 @@
+"""What sections name of the account: roles, KMS keys and training plans, by ARN or ID."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.section import Section, arguments
+
+Kind = Literal["principal", "KMS key", "training plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Marks a type with what its texts name.
+
+    Attributes:
+        kind: What it is; a principal is an IAM role or user.
+    """
+
+    kind: Kind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamedResource:
+    """A resource of the account that a section names.
+
+    Attributes:
+        path: Where, from the section.
+        kind: What it is.
+        value: Its ARN, or its ID.
+    """
+
+    path: KeyPath
+    kind: Kind
+    value: str
+
+
+def named_resources(value: object, *, path: KeyPath = ()) -> Iterator[NamedResource]:
+    """Yield what a section, and those in it, name; anything else names nothing.
+
+    Args:
+        value: The section, or several.
+        path: Where it is. Default: at the top.
+    """
+    if isinstance(value, Section):
+        for name, field in type(value).model_fields.items():
+            inner, place = getattr(value, name), (*path, name)
+            yield from named_resources(inner, path=place)
+            for mark in (*field.metadata, *arguments(field.annotation)):
+                if isinstance(mark, Names):
+                    yield from _texts(inner, kind=mark.kind, path=place)
+    elif isinstance(value, tuple):
+        for index, item in enumerate(value):
+            yield from named_resources(item, path=(*path, index))
+
+
+def _texts(value: object, *, kind: Kind, path: KeyPath) -> Iterator[NamedResource]:
+    if isinstance(value, str):
+        yield NamedResource(path=path, kind=kind, value=value)
+    elif isinstance(value, tuple):
+        for index, item in enumerate(value):
+            yield from _texts(item, kind=kind, path=(*path, index))
