@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export CDK_DISABLE_VERSION_CHECK := true
-CDK := cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
+CDK := python -m scripts.cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
 # Without a terminal nobody answers whether to delete.
 FORCED := $(if $(filter 1,$(FORCE)),--force)
 # NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
@@ -83,6 +83,7 @@ diff: deployable chart ## Show what a deployment would change, including IAM per
 
 # EXPRESS=1 waits for less (docs/express.md).
 deploy: deployable chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
+	@echo 'Synthesizing, and comparing with what is deployed ...'
 	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -42,3 +43,13 @@ def config_parser(module: str, *, description: str | None) -> argparse.ArgumentP
 def add_config(parser: argparse.ArgumentParser) -> None:
     """Add the option `--config` to a parser."""
     parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
+
+
+def make_command(target: str, config: Path) -> str:
+    """Return a make target as it is run for a configuration.
+
+    Args:
+        target: Name of the target.
+        config: File of the configuration.
+    """
+    return f"make {target} CONFIG={shlex.quote(str(config))}"

@@ -22,7 +22,7 @@ from provisioner.framework.owner import Owner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
-from scripts.command_line import REFUSED, config_parser, exit_with
+from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.layer_binaries import local_binary
 from scripts.stack_operations.failed_creations import FAILED_CREATIONS
 from stacks.names import stack_name
@@ -44,7 +44,7 @@ def main() -> int:
     try:
         config = load_config(arguments.config)
         if arguments.all:
-            refuse_protected_storage(config)
+            refuse_protected_storage(config, path=arguments.config)
         check(config)
     except UnknownLossError as error:
         return _unknown(error.cause, unchecked=arguments.unchecked)
@@ -86,10 +86,14 @@ def check(config: Config) -> None:
     )
 
 
-def refuse_protected_storage(config: Config) -> None:
+def refuse_protected_storage(config: Config, *, path: Path) -> None:
     """Refuse to delete all stacks of a configuration while one may not be deleted.
 
     One whose creation failed may: it holds no files.
+
+    Args:
+        config: The configuration.
+        path: Its file.
 
     Raises:
         ProvisioningError: The storage stack has termination protection.
@@ -104,8 +108,9 @@ def refuse_protected_storage(config: Config) -> None:
         raise ProvisioningError(
             f"{name}: is protected, because it holds your files",
             next_step="To delete them permanently, set storage.delete_with_stack and "
-            "storage.i_understand_all_files_are_deleted to true, run make deploy, then make "
-            "destroy-all again. To delete the nodes alone: make destroy.",
+            "storage.i_understand_all_files_are_deleted to true, then run: "
+            f"{make_command('deploy', path)} && {make_command('destroy-all', path)}. "
+            f"To delete the nodes alone: {make_command('destroy', path)}",
         )
 
 

@@ -14,14 +14,25 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from scripts.account import AccountError, region_of
-from scripts.command_line import REFUSED, config_parser, exit_with
+from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
+from scripts.stack_operations import fixed_values
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
-from scripts.stack_operations.deployed import UnreadableTemplateError, deployed
-from scripts.stack_operations.failed_creations import ProtectedError, lift_protection
-from scripts.stack_operations.outputs import documented_outputs, output_lines
+from scripts.stack_operations.deployed import Deployed, UnreadableTemplateError, deployed
+from scripts.stack_operations.failed_creations import (
+    FAILED_CREATIONS,
+    ProtectedError,
+    lift_protection,
+)
+from scripts.stack_operations.fixed_values import Change, refuse_changes
+from scripts.stack_operations.outputs import (
+    NOTHING_SHORT,
+    SHORTAGE,
+    documented_outputs,
+    output_lines,
+)
 from scripts.stack_operations.terminal import (
     FAILED,
     agreed,
@@ -32,6 +43,7 @@ from scripts.stack_operations.terminal import (
     reading_client,
     run,
     until_interrupted,
+    wrapped,
 )
 
 _CONCURRENCY = "3"
@@ -66,7 +78,11 @@ def main() -> int:
         if refused:
             print("\n".join(refused), file=sys.stderr)
             return REFUSED
+        refuse_changes(_fixed(stacks, former=former), config=arguments.config)
         changes = differences(stacks, former=former)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
     except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
         print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
     print("\n".join([*_announced(changes), summary(cost_here(config))]))
@@ -95,13 +111,24 @@ def main() -> int:
     if code == 0:
         outputs = _outputs(client, stacks)
         for line in (*output_lines(outputs), *_next(config, outputs, region=region)):
-            out.print(line)
+            out.print(wrapped(line, width=out.width if out.is_terminal else None))
     return code
+
+
+def _fixed(stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]) -> Iterator[Change]:
+    """Yield the values of deployed stacks that would change and cannot.
+
+    A stack whose creation failed is deleted first, with the values that it had.
+    """
+    for stack in stacks:
+        found = former[stack.name]
+        if found is not None and found.status not in FAILED_CREATIONS:
+            yield from fixed_values.changes(stack.template, parameters=found.parameters)
 
 
 def _command(arguments: argparse.Namespace) -> str:
     """Return what the user has run."""
-    parts = ["make deploy", f"CONFIG={shlex.quote(str(arguments.config))}"]
+    parts = [make_command("deploy", arguments.config)]
     if arguments.only:
         parts.append(f"ONLY={shlex.quote(arguments.only)}")
     if arguments.express:
@@ -147,9 +174,9 @@ def _next(
 ) -> Iterator[str]:
     """Yield what to run after a deployment."""
     found = {name: value for values in outputs.values() for name, value in values.items()}
-    shortage = found.get("HyperPodClusterShortage", "none")
-    if shortage != "none":
-        yield f"\nNodes are missing: {shortage}"
+    shortage = found.get(SHORTAGE, NOTHING_SHORT)
+    if shortage != NOTHING_SHORT:
+        yield f"\nNodes are missing. {shortage}"
     cluster = found.get("EKSClusterName")
     if cluster is None:
         return

@@ -1,7 +1,6 @@
 """Deletes stacks that `cdk synth` has written: `python -m scripts.destroy cdk.out/default`."""
 
 import argparse
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,8 +14,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from scripts.account import AccountError, region_of
-from scripts.command_line import REFUSED, config_parser, exit_with
-from scripts.destroy.plan import announced, deletion_of
+from scripts.command_line import REFUSED, config_parser, exit_with, make_command
+from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
 from scripts.stack_operations.assembly import Stack, stacks_in
 from scripts.stack_operations.deployed import (
     Deployed,
@@ -67,10 +66,13 @@ def main() -> int:
         there = [stack for stack in going if found[stack.name] is not None]
         doomed = {stack.name: found[stack.name] for stack in there}
         others = [name for name, each in found.items() if each and name not in _names(there)]
-        lines = _announced(client, there, found=found, others=others)
+        deletions = _deletions(client, there, found=found)
+        everything = make_command("destroy-all", arguments.config)
+        lines = [*announced(deletions, others=others, everything=everything)]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         print(f"What goes is not known: {' '.join(str(error).split())}", file=sys.stderr)
-        there, lines = going, [f"This deletes for good: {', '.join(_names(going))}"]
+        there, others, deletions = going, [], []
+        lines = [f"This deletes for good: {', '.join(_names(going))}"]
     if not there:
         print(f"Nothing to delete: there is no stack {' or '.join(_names(going))} in {region}.")
         return 0
@@ -85,7 +87,6 @@ def main() -> int:
     except ProtectedError as error:
         print(error, file=sys.stderr)
         return REFUSED
-    code = 0
     for batch in _batches(there, first=nodes):
         code = run(
             _cdk(arguments, batch),
@@ -97,27 +98,26 @@ def main() -> int:
             environment=cli_environment(profile),
         )
         if code != 0:
-            break
-    return code
+            return code
+    print(outcome(_names(there), deletions=deletions, others=others))
+    return 0
 
 
 def _names(stacks: Sequence[Stack]) -> list[str]:
     return [stack.name for stack in stacks]
 
 
-def _announced(
+def _deletions(
     client: Any,  # noqa: ANN401 - no type at run time
     stacks: Sequence[Stack],
     *,
     found: Mapping[str, Deployed | None],
-    others: Sequence[str],
-) -> list[str]:
-    deletions = [
+) -> list[Deletion]:
+    return [
         deletion_of(name, template=each.template, resources=resources_of(client, name))
         for name in _names(stacks)
         if (each := found[name]) is not None
     ]
-    return [*announced(deletions, others=others)]
 
 
 def _batches(stacks: Sequence[Stack], *, first: str) -> list[list[Followed]]:
@@ -148,7 +148,7 @@ def _command(arguments: argparse.Namespace) -> str:
     """Return what the user has run."""
     target = "destroy-all" if arguments.all else "destroy"
     express = " EXPRESS=1" if arguments.express else ""
-    return f"make {target} CONFIG={shlex.quote(str(arguments.config))}{express}"
+    return make_command(target, arguments.config) + express
 
 
 if __name__ == "__main__":

@@ -8,10 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scripts.stack_operations.assembly import CDK_METADATA
 from scripts.stack_operations.deployed import DeployedResource
 
 _CUSTOM = "Custom::"
-_METADATA = "AWS::CDK::Metadata"
+# What holds what users have made, the hardest to replace first; the text follows the name.
+_HOLDING = {
+    "AWS::FSx::FileSystem": " with all its files",
+    "AWS::S3::Bucket": " with all its objects",
+    "AWS::EKS::Cluster": "",
+}
 _WIDTH = 76
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 _WHY = {
@@ -49,7 +55,7 @@ def deletion_of(
     described = template.get("Resources", {})
     deleted, kept = [], []
     for resource in resources:
-        if resource.type == _METADATA:  # nothing that AWS has
+        if resource.type == CDK_METADATA:
             continue
         policy = described.get(resource.logical_id, {}).get("DeletionPolicy", "Delete")
         if policy in _WHY:
@@ -59,17 +65,20 @@ def deletion_of(
     return Deletion(stack=stack, deleted=deleted, kept=kept)
 
 
-def announced(deletions: Sequence[Deletion], *, others: Sequence[str]) -> Iterator[str]:
+def announced(
+    deletions: Sequence[Deletion], *, others: Sequence[str], everything: str
+) -> Iterator[str]:
     """Yield what is said before a deletion.
 
     Args:
         deletions: What the deletion of each stack does, in their order.
         others: Names of the stacks of the deployment that stay.
+        everything: Command that deletes them too.
     """
     yield "This deletes for good these resources:"
     for deletion in deletions:
         yield f"  {deletion.stack} ({len(deletion.deleted)}):"
-        yield from _wrapped(", ".join(_named(deletion.deleted)))
+        yield from _wrapped(_named(deletion.deleted))
     kept = [each for deletion in deletions for each in deletion.kept]
     if kept or others:
         yield "This stays, and is billed as before:"
@@ -79,18 +88,40 @@ def announced(deletions: Sequence[Deletion], *, others: Sequence[str]) -> Iterat
             yield f"  {why} (DeletionPolicy {policy}):"
             yield from (f"    {name}" for name in names)
     if others:
-        yield f"  {', '.join(others)}: make destroy-all deletes every stack"
+        yield f"  {', '.join(others)}; to delete every stack: {everything}"
+
+
+def outcome(deleted: Sequence[str], *, deletions: Sequence[Deletion], others: Sequence[str]) -> str:
+    """Return what is said after a deletion.
+
+    Args:
+        deleted: Names of the stacks that are gone.
+        deletions: What the deletion of each stack did, as far as that is known.
+        others: Names of the stacks of the deployment that stay.
+    """
+    retained = [
+        f"{_kind(each)} {each.physical_id}"
+        for deletion in deletions
+        for each, policy in deletion.kept
+        if policy != "Snapshot"
+    ]
+    kept = ", ".join([*others, *retained])
+    return f"Deleted: {', '.join(deleted)}." + (f" Kept: {kept}." if kept else "")
 
 
 def _named(resources: Sequence[DeployedResource]) -> Iterator[str]:
-    """Yield the name of each custom resource, and the number of the others by service."""
+    """Yield the names of what holds something and of custom resources; count the others."""
+    for kind, contents in _HOLDING.items():
+        for resource in resources:
+            if resource.type == kind:
+                yield f"{_kind(resource)} {resource.physical_id}{contents}"
     for resource in resources:
         if resource.type.startswith(_CUSTOM):
             yield f"{resource.type.removeprefix(_CUSTOM)} {resource.physical_id}"
     services = Counter(
         resource.type.split("::")[1]
         for resource in resources
-        if not resource.type.startswith(_CUSTOM)
+        if resource.type not in _HOLDING and not resource.type.startswith(_CUSTOM)
     )
     for service, number in services.most_common():
         yield f"{number} of {service}"
@@ -100,8 +131,15 @@ def _kind(resource: DeployedResource) -> str:
     return " ".join(resource.type.split("::")[1:])
 
 
-def _wrapped(text: str) -> list[str]:
-    indent = "    "
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+def _wrapped(items: Iterable[str]) -> Iterator[str]:
+    """Yield a list in lines that no item is broken over."""
+    indent, space = "    ", "\xa0"  # at which textwrap breaks no line
+    lines = textwrap.wrap(
+        ", ".join(item.replace(" ", space) for item in items),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
+    return (line.replace(space, " ") for line in lines)

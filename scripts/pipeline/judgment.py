@@ -1,11 +1,11 @@
 """What a pipeline must not do to a stack, and what whoever approves should know."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from scripts.pipeline.deployed import DeployedStack
 from scripts.pipeline.stage import StageStack
+from scripts.stack_operations.fixed_values import changes
 
 # What an operator must do before CloudFormation updates a stack of such a status again.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
@@ -27,22 +27,8 @@ def refusals(stack: StageStack, found: DeployedStack | None) -> Iterator[str]:
             f"{_STUCK[found.status]} --stack-name {stack.name} --region {stack.region}"
         )
         return
-    for text in _failed_rules(stack.template, parameters=found.parameters):
-        yield f"{stack.name}: {text}"
-
-
-def _failed_rules(template: Mapping[str, Any], *, parameters: Mapping[str, str]) -> Iterator[str]:
-    """Yield the texts of a template's rules that the parameters of its stack do not meet.
-
-    CloudFormation asserts them with these values for `cdk deploy`, which keeps them. The action of
-    CodePipeline gives parameters their defaults instead, and no rule would fail (docs/adr/0043).
-    """
-    for rule in template.get("Rules", {}).values():
-        for assertion in rule["Assertions"]:
-            match assertion["Assert"]:
-                case {"Fn::Equals": [{"Ref": str(name)}, str(value)]}:
-                    if parameters.get(name, value) != value:
-                        yield assertion["AssertDescription"]
+    for change in changes(stack.template, parameters=found.parameters):
+        yield f"{stack.name}: {change}"
 
 
 def is_unprotected(stack: StageStack, found: DeployedStack | None) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 
 from hyperpod_cdk.schema.limits import nearest
 
+CDK_METADATA = "AWS::CDK::Metadata"
+"""Type of a resource that is nothing in AWS."""
 _STACK = "aws:cloudformation:stack"
 _PATH = "aws:cdk:path"
 # What CDK names the resource of a construct that is one resource.
@@ -35,8 +37,9 @@ class Stack:
 
     @property
     def size(self) -> int:
-        """Number of its resources."""
-        return len(self.template["Resources"])
+        """Number of its resources, without the one that says what the CDK has used."""
+        kinds = (resource["Type"] for resource in self.template["Resources"].values())
+        return sum(kind != CDK_METADATA for kind in kinds)
 
 
 def stacks_in(assembly: Path) -> list[Stack]:

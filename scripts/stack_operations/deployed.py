@@ -1,7 +1,7 @@
 """Stacks as CloudFormation has them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -21,11 +21,13 @@ class Deployed:
     Attributes:
         status: Its status.
         template: Its template; empty for a stack without resources.
+        parameters: Values of its parameters.
         is_protected: Whether it has termination protection.
     """
 
     status: str
     template: Mapping[str, Any]
+    parameters: Mapping[str, str] = field(default_factory=dict)
     is_protected: bool = False
 
 
@@ -70,7 +72,10 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
     # botocore reads JSON by itself.
     if isinstance(body, str):
         raise UnreadableTemplateError(f"the template of {name} is not JSON")
-    return Deployed(status=status, template=body, is_protected=is_protected)
+    parameters = {
+        each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", [])
+    }
+    return Deployed(status=status, template=body, parameters=parameters, is_protected=is_protected)
 
 
 def resources_of(client: Any, name: str) -> Iterator[DeployedResource]:  # noqa: ANN401

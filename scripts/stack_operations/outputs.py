@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+SHORTAGE, NOTHING_SHORT = "HyperPodClusterShortage", "none"
+"""The output with the nodes that are missing, and what it says where none is."""
 _OF_CDK = ("ExportsOutput", "PublishOutput")
 # Names that create_config.sh of the HyperPod workshop asks for, beside the plain ones.
 _ALIAS = "Output"
@@ -26,11 +28,17 @@ def documented_outputs(described: Mapping[str, Any]) -> dict[str, str]:
 def output_lines(outputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """Yield the lines that show outputs; a stack without any has none.
 
+    Missing nodes are left to what is said after the outputs.
+
     Args:
         outputs: Outputs of each stack.
     """
     for stack, values in outputs.items():
-        shown = {name: value for name, value in values.items() if not _is_repeated(name, values)}
+        shown = {
+            name: value
+            for name, value in values.items()
+            if not _is_repeated(name, values) and (name != SHORTAGE or value == NOTHING_SHORT)
+        }
         if not shown:
             continue
         yield f"\nOutputs of {stack}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from scripts.stack_operations.assembly import CDK_METADATA
 from scripts.stack_operations.events import StackEvent
 
 _IN_PROGRESS, _FAILED = "_IN_PROGRESS", "_FAILED"
@@ -79,6 +80,8 @@ def progress_of(events: Iterable[StackEvent]) -> StackProgress:
             if event.status != status:
                 status, changed = event.status, event.time
             begun = begun if begun is not None else event.time
+        elif event.type == CDK_METADATA:
+            continue
         elif event.status.endswith(_IN_PROGRESS):
             done.discard(event.logical_id)
             found = waiting.get(event.logical_id)

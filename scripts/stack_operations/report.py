@@ -10,7 +10,7 @@ from scripts.stack_operations.failures import (
     is_cancelled,
     stuck_resources,
 )
-from scripts.stack_operations.next_steps import NextStep, Situation, interrupted, next_step
+from scripts.stack_operations.next_steps import Situation, interrupted, next_step
 from scripts.stack_operations.progress import progress_of
 
 Paths = Mapping[str, Mapping[str, str]]
@@ -39,8 +39,9 @@ def failure_lines(
         yield from _cause(failure, paths.get(failure.stack, {}))
         yield ""
     failed = {name: own for name, own in events.items() if progress_of(own).has_failed}
+    at_fault = {failure.stack for failure in causes}
     for name, own in failed.items():
-        if is_cancelled(own) and name not in {failure.stack for failure in causes}:
+        if is_cancelled(own) and name not in at_fault:
             yield f"The update of {name} was cancelled."
         step = next_step(
             Situation(
@@ -51,7 +52,10 @@ def failure_lines(
                 stuck=stuck_resources(own),
             )
         )
-        yield from _next(step)
+        yield step.meaning
+        yield from (f"  {command}" for command in step.commands if command != again)
+    if failed:
+        yield f"{'After the fix' if causes else 'To run it again'}: {again}"
 
 
 def _cause(failure: Failure, paths: Mapping[str, str]) -> Iterator[str]:
@@ -63,11 +67,6 @@ def _cause(failure: Failure, paths: Mapping[str, str]) -> Iterator[str]:
     )
     if failure.log_group is not None:
         yield f"Logs: {failure.log_group} in CloudWatch"
-
-
-def _next(step: NextStep) -> Iterator[str]:
-    yield step.meaning
-    yield from (f"  {command}" for command in step.commands)
 
 
 def interruption_lines(
@@ -86,7 +85,10 @@ def interruption_lines(
         step = interrupted(Situation(stack=name, region=region, status=status, again=again))
         if step is not None:
             going_on = True
-            yield from _next(step)
+            yield step.meaning
+            yield from (f"  {command}" for command in step.commands)
+        elif status:
+            yield f"{name} is {status}."
     not_begun = [name for name, own in events.items() if not progress_of(own).begun]
     if not_begun:
         yield f"Not begun: {', '.join(not_begun)}."

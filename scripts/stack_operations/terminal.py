@@ -1,8 +1,10 @@
 """What `make deploy` and `make destroy` share at the terminal."""
 
 import os
+import shutil
 import signal
 import sys
+import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from subprocess import TimeoutExpired
@@ -46,6 +48,24 @@ def until_interrupted(main: Callable[[], int]) -> int:
 def console() -> Console:
     """Return the console of standard output; it has 80 columns where it is no terminal."""
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def wrapped(text: str, *, width: int | None) -> str:
+    """Return a text in lines that fit a terminal; commands, which are indented, stay whole.
+
+    Args:
+        text: The text; may have several lines.
+        width: Columns of the terminal; None where there is none.
+    """
+    if width is None:
+        return text
+    lines = (
+        [line]
+        if line.startswith("  ")
+        else textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+    return "\n".join("\n".join(line) for line in lines)
 
 
 def reading_client(session: boto3.Session, *, region: str) -> Any:  # noqa: ANN401 - no type at run time
@@ -161,5 +181,6 @@ def run(
             *failure_lines(operation.events_with_nested(), region=region, again=again, paths=paths)
         ]
         lines = told or [*untold_failure(cdk_cli.reported(log), log=log)]
-        print("\n".join(["", *lines]), file=sys.stderr)
+        width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+        print("\n".join(["", *(wrapped(line, width=width) for line in lines)]), file=sys.stderr)
     return code

@@ -1,5 +1,6 @@
 """What `make destroy` says before CloudFormation begins."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,8 @@ def test_all_stacks_are_not_deleted_while_one_is_protected(
     assert said.startswith("ml-storage: is protected, because it holds your files. To delete them")
     for key in ("storage.delete_with_stack", "storage.i_understand_all_files_are_deleted"):
         assert key in said
+    for target in ("deploy", "destroy-all", "destroy"):
+        assert re.search(rf"make {target} CONFIG=\S+/default\.yaml", said)
     assert run(None)[0] == 0
     monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", False)
     assert run(None, "--all")[0] == 0

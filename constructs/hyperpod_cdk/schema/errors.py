@@ -11,6 +11,7 @@ KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a configuration to a value."""
 
 _MOST_CHARACTERS = 80
+_STEP = re.compile(r"([^.\[\]]+)(?![^\[]*\])|\[(\d+)\]")
 _NAME = re.compile(r"[\w.-]{1,63}", re.ASCII)
 
 
@@ -158,6 +159,11 @@ def key_path(path: KeyPath) -> str:
         else:
             text += f"[{shown(step)}]"
     return text
+
+
+def path_of(text: str) -> KeyPath:
+    """Read what `key_path` has written of plain keys and positions."""
+    return tuple(int(index) if index else key for key, index in _STEP.findall(text))
 
 
 def _named(path: KeyPath, *, root: object) -> KeyPath:

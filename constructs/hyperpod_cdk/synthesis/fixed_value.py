@@ -4,6 +4,7 @@ from aws_cdk import CfnParameter, CfnRule, CfnRuleAssertion, Fn, Token
 from constructs import Construct
 
 from hyperpod_cdk.schema.errors import KeyPath, error, key_path
+from hyperpod_cdk.schema.former_value import NONE, kept_in
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 
 
@@ -39,7 +40,7 @@ class FixedValue(Construct):
             return  # neither a parameter's default nor a rule can refer to a resource
         if isinstance(value, ParameterText):
             return  # a template does not know what its parameter held before
-        text = "none" if value is None else value
+        text = NONE if value is None else value
         deployed = CfnParameter(
             self,
             "Resource",
@@ -47,8 +48,8 @@ class FixedValue(Construct):
             description=f"{key_path(key)} as the stack was created. Pass no value.",
         )
         message = (
-            f"cannot be changed once it is deployed: {reason}; restore the former value, which "
-            f"the stack's parameter {deployed.logical_id} has, or {instead}"
+            f"cannot be changed once it is deployed: {reason}; restore the former value"
+            f"{kept_in(deployed.logical_id)} or {instead}"
         )
         CfnRule(
             self,

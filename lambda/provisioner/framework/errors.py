@@ -1,5 +1,7 @@
 """Failures as users see them: what failed, why, and what to do next."""
 
+import re
+
 from provisioner.framework.redaction import redacted
 
 MESSAGE_LIMIT_BYTES = 990
@@ -11,6 +13,8 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-response
 _WHAT_LIMIT_BYTES = 400
 _NEXT_STEP_LIMIT_BYTES = 400  # room for a command with an ARN in it
 _ELLIPSIS = " … "
+# What is left of a word that was cut; an ARN is too long to lose.
+_CUT_END, _CUT_START = re.compile(r" \S{0,20}$"), re.compile(r"^\S{0,20} ")
 
 
 class ProvisioningError(Exception):
@@ -83,4 +87,4 @@ def _clipped(text: str, limit_bytes: int) -> str:
     tail = room // 3
     start = raw[: room - tail].decode(errors="ignore")
     end = raw[len(raw) - tail :].decode(errors="ignore")
-    return f"{start}{_ELLIPSIS}{end}"
+    return f"{_CUT_END.sub('', start)}{_ELLIPSIS}{_CUT_START.sub('', end)}"

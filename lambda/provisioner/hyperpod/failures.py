@@ -15,6 +15,13 @@ from provisioner.hyperpod.statuses import GroupStatus
 MOST_EXPLANATIONS = 3
 _LOG_GROUP = "/aws/sagemaker/Clusters"
 _LOG_STREAM = re.compile(r"LifecycleConfig/(?P<group>[\w-]+)/i-\w+")
+# What HyperPod says around the error of an instance, and of the log that the next step names.
+_AROUND = re.compile(
+    r'\AInstance \S+ failed to provision with the following error: "(?P<error>.*)"'
+    r"( Note that multiple instances may be impacted)?\Z",
+    re.DOTALL,
+)
+_LOGS = re.compile(r"\s*To view lifecycle script logs, visit log group [^.]* log stream '[^']*'\.?")
 _INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 _DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."
 
@@ -49,8 +56,14 @@ class ReportedFailure:
             if name
         )
         labels = ": ".join(part for part in (where, self.cause.name) if part)
-        text = self.text.rstrip(". ")
+        text = self._without_instance() if self.instance else self.text
+        text = text.rstrip(". ")
         return f"{labels}: {text}" if labels else text
+
+    def _without_instance(self) -> str:
+        """Return AWS's words without what the instance's name and the next step say."""
+        found = _AROUND.match(self.text.rstrip(". "))
+        return _LOGS.sub("", found["error"] if found else self.text)
 
     def next_step(self, described: Described) -> str:
         """Return what to do, with the names of this cluster."""

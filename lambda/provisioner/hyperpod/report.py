@@ -48,7 +48,7 @@ def shortage_report(described: Described, arrivals: Arrivals, *, now: float, not
 def _head(described: Described, *, now: float) -> str:
     time = datetime.fromtimestamp(now, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
     command = f"aws sagemaker describe-cluster --cluster-name {described.get('ClusterName')}"
-    return f"At {time}. HyperPod keeps trying. For the current state: {command}"
+    return f"As of {time}, HyperPod keeps trying. For the current state: {command}"
 
 
 def _line(name: str, described: Described, arrivals: Arrivals) -> str:

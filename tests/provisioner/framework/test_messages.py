@@ -5,7 +5,7 @@ import json
 import pytest
 
 from provisioner.aws.errors import patience
-from provisioner.framework.errors import MESSAGE_LIMIT_BYTES, ProvisioningError
+from provisioner.framework.errors import MESSAGE_LIMIT_BYTES, ProvisioningError, shortened
 from provisioner.framework.redaction import redacted, secret_values
 from provisioner.framework.retry import retried
 from tests.support.provisioner.cloudformation import Time
@@ -119,3 +119,9 @@ def test_retries_end_before_the_function_does() -> None:
         retried(fail, errors=(ValueError,), patience=lambda _: 1e9, clock=time.clock)
     assert 2 < len(calls) < 10
     assert time.now - started <= 40
+
+
+def test_a_long_text_is_cut_between_words() -> None:
+    text = " ".join(f"word{number:03}" for number in range(100))
+    start, end = shortened(text, 100).split(" … ")
+    assert {*start.split(), *end.split()} <= {*text.split()}

@@ -88,7 +88,7 @@ def test_next_steps_are_whole_sentences_that_fit(cause: object) -> None:
 def test_script_failure_names_group_instance_and_log_stream() -> None:
     error = failure(DESCRIBED, [ReportedFailure(text=SCRIPT, group="workers", instance="i-1")])
     text = str(error)
-    assert "group workers, instance i-1: lifecycle script: Instance i-1 failed" in text
+    assert "group workers, instance i-1: lifecycle script: Lifecycle scripts did not run" in text
     assert (
         f"Read log stream LifecycleConfig/workers/i-1 in CloudWatch log group {LOG_GROUP}" in text
     )

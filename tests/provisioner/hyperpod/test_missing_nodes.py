@@ -102,6 +102,8 @@ def test_a_script_that_fails_on_every_node_is_a_failure(
     assert what in text
     assert "Read log stream LifecycleConfig/workers/i-" in text
     assert text.endswith("fix the script, then deploy again.")
+    assert (text.count("LifecycleConfig/"), text.count("/aws/sagemaker/Clusters/")) == (1, 1)
+    assert "are accessible, and run without errors; " in text
     assert time.now - started < 20 * MINUTE
     with pytest.raises(ProvisioningError, match="is kept with 1 nodes, which are billed"):
         stack.roll_back_creation(stack.properties)
@@ -169,7 +171,7 @@ def test_deep_health_checks_are_not_waited_for_to_their_end(unknowns: Unknowns, 
 def test_checks_that_fail_are_told(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
     sagemaker.service.faults = FAILED_CHECKS
     (told,) = report(stack.create(nodes(group("workers", **CHECKED))).data["Shortage"])
-    assert "deep health check: Instance i-" in told
+    assert "deep health check: Deep health checks did not pass" in told
     assert "HyperPod replaces faulty hardware itself" in told
 
 

@@ -83,6 +83,17 @@ def test_helm_that_ignores_the_signal_is_killed(
         ),
         ("Error: denied\ndenied\ndenied", "denied"),
         ("\n".join(map(str, range(20))), "14 | 15 | 16 | 17 | 18 | 19"),
+        (
+            'E1122 08:00:00.000001   4711 memcache.go:265] "Unhandled Error" err="x"\n'
+            'E1122 08:00:00.000002   4711 memcache.go:265] "Unhandled Error" err="x"\n'
+            "error: You must be logged in to the server (Unauthorized)",
+            "error: You must be logged in to the server (Unauthorized)",
+        ),
+        (
+            'E1122 08:00:00.000001   4711 memcache.go:265] "Unhandled Error" err="x"\n'
+            'E1122 08:00:01.000002   4711 memcache.go:265] "Unhandled Error" err="x"',
+            '"Unhandled Error" err="x"',
+        ),
         ("", ""),
     ],
 )

@@ -1,8 +1,9 @@
 """What the deletion of stacks is said to delete, and to leave."""
 
-from scripts.destroy.plan import announced, deletion_of
+from scripts.destroy.plan import announced, deletion_of, outcome
 from scripts.stack_operations.deployed import DeployedResource
 
+EVERYTHING = "make destroy-all CONFIG=config/mine.yaml"
 TEMPLATE = {
     "Resources": {
         "Files": {"DeletionPolicy": "Retain"},
@@ -26,7 +27,7 @@ RESOURCES = [
 
 def test_it_says_what_goes_what_stays_and_why() -> None:
     deletion = deletion_of("ml-storage", template=TEMPLATE, resources=RESOURCES)
-    assert [*announced([deletion], others=["ml-platform"])] == [
+    assert [*announced([deletion], others=["ml-platform"], everything=EVERYTHING)] == [
         "This deletes for good these resources:",
         "  ml-storage (4):",
         "    HyperPodCluster ml, 2 of EC2, 1 of IAM",
@@ -37,14 +38,48 @@ def test_it_says_what_goes_what_stays_and_why() -> None:
         "    Logs LogGroup /aws/a",
         "  as a snapshot (DeletionPolicy Snapshot):",
         "    EC2 Volume vol-1",
-        "  ml-platform: make destroy-all deletes every stack",
+        f"  ml-platform; to delete every stack: {EVERYTHING}",
     ]
+    assert outcome(["ml-storage"], deletions=[deletion], others=["ml-platform"]) == (
+        "Deleted: ml-storage. Kept: ml-platform, FSx FileSystem fs-1, Logs LogGroup /aws/a."
+    )
+
+
+def test_no_name_is_broken_over_lines() -> None:
+    names = [f"ml-{number}-{'x' * 20 * number}" for number in range(1, 6)]
+    resources = [
+        DeployedResource(logical_id=name, physical_id=name, type="Custom::HelmRelease")
+        for name in names
+    ]
+    deletion = deletion_of("ml-addons", template={}, resources=resources)
+    lines = [*announced([deletion], others=[], everything=EVERYTHING)]
+    for name in names:
+        assert any(f"HelmRelease {name}" in line for line in lines)
 
 
 def test_where_nothing_stays_nothing_is_said_of_it() -> None:
     deletion = deletion_of("ml-storage", template={}, resources=RESOURCES[3:4])
-    assert [*announced([deletion], others=[])] == [
+    assert [*announced([deletion], others=[], everything=EVERYTHING)] == [
         "This deletes for good these resources:",
         "  ml-storage (1):",
         "    1 of IAM",
     ]
+    assert outcome(["ml-storage"], deletions=[deletion], others=[]) == "Deleted: ml-storage."
+
+
+def test_what_holds_files_and_workloads_is_named_first() -> None:
+    resources = [
+        *RESOURCES[3:4],
+        DeployedResource(logical_id="Check", physical_id="fs-1", type="Custom::Availability"),
+        DeployedResource(logical_id="Eks", physical_id="ml-eks", type="AWS::EKS::Cluster"),
+        DeployedResource(logical_id="Scripts", physical_id="ml-b", type="AWS::S3::Bucket"),
+        *RESOURCES[:1],
+    ]
+    deletion = deletion_of("ml-storage", template={}, resources=resources)
+    assert " ".join(
+        line.strip() for line in announced([deletion], others=[], everything=EVERYTHING)
+    ) == (
+        "This deletes for good these resources: ml-storage (5): "
+        "FSx FileSystem fs-1 with all its files, S3 Bucket ml-b with all its objects, "
+        "EKS Cluster ml-eks, Availability fs-1, 1 of IAM"
+    )

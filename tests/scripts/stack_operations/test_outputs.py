@@ -2,6 +2,8 @@
 
 import shlex
 
+import pytest
+
 from scripts.stack_operations.outputs import documented_outputs, output_lines
 
 COMMAND = (
@@ -31,6 +33,12 @@ def test_a_value_is_shown_once() -> None:
         ["VpcId", "vpc-1"],
         ["OutputOther", "x"],
     ]
+
+
+@pytest.mark.parametrize(("shortage", "is_shown"), [("none", True), ("As of noon, ...", False)])
+def test_missing_nodes_are_not_told_among_the_outputs(shortage: str, is_shown: bool) -> None:
+    lines = [*output_lines({"ml-hyperpod": {"HyperPodClusterShortage": shortage}})]
+    assert any("HyperPodClusterShortage" in line for line in lines) == is_shown
 
 
 def test_a_command_can_be_copied() -> None:

@@ -60,6 +60,17 @@ CASES: dict[str, tuple[list[StackEvent], str, int, list[str]]] = {
         0,
         ["Old"],
     ),
+    "without what is nothing in AWS": (
+        [
+            event(NAME, "CREATE_IN_PROGRESS"),
+            event("CDKMetadata", "CREATE_IN_PROGRESS", 1, type="AWS::CDK::Metadata"),
+            event("CDKMetadata", "CREATE_COMPLETE", 2, type="AWS::CDK::Metadata"),
+            event("Vpc", "CREATE_COMPLETE", 2),
+        ],
+        "CREATE_IN_PROGRESS",
+        1,
+        [],
+    ),
     "kept": (
         [
             event(NAME, "DELETE_IN_PROGRESS"),

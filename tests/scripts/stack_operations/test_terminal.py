@@ -14,6 +14,7 @@ from rich.console import Console
 from scripts.stack_operations import terminal
 from scripts.stack_operations.display import Followed
 from scripts.stack_operations.events import StackEvent
+from scripts.stack_operations.report import interruption_lines
 from tests.support.stack_events import CloudFormation, event, refused
 
 NAME = "ml-hyperpod"
@@ -93,7 +94,7 @@ def test_a_failure_begins_with_its_cause(cdk: Path, capsys: pytest.CaptureFixtur
         "",
         "ml-hyperpod is rolled back: what it had created is deleted, unless its template retains "
         "it. Deploying again deletes the empty stack first.",
-        f"  {AGAIN}",
+        f"After the fix: {AGAIN}",
     ]
 
 
@@ -137,6 +138,15 @@ def interrupting(request: pytest.FixtureRequest) -> Iterator[signal.Signals]:
         signal.signal(each, handler)
 
 
+def test_an_interrupt_says_how_an_operation_has_ended() -> None:
+    lines = interruption_lines(
+        {NAME: [event(NAME, "DELETE_IN_PROGRESS"), event(NAME, "DELETE_COMPLETE", 5)]},
+        region="us-west-2",
+        again=AGAIN,
+    )
+    assert [*lines][:2] == [f"{NAME} is DELETE_COMPLETE.", "Nothing goes on in AWS."]
+
+
 def test_an_interrupt_ends_the_cli_and_says_what_goes_on(
     cdk: Path, interrupting: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,6 +172,14 @@ def test_an_interrupt_ends_the_cli_and_says_what_goes_on(
     assert said[-1] == f"To go on afterwards: {AGAIN}"
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.read_text()), 0)
+
+
+@pytest.mark.parametrize("width", [20, None])
+def test_only_a_terminal_wraps_sentences_and_no_command(width: int | None) -> None:
+    command = "  aws cloudformation rollback-stack --stack-name ml-hyperpod"
+    text = f"\nThe cluster has no node in group-a.\n{command}"
+    first = "The cluster has no\nnode in group-a." if width else text.splitlines()[1]
+    assert terminal.wrapped(text, width=width) == f"\n{first}\n{command}"
 
 
 @pytest.mark.parametrize(

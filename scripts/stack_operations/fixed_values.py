@@ -1,0 +1,79 @@
+"""Values that stay what they were when their stack was created, compared before a deployment."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperpod_cdk.schema.errors import error, path_of, shown
+from hyperpod_cdk.schema.former_value import NONE, kept_in
+from hyperpod_cdk.schema.yaml_file import read_yaml
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """A value that would change and cannot.
+
+    Attributes:
+        text: What the template's rule says: key, value, why, what to do.
+        value: The value that the template has.
+        parameter: The parameter that has the former value.
+        former: The former value.
+    """
+
+    text: str
+    value: str
+    parameter: str
+    former: str
+
+    @property
+    def key(self) -> str:
+        """The key of the configuration."""
+        return self.text.partition(": ")[0]
+
+    def __str__(self) -> str:
+        """Return what the rule says, with the former value in it."""
+        former = "none: leave the key out" if self.former == NONE else shown(self.former)
+        return self.text.replace(kept_in(self.parameter), f" ({former}),")
+
+
+def changes(template: Mapping[str, Any], *, parameters: Mapping[str, str]) -> Iterator[Change]:
+    """Yield the rules of a template that the parameters of its stack do not meet.
+
+    CloudFormation asserts them with these values for `cdk deploy`, which keeps them. The action of
+    CodePipeline gives parameters their defaults instead, and no rule would fail (docs/adr/0043).
+
+    Args:
+        template: The template to deploy.
+        parameters: The parameters of the deployed stack.
+    """
+    for rule in template.get("Rules", {}).values():
+        for assertion in rule["Assertions"]:
+            match assertion["Assert"]:
+                case {"Fn::Equals": [{"Ref": str(name)}, str(value)]}:
+                    if parameters.get(name, value) != value:
+                        yield Change(
+                            text=assertion["AssertDescription"],
+                            value=value,
+                            parameter=name,
+                            former=parameters[name],
+                        )
+
+
+def refuse_changes(found: Iterable[Change], *, config: Path) -> None:
+    """Raise the values that would change, each with its line of the configuration.
+
+    Args:
+        found: The values.
+        config: File of the configuration.
+
+    Raises:
+        ConfigError: There is at least one.
+    """
+    read_yaml(config).refuse(
+        error(
+            path_of(change.key), value, str(change).removeprefix(f"{change.key}: {shown(value)} ")
+        )
+        for change in found
+        for value in [None if change.value == NONE else change.value]
+    )
