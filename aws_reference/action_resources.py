@@ -7,8 +7,8 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/reference_pol
 import functools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -19,10 +19,12 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 KINDS: Mapping[str, tuple[str, ...]] = {
     "ec2": (
         "elastic-ip",
+        "image",
         "internet-gateway",
         "natgateway",
         "route-table",
         "security-group",
+        "snapshot",
         "subnet",
         "vpc",
         "vpc-endpoint",
@@ -35,12 +37,23 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "lambda": ("function", "layer", "layerVersion"),
     "logs": ("log-group",),
     "s3": ("bucket", "object"),
-    "sagemaker": ("cluster",),
+    "sagemaker": ("cluster", "reserved-capacity", "training-plan"),
     "ssm": ("parameter",),
     "states": ("statemachine",),
 }
 """The kinds of resources that a deployment makes or names. An action that requires another kind,
 such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
+
+_IMAGE = re.compile(r"ami-[0-9a-f]+")
+_PLAN = re.compile(r"arn:.*:training-plan/.+")
+# Kinds that only some deployments name, and what has that name: an AMI of one's own has snapshots,
+# and a training plan has reserved capacity.
+_IF_NAMED = {
+    "image": _IMAGE,
+    "reserved-capacity": _PLAN,
+    "snapshot": _IMAGE,
+    "training-plan": _PLAN,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +72,15 @@ class ActionResources:
     optional: Mapping[str, str]
     dependent: tuple[str, ...]
     kinds: tuple[str, ...]
+
+    def among(self, names: Collection[str]) -> "ActionResources":
+        """Return the same without the kinds that nothing among the names is of."""
+        kinds = tuple(
+            kind
+            for kind in self.kinds
+            if kind not in _IF_NAMED or any(map(_IF_NAMED[kind].fullmatch, names))
+        )
+        return replace(self, kinds=kinds)
 
     @property
     def is_possible(self) -> bool:
@@ -96,16 +118,21 @@ def action_resources() -> Mapping[str, ActionResources]:
     }
 
 
-def is_possible(action: str) -> bool:
-    """Return whether a deployment has what an action is done to, as far as that is known."""
+def is_possible(action: str, names: Collection[str]) -> bool:
+    """Return whether there is what an action is done to, as far as that is known.
+
+    Args:
+        action: IAM action.
+        names: Texts in the templates, which name images and training plans if there are any.
+    """
     known = action_resources().get(action)
-    return known is None or known.is_possible
+    return known is None or known.among(names).is_possible
 
 
-def forms(action: str) -> tuple[str, ...]:
+def forms(action: str, names: Collection[str] = ()) -> tuple[str, ...]:
     """Return the forms of the ARNs of an action; none for `*`, and for one that is not known."""
     known = action_resources().get(action)
-    return () if known is None else known.forms
+    return () if known is None else known.among(names).forms
 
 
 def filled(form: str, values: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -82,6 +82,8 @@ SERVICE_LINKED_ROLES = {
     # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html
     "AWS::FSx::FileSystem": "fsx.amazonaws.com",
     "AWS::FSx::DataRepositoryAssociation": "s3.data-source.lustre.fsx.amazonaws.com",
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+    "AWS::SageMaker::Cluster": "hyperpod.sagemaker.amazonaws.com",
 }
 """For which service the handlers of a type make a service-linked role; the schemas do not say."""
 NAMED_BY_LOGICAL_ID = frozenset(

@@ -12,9 +12,9 @@ from hyperpod_cdk import (
     Config,
     DeletionCheck,
     Eks,
-    HyperPodCluster,
     HyperPodDependencies,
     PriorityClasses,
+    hyperpod_cluster,
 )
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from stacks.outputs import add_outputs
@@ -59,12 +59,12 @@ class HyperPodStack(cdk.Stack):
                     namespace=config.helm.namespace,
                 )
             )
-        cluster = HyperPodCluster(
+        make_cluster = hyperpod_cluster(config.cluster, provisioner=platform.provisioner)
+        cluster = make_cluster(
             self,
             "Cluster",
             cluster=config.cluster,
             orchestrator=Eks(cluster=platform.eks_cluster),
-            provisioner=platform.provisioner,
             execution_role=platform.execution_role,
             subnets=platform.network.node_subnets,
             security_group=platform.security_group,

@@ -5,7 +5,11 @@ from collections.abc import Mapping
 import aws_cdk as cdk
 
 
-def add_outputs(stack: cdk.Stack, values: Mapping[str, str]) -> None:
-    """Add one output for each name; no export, so no other stack is held back by it."""
+def add_outputs(stack: cdk.Stack, values: Mapping[str, str | None]) -> None:
+    """Add one output for each name that has a value.
+
+    No export, so no other stack is held back by it.
+    """
     for name, value in values.items():
-        cdk.CfnOutput(stack, name, value=value).override_logical_id(name)
+        if value is not None:
+            cdk.CfnOutput(stack, name, value=value).override_logical_id(name)

@@ -16,8 +16,10 @@ from .hyperpod.instance_group import InstanceGroupConfig as InstanceGroupConfig
 from .hyperpod.instance_storage import EbsVolumeConfig as EbsVolumeConfig
 from .hyperpod.instance_storage import FsxLustreMountConfig as FsxLustreMountConfig
 from .hyperpod.instance_storage import FsxOpenZfsMountConfig as FsxOpenZfsMountConfig
+from .hyperpod.kinds import hyperpod_cluster as hyperpod_cluster
 from .hyperpod.kubernetes import TaintConfig as TaintConfig
 from .hyperpod.lifecycle import LifecycleConfig as LifecycleConfig
+from .hyperpod.native_cluster import NativeHyperPodCluster as NativeHyperPodCluster
 from .hyperpod.node_group import OverrideVpcConfig as OverrideVpcConfig
 from .hyperpod.orchestrator import Eks as Eks
 from .hyperpod.orchestrator import Orchestrator as Orchestrator

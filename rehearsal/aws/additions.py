@@ -47,6 +47,7 @@ from rehearsal.aws.iam import allowed_calls, managed_policies, principal_arn
 from rehearsal.aws.kms import keys as kms_keys
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import api as sagemaker_api
+from rehearsal.aws.sagemaker import cluster as sagemaker_cluster
 
 RESOURCE_TYPES = (
     elastic_ip.TYPE,
@@ -85,6 +86,7 @@ def install(*, settings: Settings) -> None:
         resource_type.register()
     fsx_api.install()
     sagemaker_api.install(settings=settings)
+    sagemaker_cluster.resource_type(settings).register()
     replacement.install()
     service_role.install()
     exports.install()

@@ -9,6 +9,7 @@ from rehearsal.scenarios import (
     helm_failures,
     kubernetes_upgrade,
     missing_nodes,
+    native_resource,
     outside_events,
     refused_creations,
     script_changes,
@@ -31,6 +32,7 @@ SCENARIOS = {
         destructions,
         version_upgrade,
         kubernetes_upgrade,
+        native_resource,
     )
     for scenario in module.SCENARIOS
 }

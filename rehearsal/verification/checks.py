@@ -24,9 +24,8 @@ def verify(
     """Yield each check as it is done."""
     yield from _commands(config, tools=tools)
     yield from _cluster(config, clients=clients)
-    told = outputs[stack_name(config, "hyperpod")]["HyperPodClusterShortage"]
-    shortage = "the output HyperPodClusterShortage is none"
-    yield Check(check=shortage if told == "none" else f"{shortage}, not {told}", ok=told == "none")
+    if config.cluster.resource == "custom":
+        yield _shortage(outputs[stack_name(config, "hyperpod")])
     yield from _platform(config, clients=clients, outputs=outputs[stack_name(config, "platform")])
     yield from _addons(config, clients=clients)
     if config.storage is not None:
@@ -77,6 +76,12 @@ def _cluster(config: Config, *, clients: AwsClients) -> Iterator[Check]:
         check=f"aws sagemaker list-cluster-nodes --cluster-name {name}: {wanted} Running",
         ok=running_nodes(config, clients=clients) == wanted,
     )
+
+
+def _shortage(outputs: Mapping[str, str]) -> Check:
+    told = outputs["HyperPodClusterShortage"]
+    shortage = "the output HyperPodClusterShortage is none"
+    return Check(check=shortage if told == "none" else f"{shortage}, not {told}", ok=told == "none")
 
 
 def _platform(

@@ -12,6 +12,14 @@ from scripts.picture.templates import Resource, Value
 HANDLERS = ("create", "read", "update", "delete")
 _LAST = re.compile(r"(/\*)+$")
 _KEY = re.compile(r"arn:[\w-]+:kms:[^:]*:[^:]*:key/.+")
+# As the API takes it besides the ARN.
+_KEY_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32}")
+_KEY_FORM = "arn:${Partition}:kms:${Region}:${Account}:key/${KeyId}"
+_OWN_ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
+# The services to which a type passes roles that no template makes.
+_PASSED_TO = {
+    "AWS::SageMaker::Cluster": ("hyperpod.sagemaker.amazonaws.com", "sagemaker.amazonaws.com")
+}
 _S3_URI = re.compile(r"s3://([^/]+).*")
 _OWN_BUCKETS = ("AWS::S3::Bucket", "AWS::S3::BucketPolicy")
 _FROM_SYSTEMS_MANAGER = "AWS::SSM::Parameter::Value<"
@@ -79,7 +87,7 @@ def _actions(resource_type: str) -> list[str]:
             "scripts/generate/resource_schemas.py, and run it and action_resources.py beside it."
         )
     named = {action for name in HANDLERS for action in schema.permissions.get(name, ())}
-    return sorted(filter(is_possible, named))
+    return sorted(named)
 
 
 def _parameters(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
@@ -118,6 +126,8 @@ class _Handlers:
 
     def need(self, action: str) -> Iterator[Need]:
         """Yield what a handler's action takes; nothing if the templates give it no object."""
+        if not is_possible(action, self._texts):
+            return
         match action:
             case "iam:PassRole":
                 services = self._trusted()
@@ -125,26 +135,38 @@ class _Handlers:
                     condition = ("iam:PassedToService", services)
                     arns = tuple(_arns(forms(action)[0], self.names))
                     yield Need(action=action, resources=arns, condition=condition)
+                own = tuple(sorted(filter(_OWN_ROLE.fullmatch, self._texts)))
+                if own and self.type in _PASSED_TO:
+                    condition = ("iam:PassedToService", _PASSED_TO[self.type])
+                    yield Need(action=action, resources=own, condition=condition)
             case "iam:CreateServiceLinkedRole":
                 service = SERVICE_LINKED_ROLES[self.type]
                 condition = ("iam:AWSServiceName", (service,))
                 arns = tuple(self._service_linked_roles())
                 yield Need(action=action, resources=arns, condition=condition)
             case _ if action.startswith("kms:"):
-                keys = tuple(sorted({each for each in self._strings() if _KEY.fullmatch(each)}))
+                keys = tuple(sorted(self._keys()))
                 if keys:
                     yield Need(action=action, resources=keys)
             case _:
                 yield Need(action=action, resources=tuple(sorted(set(self._objects(action)))))
 
     def _objects(self, action: str) -> Iterator[str]:
-        found = forms(action)
+        found = forms(action, self._texts)
         for form in found:
             yield from _arns(form, self.names, BucketName=self._buckets())
             if "${RoleNameWithPath}" in form:
                 yield from self._service_linked_roles()
         if not found:
             yield "*"
+
+    def _keys(self) -> Iterator[str]:
+        """Yield the ARNs of the KMS keys that the type's resources name."""
+        for text in self._texts:
+            if _KEY.fullmatch(text):
+                yield text
+            elif _KEY_ID.fullmatch(text):
+                yield from _arns(_KEY_FORM, self.names, KeyId=(text,))
 
     def _service_linked_roles(self) -> Iterator[str]:
         service = SERVICE_LINKED_ROLES.get(self.type)
@@ -163,6 +185,10 @@ class _Handlers:
         if named and self.type not in _OWN_BUCKETS:
             return tuple(sorted(named))
         return self.names.of_type("AWS::S3::Bucket")
+
+    @property
+    def _texts(self) -> frozenset[str]:
+        return frozenset(self._strings())
 
     def _strings(self) -> Iterator[str]:
         for resource in self.resources:

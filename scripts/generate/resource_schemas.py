@@ -47,6 +47,7 @@ TYPES = (
     "AWS::Logs::LogGroup",
     "AWS::S3::Bucket",
     "AWS::S3::BucketPolicy",
+    "AWS::SageMaker::Cluster",
     "AWS::StepFunctions::StateMachine",
 )
 # What the local AWS and the deployer's policy read; a key that a schema lacks is left out.

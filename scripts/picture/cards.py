@@ -7,6 +7,7 @@ from scripts.picture.card import Card, Column, Surroundings
 from scripts.picture.network_cards import security_group_card, vpc_card
 from scripts.picture.templates import Address, Resource, Stack, text
 
+_HYPERPOD_CLUSTERS = ("AWS::SageMaker::Cluster", "Custom::HyperPodCluster")
 _KEPT = ("Retain", "RetainExceptOnCreate")
 
 
@@ -22,7 +23,9 @@ def card(resource: Resource, surroundings: Surroundings) -> Card:
 def subnets_of_clusters(stacks: Sequence[Stack]) -> frozenset[Address]:
     """Return the subnets in which HyperPod puts nodes."""
     subnets = {item.address for stack in stacks for item in stack.of_type("AWS::EC2::Subnet")}
-    clusters = [item for stack in stacks for item in stack.of_type("Custom::HyperPodCluster")]
+    clusters = [
+        item for stack in stacks for kind in _HYPERPOD_CLUSTERS for item in stack.of_type(kind)
+    ]
     return frozenset(address for item in clusters for address in item.needs if address in subnets)
 
 
@@ -125,7 +128,9 @@ def _helm_release(release: Resource, _: Surroundings) -> Card:
 
 
 def _hyperpod_cluster(cluster: Resource, _: Surroundings) -> Card:
-    request = json.loads(text(cluster.properties["Request"]))
+    # The properties of the native type are the request itself.
+    given = cluster.properties.get("Request")
+    request = cluster.properties if given is None else json.loads(text(given))
     groups = [*request.get("InstanceGroups", ()), *request.get("RestrictedInstanceGroups", ())]
     half = (len(groups) + 1) // 2
     cards = [_instance_group(group) for group in groups]
@@ -160,6 +165,7 @@ _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
     "AWS::IAM::Role": _role,
     "AWS::Lambda::Function": _function,
     "AWS::S3::Bucket": _bucket,
+    "AWS::SageMaker::Cluster": _hyperpod_cluster,
     "Custom::DeletionCheck": _deletion_check,
     "Custom::FileSystemAvailability": _file_system_availability,
     "Custom::HelmRelease": _helm_release,

@@ -1,6 +1,6 @@
 """What the local AWS and the deployer's policy know of the Service Authorization Reference."""
 
-from aws_reference.action_resources import DATA_FILE, action_resources, is_possible
+from aws_reference.action_resources import DATA_FILE, action_resources
 from aws_reference.resource_schemas import schemas
 from scripts.generate import action_resources as generated
 
@@ -52,7 +52,7 @@ def test_what_is_left_out_is_done_to_other_kinds_of_resources() -> None:
     left_out = {
         kind
         for action, known in action_resources().items()
-        if not is_possible(action)
+        if not known.is_possible
         for kind in known.required.keys() - {*known.kinds}
     }
 

@@ -15,6 +15,7 @@ CLUSTER = {
     "Version": "1.34",
 }
 ENTRY = {"ClusterName": "ml-eks", "PrincipalArn": "arn:aws:iam::111122223333:role/a"}
+NODES = {"ClusterName": "ml-cluster", "VpcConfig": {"Subnets": ["subnet-1"]}}
 LUSTRE = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1"], "LustreConfiguration": {}}
 
 # Type, properties, change, the property that makes it a replacement.
@@ -44,6 +45,8 @@ CHANGES: list[tuple[str, dict[str, Any], dict[str, Any], str | None]] = [
         "LustreConfiguration/EfaEnabled",
     ),
     ("AWS::S3::Bucket", {"BucketName": "a"}, {"BucketName": "b"}, "BucketName"),
+    ("AWS::SageMaker::Cluster", NODES, {"InstanceGroups": [{}]}, None),
+    ("AWS::SageMaker::Cluster", NODES, {"VpcConfig": {"Subnets": ["subnet-2"]}}, "VpcConfig"),
     ("AWS::IAM::Role", {"RoleName": "a"}, {"Path": "/b/"}, "Path"),
 ]
 
@@ -68,6 +71,7 @@ REFUSALS: list[tuple[str, dict[str, Any], dict[str, Any], str | None]] = [
         "with identifier 'arn:aws:iam::111122223333:role/a|ml-eks' already exists.",
     ),
     ("AWS::EKS::AccessEntry", ENTRY, {"PrincipalArn": "other"}, None),
+    ("AWS::SageMaker::Cluster", NODES, {"VpcConfig": {}}, f"{RENAME}Rename ml-cluster and "),
     ("AWS::EC2::SubnetRouteTableAssociation", {"SubnetId": "s"}, {"RouteTableId": "r"}, None),
 ]
 

@@ -54,6 +54,7 @@ DATA = (
     "/AWS::FSx::FileSystem",
     "/AWS::IAM::Role for sagemaker.amazonaws.com",
     "/AWS::S3::Bucket",
+    "/AWS::SageMaker::Cluster",
     "/Custom::HyperPodCluster",
 )
 

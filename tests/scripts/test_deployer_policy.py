@@ -146,6 +146,62 @@ def test_keys_are_used_if_they_are_named(keys: list[str]) -> None:
     assert found.get("kms:CreateGrant", ()) == tuple(keys)
 
 
+IMAGE, PLAN = "ami-0123456789abcdef0", f"arn:aws:sagemaker:us-west-2:{ACCOUNT}:training-plan/p5"
+OWN_ROLE = f"arn:aws:iam::{ACCOUNT}:role/Own"
+
+
+def native_cluster(**group: Any) -> dict[str, tuple[str, ...]]:
+    """Return what a native cluster of one group needs, by action."""
+    eks_cluster = {"Name": "ml-eks"}
+    cluster = {"ClusterName": "ml-cluster", "InstanceGroups": [group]}
+    resources = [
+        Resource(
+            address=Address("ml-hyperpod", type_),
+            type=type_,
+            properties=properties,
+            deletion_policy="",
+            needs=(),
+        )
+        for type_, properties in (
+            ("AWS::EKS::Cluster", eks_cluster),
+            ("AWS::SageMaker::Cluster", cluster),
+        )
+    ]
+    names = Names(deployment="ml", environment=ENVIRONMENT, resources=resources)
+    return {need.action: need.resources for need in needs({}, names)}
+
+
+def test_cloudformation_makes_a_native_cluster() -> None:
+    found = native_cluster()
+    eks, sagemaker = (f"arn:aws:{name}:us-west-2:{ACCOUNT}" for name in ("eks", "sagemaker"))
+
+    assert found["sagemaker:CreateCluster"] == (f"{sagemaker}:cluster/*",)
+    assert found["eks:CreateAccessEntry"] == (f"{eks}:cluster/ml-eks",)
+    assert found["eks:AssociateAccessPolicy"] == (f"{eks}:access-entry/ml-eks/*",)
+    assert "hyperpod.sagemaker.amazonaws.com" in found["iam:CreateServiceLinkedRole"][0]
+    assert not {"ec2:ModifyImageAttribute", "iam:PassRole", "kms:CreateGrant"} & found.keys()
+
+
+@pytest.mark.parametrize(
+    ("group", "action", "resources"),
+    [
+        ({"ExecutionRole": OWN_ROLE}, "iam:PassRole", {OWN_ROLE}),
+        ({"ImageId": IMAGE}, "ec2:ModifyImageAttribute", {"arn:aws:ec2:us-west-2::image/*"}),
+        ({"ImageId": IMAGE}, "ec2:ModifySnapshotAttribute", {"arn:aws:ec2:us-west-2::snapshot/*"}),
+        ({"TrainingPlanArn": PLAN}, "sagemaker:UpdateCluster", {PLAN.replace("p5", "*")}),
+        ({"VolumeKmsKeyId": KEY}, "kms:CreateGrant", {KEY}),
+        ({"VolumeKmsKeyId": KEY.rpartition("/")[2]}, "kms:CreateGrant", {KEY}),
+    ],
+)
+def test_a_native_cluster_may_use_what_it_names(
+    group: dict[str, str], action: str, resources: set[str]
+) -> None:
+    found = native_cluster(**group)[action]
+
+    assert resources <= set(found)
+    assert not resources & set(native_cluster().get(action, ()))
+
+
 def test_fsx_may_get_rights_on_a_linked_bucket(configure: Configure, assemble: Assemble) -> None:
     linked = policies_of(
         assemble(configure(LINKED)).directory, deployment="ml", environment=ENVIRONMENT

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
@@ -22,6 +23,7 @@ from hyperpod_cdk.schema.rules import Rule, run
 RULES: tuple[Rule[Config], ...] = (
     unlisted_types,
     region_offers,
+    native_region,
     deep_health_check_component,
     training_plans,
     efa_zones,

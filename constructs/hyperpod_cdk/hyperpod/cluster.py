@@ -1,7 +1,6 @@
 """The HyperPod cluster."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
@@ -9,18 +8,13 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
-from hyperpod_cdk.hyperpod.checks import cluster_findings
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
-from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
+from hyperpod_cdk.hyperpod.request import create_cluster_request
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.synthesis.acknowledge import acknowledge
-from hyperpod_cdk.synthesis.findings import report
-from hyperpod_cdk.synthesis.fixed_value import FixedValue
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy, refuse_large_request
 from hyperpod_cdk.synthesis.template_parameters import in_template
 
@@ -28,8 +22,8 @@ from hyperpod_cdk.synthesis.template_parameters import in_template
 class HyperPodCluster(Construct):
     """A SageMaker HyperPod cluster.
 
-    A custom resource and not `AWS::SageMaker::Cluster`: a failure then names the group, the cause
-    and the next step, and fields that CloudFormation has not learnt yet can be used.
+    A custom resource: a failure names the group, the cause and the next step, and fields that
+    CloudFormation has not learnt yet can be used. `NativeHyperPodCluster` is CloudFormation's own.
 
     Args:
         cluster: Name, instance groups, recovery, scaling, and what a deployment waits for. Its
@@ -76,44 +70,17 @@ class HyperPodCluster(Construct):
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
-        report(self, cluster_findings(cluster))
-        FixedValue(
+        cluster, request = create_cluster_request(
             self,
-            "Name",
-            key=("cluster", "name"),
-            value=cluster.name,
-            # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html
-            reason="an EKS cluster takes one HyperPod cluster, so another cannot replace it",
-            instead="destroy the HyperPod stack and deploy it again",
-        )
-        if cluster.role_arn is None and cluster_role is not None:
-            cluster = cluster.model_copy(update={"role_arn": cluster_role.role_arn})
-        if cluster.auto_scaling is not None and cluster.role_arn is None:
-            raise ValueError(
-                f"{self.node.path}: auto_scaling {cluster.auto_scaling!r} needs a role; set "
-                "cluster.role_arn or pass cluster_role"
-            )
-        cluster = cluster.filled_in(
-            ClusterDefaults(
-                execution_role_arn=execution_role.role_arn,
-                security_group_id=security_group.security_group_id,
-                subnet_id_in=lambda zone: _further_subnet_id(subnets, zone),
-                lifecycle=_lifecycle(lifecycle_scripts),
-            )
-        )
-        request: dict[str, Any] = members(
-            {
-                **cluster.to_request(),
-                "Orchestrator": orchestrator.to_request(),
-                "VpcConfig": {
-                    "SecurityGroupIds": [security_group.security_group_id],
-                    # It never changes: groups elsewhere name their own subnet.
-                    "Subnets": subnets.ids[:1],
-                },
-                "Tags": [
-                    {"Key": key, "Value": value} for key, value in sorted((tags or {}).items())
-                ],
-            }
+            cluster,
+            resource="custom",
+            orchestrator=orchestrator,
+            execution_role=execution_role,
+            subnets=subnets,
+            security_group=security_group,
+            lifecycle_scripts=lifecycle_scripts,
+            cluster_role=cluster_role,
+            tags=tags or {},
         )
         refuse_large_request(
             self,
@@ -147,14 +114,3 @@ class HyperPodCluster(Construct):
         self.cluster_name = resource.get_att_string("ClusterName")
         self.cluster_arn = resource.get_att_string("ClusterArn")
         self.shortage = resource.get_att_string("Shortage")
-
-
-def _further_subnet_id(subnets: NodeSubnets, zone: str) -> str | None:
-    subnet = subnets.in_zone(zone)
-    return None if subnet is subnets.subnets[0] else subnet.subnet_id
-
-
-def _lifecycle(scripts: LifecycleScripts | None) -> LifecycleConfig | None:
-    if scripts is None:
-        return None
-    return LifecycleConfig(source_s3_uri=scripts.s3_uri, on_create=scripts.on_create)

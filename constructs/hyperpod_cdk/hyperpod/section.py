@@ -16,8 +16,10 @@ from hyperpod_cdk.hyperpod.restricted_instance_group import (
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.schema.arns import RoleArn
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
-from hyperpod_cdk.schema.limits import ApiLimits
+from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
+
+RESOURCES = ("custom", "native")
 
 MemoryPercentage = Annotated[
     int,
@@ -68,6 +70,12 @@ class ClusterConfig(WaitingConfig):
     ]
     """Name of the HyperPod cluster, once in the account and region; cannot be changed later.
     Default: `<name>-cluster`, from the name of the deployment."""
+
+    resource: Annotated[str, OneOf(values=RESOURCES, noun="a kind of resource")] = "custom"
+    """Which resource of the template makes the cluster; cannot be changed later. custom: this
+    project's, which takes every field of the API, names the cause of a failure and reports missing
+    nodes. native: CloudFormation's own AWS::SageMaker::Cluster, which detects drift and shows each
+    changed property (hyperpod-cluster.md). Default: custom."""
 
     node_recovery: Annotated[
         str,

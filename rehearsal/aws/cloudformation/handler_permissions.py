@@ -46,6 +46,7 @@ _KINDS = {
     "AWS::Lambda::LayerVersion": "layerVersion",
     "AWS::Logs::LogGroup": "log-group",
     "AWS::S3::Bucket": "bucket",
+    "AWS::SageMaker::Cluster": "cluster",
     "AWS::StepFunctions::StateMachine": "statemachine",
 }
 # Where a resource's properties give a name for a variable of the reference's ARNs.
@@ -57,7 +58,8 @@ _NAMES = {
         ("Content", "S3Bucket"),
         ("DataRepositoryPath",),
     ),
-    "ClusterName": (("ClusterName",), ("Name",)),
+    # A HyperPod cluster's own name is in no ARN.
+    "ClusterName": (("Orchestrator", "Eks", "ClusterArn"), ("ClusterName",), ("Name",)),
     "FunctionName": (("FunctionName",),),
     "LayerName": (("LayerName",),),
     "LogGroupName": (("LogGroupName",),),
@@ -130,6 +132,7 @@ class Handled:
         if known is None:  # younger than the reference
             yield "*"
             return
+        known = known.among(set(_strings(self.properties)))
         if not known.is_possible:
             return
         own = _KINDS.get(self.type, "")
@@ -184,11 +187,8 @@ class Handled:
         """Return the names that the properties give; made up for what is no name."""
         if variable not in _NAMES:
             return [] if variable == "KeyId" else ["x"]
-        return [
-            value.split("/")[2] if value.startswith("s3://") else value
-            for path in _NAMES[variable]
-            for value in values_at(self.properties, path)
-        ]
+        found = (values_at(self.properties, path) for path in _NAMES[variable])
+        return [_name_in(value) for value in next(filter(None, found), [])]
 
     def _service_linked_role(self) -> str:
         path = f"aws-service-role/{SERVICE_LINKED_ROLES[self.type]}"
@@ -198,6 +198,13 @@ class Handled:
         """Return the name that CloudFormation gives the resource; MiniStack gives others."""
         prefix = "" if self.type in NAMED_BY_LOGICAL_ID else f"{self.stack}-"
         return f"{prefix}{self.logical_id}-1A2B3C4D5E6F"
+
+
+def _name_in(value: str) -> str:
+    """Return the name in a property, which may be the URI or the ARN of what has it."""
+    if value.startswith("s3://"):
+        return value.split("/")[2]
+    return value.rpartition("/")[2] if value.startswith("arn:") else value
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -4,7 +4,8 @@ A stack without one would be changed with the rights of its caller: here, of the
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-iam-servicerole.html
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
@@ -22,10 +23,18 @@ from rehearsal.aws.iam.permission import Permission
 
 _Response = tuple[int, dict[str, str], bytes]
 
+_CURRENT: ContextVar[str | None] = ContextVar("role_of_handler", default=None)
+
 _SERVICE = "cloudformation.amazonaws.com"
-_SESSION = "AWSCloudFormation"
+SESSION = "AWSCloudFormation"
+"""Name of CloudFormation's session with a role."""
 _OPERATIONS = ("CreateStack", "UpdateStack", "DeleteStack", "CreateChangeSet")
 _FROM_SYSTEMS_MANAGER = "AWS::SSM::Parameter::Value<"
+
+
+def current() -> str | None:
+    """Return the name of the role with which a handler is called; None without one."""
+    return _CURRENT.get()
 
 
 def install() -> None:
@@ -90,7 +99,8 @@ class _ServiceRoles:
         self, resource_type: str, logical_id: str, properties: Properties, stack: str
     ) -> Created:
         self._authorize("create", resource_type, stack, logical_id, properties)
-        return self._provision(resource_type, logical_id, properties, stack)
+        with self._as_role(stack):
+            return self._provision(resource_type, logical_id, properties, stack)
 
     def _updated(  # noqa: PLR0917 - MiniStack's signature
         self,
@@ -106,7 +116,8 @@ class _ServiceRoles:
             replacing = provisioners._replacing_change(resource_type, old, new)
             operation = "create" if replacing else "update"
             self._authorize(operation, resource_type, stack, logical_id, new)
-        return self._update(resource_type, physical_id, old, new, stack, logical_id, *rest)
+        with self._as_role(stack):
+            return self._update(resource_type, physical_id, old, new, stack, logical_id, *rest)
 
     def _deleted(
         self,
@@ -117,7 +128,8 @@ class _ServiceRoles:
         logical_id: str,
     ) -> None:
         self._authorize("delete", resource_type, stack, logical_id, properties)
-        self._delete(resource_type, physical_id, properties, stack, logical_id)
+        with self._as_role(stack):
+            self._delete(resource_type, physical_id, properties, stack, logical_id)
 
     def _authorize(
         self,
@@ -127,8 +139,7 @@ class _ServiceRoles:
         logical_id: str,
         properties: Properties,
     ) -> None:
-        region, account = get_region(), get_account_id()
-        role = self._roles.get((account, region, stack))
+        role = self._role_of(stack)
         if role is None:
             return
         handled = Handled(
@@ -136,11 +147,22 @@ class _ServiceRoles:
             stack=stack,
             logical_id=logical_id,
             properties=properties,
-            region=region,
-            account=account,
+            region=get_region(),
+            account=get_account_id(),
         )
         for permission in handled.permissions(operation, trusted=role_trust.services):
             self._require(role, permission)
+
+    def _role_of(self, stack: str) -> str | None:
+        return self._roles.get((get_account_id(), get_region(), stack))
+
+    @contextmanager
+    def _as_role(self, stack: str) -> Iterator[None]:
+        token = _CURRENT.set(self._role_of(stack))
+        try:
+            yield
+        finally:
+            _CURRENT.reset(token)
 
     def _require(self, role: str, permission: Permission) -> None:
         rights = authorization.rights(role)
@@ -151,7 +173,7 @@ class _ServiceRoles:
         if str(permission) in allowed:
             return
         try:
-            authorization.require_role(role_name=role, session=_SESSION, permission=permission)
+            authorization.require_role(role_name=role, session=SESSION, permission=permission)
         except AccessDeniedError as error:
             raise Refused(str(error)) from error
         allowed.add(str(permission))

@@ -1,5 +1,6 @@
 """The SageMaker API: IAM here, the clusters themselves in the HyperPod API behind."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import Any
 from ministack.core.responses import get_account_id, get_region
 
 from rehearsal.aws import json_service
+from rehearsal.aws.cloudformation import service_role
+from rehearsal.aws.cloudformation.service_role import SESSION
 from rehearsal.aws.iam import authorization
 from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.json_service import Response, ServiceError
@@ -42,6 +45,7 @@ class _Call:
         headers: Headers of the request.
         client: The HyperPod API.
         source_account: Whether HyperPod names the account it acts for when it assumes a role.
+        role: Name of the role with which CloudFormation makes the call; None for other callers.
     """
 
     operation: str
@@ -50,10 +54,16 @@ class _Call:
     headers: Mapping[str, str]
     client: HyperPodClient
     source_account: bool
+    role: str | None = None
 
     def require(self, permissions: Iterable[Permission]) -> None:
         """Check that the caller has each permission."""
         for permission in permissions:
+            if self.role is not None:
+                authorization.require_role(
+                    role_name=self.role, session=SESSION, permission=permission
+                )
+                continue
             authorization.require_caller(
                 headers=self.headers,
                 action=permission.action,
@@ -72,10 +82,7 @@ class _Call:
         actions = [action]
         if self.operation == "CreateCluster" and self.request.get("Tags"):
             actions.append("sagemaker:AddTags")
-        for each in actions:
-            authorization.require_caller(
-                headers=self.headers, action=each, resource=resource, context=tags
-            )
+        self.require(Permission(action=each, resource=resource, context=tags) for each in actions)
 
     def sent(self, cluster_arn: str) -> dict[str, str]:
         """Return the condition keys that HyperPod sends when it assumes roles for a cluster."""
@@ -181,6 +188,29 @@ async def _answer(call: _Call) -> Response:
     if handler is None or cluster is None:
         return await call.forward()
     return await handler(call, cluster)
+
+
+def call(operation: str, request: Mapping[str, Any], *, settings: Settings) -> dict[str, Any]:
+    """Make a call for CloudFormation, with the rights of the stack's role; return the answer.
+
+    Raises:
+        ServiceError: The service refuses it.
+    """
+    body = json.dumps(request).encode()
+    made = _Call(
+        operation=operation,
+        request=request,
+        body=body,
+        headers={},
+        client=HyperPodClient(url=settings.hyperpod_api, headers={}),
+        source_account=settings.source_account,
+        role=service_role.current(),
+    )
+    status, _headers, answered = asyncio.run(_answer(made))
+    answer: dict[str, Any] = json.loads(answered or b"{}")
+    if status >= HTTPStatus.BAD_REQUEST:
+        raise ServiceError(answer["__type"], answer["message"])
+    return answer
 
 
 def install(*, settings: Settings) -> None:

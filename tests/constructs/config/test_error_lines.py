@@ -41,7 +41,7 @@ cluster:
 # The places of the configuration that the cases are about.
 GPU = "cluster.instance_groups[1] (gpu)"
 CLUSTER_KEYS = (
-    "wait_for, wait_minutes, on_shortage, on_create_failure, software_update, name, "
+    "wait_for, wait_minutes, on_shortage, on_create_failure, software_update, name, resource, "
     "node_recovery, node_provisioning_mode, auto_scaling, role_arn, tiered_storage, "
     "instance_groups, restricted_instance_groups, shared_environment"
 )

@@ -5,6 +5,7 @@ from typing import Any
 from hyperpod_cdk import ClusterConfig
 from hyperpod_cdk.hyperpod.checks.group_count import group_count
 from hyperpod_cdk.hyperpod.checks.karpenter import karpenter
+from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
 from hyperpod_cdk.hyperpod.checks.node_labels import node_labels
 from hyperpod_cdk.hyperpod.checks.node_taints import node_taints
 from tests.support.checks.cases import (
@@ -22,6 +23,7 @@ from tests.support.checks.cases import (
 )
 
 _GROUPS = "cluster.instance_groups"
+_NATIVE: dict[str, Any] = {"resource": "native"}
 
 
 def _labelled(*keys: str) -> ClusterConfig:
@@ -138,4 +140,41 @@ TAINTS = [
 ]
 
 
-CASES = [*GROUP_COUNT, *KARPENTER, *LABELS, *TAINTS]
+NATIVE = [
+    one(native_resource, "all that both take", cluster(group(threads_per_core=1), **_NATIVE)),
+    one(
+        native_resource,
+        "the custom resource's keys, with it",
+        cluster(group(), wait_for="nodes", auto_scaling="Karpenter"),
+    ),
+    one(
+        native_resource,
+        "keys without effect, defaults among them",
+        cluster(group(), wait_for="nodes", software_update="1", **_NATIVE),
+        (ERROR, "cluster.wait_for", "has no effect with resource: native"),
+        (ERROR, "cluster.software_update", "leave it out, or use cluster.resource: custom"),
+    ),
+    one(
+        native_resource,
+        "Karpenter",
+        cluster(group(), auto_scaling="Karpenter", **_NATIVE),
+        (ERROR, "cluster.auto_scaling", "brings the configured numbers of nodes back"),
+    ),
+    one(
+        native_resource,
+        "values and members that the type lacks",
+        cluster(
+            group(
+                GPU,
+                deep_health_checks=[*CHECKS, "MultiNodeTrainingValidation"],
+                auto_patch={"strategy": "WhenIdle", "idle_wait_window_seconds": 3600},
+            ),
+            **_NATIVE,
+        ),
+        in_group(ERROR, "auto_patch.idle_wait_window_seconds", "is not in AWS::SageMaker::Cluster"),
+        in_group(ERROR, "deep_health_checks[1]", "must be InstanceStress or InstanceConnectivity"),
+    ),
+]
+
+
+CASES = [*GROUP_COUNT, *KARPENTER, *LABELS, *TAINTS, *NATIVE]

@@ -1,6 +1,7 @@
 """Rules on Regions, zones and addresses."""
 
 from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.training_plans import training_plans
@@ -30,6 +31,7 @@ _CALIFORNIA = {
     "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
 }
 _SMALL = subnets("10.1.0.0/24")  # 251 addresses: three nodes of 81
+_NATIVE = {"resource": "native"}
 _BLOCK = "network.hyperpod_subnets[0].cidr"
 
 REGIONS = [
@@ -50,6 +52,17 @@ REGIONS = [
         region_offers,
         "region without a list",
         config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
+    ),
+    one(native_region, "custom anywhere", config(group(CPU), region="af-south-1", network=BY_NAME)),
+    one(native_region, "native where it is", config(group(CPU), of_cluster=_NATIVE)),
+    one(
+        native_region, "native, region unknown", config(group(CPU), region=None, of_cluster=_NATIVE)
+    ),
+    one(
+        native_region,
+        "native where it is not",
+        config(group(CPU), region="af-south-1", network=BY_NAME, of_cluster=_NATIVE),
+        (ERROR, "cluster.resource", "is not offered in af-south-1"),
     ),
     one(region_offers, "hole in a family", config(group("ml.m6i.4xlarge"))),
     one(

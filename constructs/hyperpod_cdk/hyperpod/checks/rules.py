@@ -9,6 +9,7 @@ from hyperpod_cdk.hyperpod.checks.ebs_volumes import ebs_volumes
 from hyperpod_cdk.hyperpod.checks.efa_interfaces import efa_interfaces
 from hyperpod_cdk.hyperpod.checks.group_count import group_count
 from hyperpod_cdk.hyperpod.checks.karpenter import karpenter
+from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
 from hyperpod_cdk.hyperpod.checks.node_labels import node_labels
 from hyperpod_cdk.hyperpod.checks.node_taints import node_taints
 from hyperpod_cdk.hyperpod.checks.threads_per_core import threads_per_core
@@ -31,6 +32,7 @@ CLUSTER_RULES: tuple[Rule[ClusterConfig], ...] = (
     node_taints,
     efa_interfaces,
     karpenter,
+    native_resource,
 )
 
 
