@@ -3,6 +3,7 @@ from .deletion_check.deletion_check import DeletionCheck as DeletionCheck
 from .eks.addons import EksAddons as EksAddons
 from .eks.cluster import EksCluster as EksCluster
 from .eks.section import EksConfig as EksConfig
+from .helm.chart.chart import HyperPodChartError as HyperPodChartError
 from .helm.components.section import ComponentsConfig as ComponentsConfig
 from .helm.dependencies import HyperPodDependencies as HyperPodDependencies
 from .helm.priority_classes.priority_classes import PriorityClasses as PriorityClasses

@@ -19,6 +19,7 @@ from hyperpod_cdk import (
     EksConfig,
     ExecutionRole,
     HelmConfig,
+    HyperPodChartError,
     HyperPodCluster,
     HyperPodDependencies,
     InstanceGroupConfig,
@@ -29,7 +30,6 @@ from hyperpod_cdk import (
     Provisioner,
     ProvisionerAccess,
 )
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 
 
 class MyCluster(cdk.Stack):

@@ -21,6 +21,7 @@ from hyperpod_cdk import (
     EksConfig,
     ExecutionRole,
     HelmConfig,
+    HyperPodChartError,
     HyperPodCluster,
     HyperPodDependencies,
     InstanceGroupConfig,
@@ -30,7 +31,6 @@ from hyperpod_cdk import (
     Provisioner,
     ProvisionerAccess,
 )
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 
 CONTROL_PLANE = EksConfig(version="1.34")
 

@@ -31,7 +31,11 @@ OPTIONS: list[Any] = [
     pytest.param({"storage": None}, id="no-storage"),
     pytest.param({"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}, id="s3-link"),
     # Without a role of its own for scaling, one is made.
-    pytest.param(merged(EVERY_FIELD, {"cluster": {"role_arn": None}}), id="every-cluster-field"),
+    pytest.param(
+        # The chart is the one of the tests.
+        merged(EVERY_FIELD, {"cluster": {"role_arn": None}, "helm": {"chart": None}}),
+        id="every-field",
+    ),
 ]
 
 
