@@ -58,8 +58,15 @@ class AssetsInBucket(StackSynthesizer):
     def add_docker_image_asset(  # type: ignore[override] # likewise
         self, asset: DockerImageAssetSource
     ) -> DockerImageAssetLocation:
-        """Refuse an image: it would need a repository of every reader's own."""
-        raise NotImplementedError(f"{asset.directory_name}: templates hold no container images")
+        """Refuse an image: it would need a repository of every reader's own.
+
+        Raises:
+            ValueError: Always; no stack of this project has an image.
+        """
+        raise ValueError(
+            f"{asset.directory_name}: plain templates hold files, and no container image; let the "
+            "stack name an image that is in a registry"
+        )
 
     def synthesize(self, session: ISynthesisSession) -> None:
         """Write the stack's template."""

@@ -113,7 +113,7 @@ MACHINE_PATH = re.compile(
     ("text", "found"),
     [
         ('"path": "/home/ann/hyperpod/cdk.out/asset.1"', True),
-        ("at /work/checkout/app.py:1", True),
+        ("at /srv/checkout/app.py:1", True),
         (r'"path": "C:\\Users\\ann"', True),
         ('"/aws/lambda/ml-platform"', False),
         ('"arn:aws:iam::aws:policy/service-role/X"', False),

@@ -4,13 +4,16 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import aws_cdk as cdk
 import pytest
 import yaml
+from aws_cdk.aws_ecr_assets import DockerImageAsset
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.service_limits import regions
+from scripts.templates.synthesizer import AssetsInBucket
 from tests.conftest import Configure
 from tests.support.assembly import synthesized
 from tests.support.linter import findings
@@ -227,3 +230,15 @@ def test_zones_that_do_not_fit_are_refused(
 
     assert [refusal in text for text in found if refusal] == [True] * len(found)
     assert bool(found) == bool(refusal)
+
+
+def test_a_container_image_is_refused(tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    image.mkdir()
+    (image / "Dockerfile").write_text("FROM scratch\n")
+    app = cdk.App(
+        outdir=str(tmp_path / "out"),
+        default_stack_synthesizer=cast("cdk.IReusableStackSynthesizer", AssetsInBucket()),
+    )
+    with pytest.raises(RuntimeError, match="templates hold files, and no container image"):
+        DockerImageAsset(cdk.Stack(app, "Stack"), "Image", directory=str(image))
