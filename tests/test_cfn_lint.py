@@ -8,10 +8,9 @@ import pytest
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIGS
 from tests.support.linter import findings
 
-CONFIGS = sorted(CONFIG_FOLDER.glob("*.yaml"))
 ADMIN = "arn:aws:iam::111122223333:role/Admin"
 OPTIONS: dict[str, Any] = {
     "eks": {"endpoint_access": "private", "admins": [ADMIN], "deletion_protection": True},

@@ -16,6 +16,7 @@ LIBRARY = ("constructs", "hyperpod_cdk")
 TREES = [
     LIBRARY,
     ("lambda", "provisioner"),
+    ("ops", "hyperpod_ops"),
     (".", "stacks"),
     (".", "app"),
     (".", "aws_reference"),

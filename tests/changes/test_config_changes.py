@@ -26,7 +26,7 @@ from hyperpod_cdk.schema.errors import ConfigError
 from tests.changes.alternatives import NO_OTHER_VALUE, Document, changes, is_set
 from tests.changes.consequences import Outcome, consequences, worst
 from tests.support.assembly import merged, synthesized
-from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tests.support.configs import REPOSITORY, SHIPPED
 
 REVIEWED = Path(__file__).with_name("config_changes.json")
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
@@ -67,10 +67,7 @@ Table = dict[str, dict[str, str]]
 
 def documents() -> dict[str, Document]:
     """Return each shipped configuration, and the default one with options."""
-    shipped = {
-        path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
-        for path in sorted(CONFIG_FOLDER.glob("*.yaml"))
-    }
+    shipped = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in SHIPPED}
     return {**shipped, "options": merged(shipped["default"], OPTIONS)}
 
 

@@ -15,10 +15,9 @@ from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 from stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import Assembly, merged, new_app
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIGS
 from tests.support.configs import EVERY_FIELD as EVERY_FIELD_FILE
 
-CONFIGS = sorted(CONFIG_FOLDER.glob("*.yaml"))
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 EVERY_FIELD = yaml.safe_load(EVERY_FIELD_FILE.read_text("utf-8"))
 OPTIONS: list[Any] = [

@@ -13,7 +13,7 @@ from rehearsal.environment import VpcSubnets
 from rehearsal.hyperpod import HyperPodApi, HyperPodService
 from rehearsal.stand_ins import account_of, named_account, stand_ins
 from tests.conftest import Configure
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIGS
 from tests.support.local_aws import delete, deploy, resource
 
 IAM = "arn:aws:iam::111122223333"
@@ -134,7 +134,7 @@ def test_any_arn_names_the_account(case: str, configure: Configure) -> None:
 
 
 def test_one_local_aws_holds_every_shipped_configuration() -> None:
-    named = {named_account(load_config(path)) for path in CONFIG_FOLDER.glob("*.yaml")}
+    named = {named_account(load_config(path)) for path in CONFIGS}
     assert named == {None, "111122223333"}
 
 

@@ -12,9 +12,8 @@ from syrupy.types import SnapshotIndex
 
 from hyperpod_cdk import load_config
 from tests.conftest import Assemble
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIGS
 
-CONFIGS = sorted(CONFIG_FOLDER.glob("*.yaml"))
 # An asset's hash changes with its content, and the content has tests of its own.
 ASSET_HASH = re.compile(r"\b[0-9a-f]{64}\b")
 

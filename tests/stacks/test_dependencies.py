@@ -6,7 +6,7 @@ import pytest
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIGS
 from tests.support.template_view import TemplateView
 
 ADDON, CLUSTER = "AWS::EKS::Addon", "Custom::HyperPodCluster"
@@ -78,7 +78,7 @@ def test_addons_that_need_nodes_wait_for_nothing_of_their_stack(
     assert [name for name in addons.ids(ADDON) if addons.dependencies(name)] == []
 
 
-@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_the_deletion_of_the_stack_begins_with_the_check(path: Path, assemble: Assemble) -> None:
     config = load_config(path)
     view = TemplateView(assemble(config).templates()[f"{config.name}-hyperpod"])

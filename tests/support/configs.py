@@ -11,6 +11,10 @@ from tests.support.assembly import merged
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG_FOLDER = REPOSITORY / "config"
+SHIPPED = sorted(CONFIG_FOLDER.glob("*.yaml"))
+"""The configurations to start from, which the scenarios are played with."""
+CONFIGS = [*SHIPPED, *sorted((CONFIG_FOLDER / "examples").glob("*.yaml"))]
+"""Those, and the examples of single features."""
 EVERY_FIELD = Path(__file__).with_name("every_field.yaml")
 """A configuration with every key."""
 

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from hyperpod_cdk.facts.instance_types import instance_types
 from tests.support.assembly import merged
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD
+from tests.support.configs import EVERY_FIELD, SHIPPED
 from tests.support.schema_values import Place, places, values
 
 _BASES: list[dict[str, Any]] = [
-    yaml.safe_load(path.read_text("utf-8"))
-    for path in (*sorted(CONFIG_FOLDER.glob("*.yaml")), EVERY_FIELD)
+    yaml.safe_load(path.read_text("utf-8")) for path in (*SHIPPED, EVERY_FIELD)
 ]
 _MOST_CHANGED_KEYS = 3
 _ARN = "arn:aws:iam::111122223333:role/Admin"

@@ -16,9 +16,7 @@ from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import wait_for_nodes
-from tests.support.configs import CONFIG_FOLDER
-
-SHIPPED = sorted(CONFIG_FOLDER.glob("*.yaml"))
+from tests.support.configs import SHIPPED
 
 
 def in_turn() -> Mapping[Path, list[str]]:

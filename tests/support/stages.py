@@ -8,13 +8,19 @@ from pathlib import Path
 from app import main
 from hyperpod_cdk import load_config
 from rehearsal.chart_choice import choose_chart
-from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from rehearsal.environment import (
+    ALLOWED_CALLS,
+    RehearsalEnvironment,
+    rehearsal_environment,
+)
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of
+from rehearsal.verification.inspection import left_behind
 from tests.support.answers import checked
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.needed_statements import unneeded
 
 DEFAULT = CONFIG_FOLDER / "default.yaml"
 
@@ -71,3 +77,14 @@ def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator
         stage = stage_on(checks, config_path, directory=directory)
         stage.bootstrap()
         yield stage
+
+
+@contextmanager
+def stage_until_destroyed(directory: Path, config_path: Path) -> Iterator[Stage]:
+    """As `bootstrapped_stage`; in the end, nothing is left and no right was superfluous."""
+    with bootstrapped_stage(directory, config_path) as stage:
+        yield stage
+        assert stage.destroy() is None
+        assert left_behind(stage.environment, stacks=stage.stacks) == []
+        record = directory / ALLOWED_CALLS
+        assert unneeded(directory / "cdk.out", allowed_calls=record) == []

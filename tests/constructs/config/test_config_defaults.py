@@ -19,7 +19,7 @@ from hyperpod_cdk import (
     StorageConfig,
     load_config,
 )
-from tests.support.configs import CONFIG_FOLDER, default_document
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, default_document
 
 DESIGN = Config(
     name="ml",
@@ -97,7 +97,7 @@ def load(folder: Path, document: object) -> Config:
     return load_config(path)
 
 
-@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_every_shipped_configuration_loads(path: Path) -> None:
     assert load_config(path).cluster.instance_groups
 

@@ -1,6 +1,7 @@
 """config/schema.json, with which editors check and complete the configuration files."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import yaml
 
 from hyperpod_cdk import PipelineFile
 from scripts.generate import config_schema
-from tests.support.configs import CONFIG_FOLDER, default_document
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, default_document
 
 SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text())
 
@@ -43,10 +44,11 @@ def test_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_schema_accepts_what_the_model_accepts(path: Path) -> None:
     jsonschema.validate(yaml.safe_load(path.read_text()), SCHEMA)
-    assert path.read_text().startswith("# yaml-language-server: $schema=schema.json\n")
+    schema = os.path.relpath(CONFIG_FOLDER / "schema.json", path.parent)
+    assert path.read_text().startswith(f"# yaml-language-server: $schema={schema}\n")
 
 
 @pytest.mark.parametrize(

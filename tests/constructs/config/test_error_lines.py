@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIGS
 
 CONFIG = """\
 name: ml
@@ -269,7 +269,7 @@ def test_aliases_and_merges_lead_to_what_is_written(text: str, line: str, tmp_pa
     assert first.startswith(line)
 
 
-SHIPPED = {path: path.read_text("utf-8") for path in sorted(CONFIG_FOLDER.glob("*.yaml"))}
+TEXTS = {path: path.read_text("utf-8") for path in CONFIGS}
 
 
 # Their keys are the user's own.
@@ -289,7 +289,7 @@ def keys(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
 
 PLACES = [
     (path, key.start_mark.index, key.value)
-    for path, text in SHIPPED.items()
+    for path, text in TEXTS.items()
     for key in keys(yaml.compose(text, Loader=yaml.SafeLoader))
 ]
 
@@ -307,7 +307,7 @@ def test_a_typo_in_a_key_is_found_on_its_line(
     source, index, key = place
     typo = key[: at % len(key)] + letter + key[at % len(key) + 1 :]
     assume(typo != key)
-    text = SHIPPED[source]
+    text = TEXTS[source]
     number = text[:index].count("\n") + 1
 
     found = lines_of(file, text[:index] + typo + text[index + len(key) :])

@@ -29,12 +29,11 @@ from hyperpod_cdk import (
 from rehearsal.hyperpod.validation.semantic_validation import validate_create
 from rehearsal.hyperpod.validation.service_model import violations_of
 from tests.support.assembly import new_app
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, SHIPPED
 from tests.support.template_view import TemplateView
 
-ROOT = Path(__file__).resolve().parents[3]
-EVERY_FIELD = ROOT / "tests" / "support" / "every_field.yaml"
-DEFAULT = ROOT / "config" / "default.yaml"
-CONFIGS = [EVERY_FIELD, *sorted((ROOT / "config").glob("*.yaml"))]
+DEFAULT = CONFIG_FOLDER / "default.yaml"
+CONFIGS = [EVERY_FIELD, *SHIPPED]
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
 SCRIPTS = ("<Custom::LifecycleScripts.S3Uri>", "s3://sagemaker-ml")
 

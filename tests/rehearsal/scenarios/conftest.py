@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.environment import ALLOWED_CALLS
 from rehearsal.stage import Stage
-from rehearsal.verification.inspection import left_behind
-from tests.support.needed_statements import unneeded
 from tests.support.scenario_tests import in_turn
-from tests.support.stages import bootstrapped_stage
+from tests.support.stages import stage_until_destroyed
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -29,10 +26,5 @@ def config_path(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture(scope="module")
 def stage(config_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A local AWS; the first test deploys the platform and the file system."""
-    directory = tmp_path_factory.mktemp("scenarios")
-    with bootstrapped_stage(directory, config_path) as made:
+    with stage_until_destroyed(tmp_path_factory.mktemp("scenarios"), config_path) as made:
         yield made
-        assert made.destroy() is None
-        assert left_behind(made.environment, stacks=made.stacks) == []
-        record = directory / ALLOWED_CALLS
-        assert unneeded(directory / "cdk.out", allowed_calls=record) == []

@@ -19,10 +19,9 @@ from rehearsal.verification.inspection import wait_for_nodes
 from scripts.stack_operations import terminal
 from stacks.names import StackKind, stack_names
 from tests.support.aws_cli import Person
-from tests.support.configs import REPOSITORY
+from tests.support.configs import REPOSITORY, SHIPPED
 from tests.support.node import Node
 from tests.support.scenario_tests import (
-    SHIPPED,
     in_turn,
     test_it_deploys_and_holds_what_is_verified,
     test_what_must_come_of_a_scenario_does,

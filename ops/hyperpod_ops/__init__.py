@@ -1,0 +1,1 @@
+"""What an operator of a deployment uses."""

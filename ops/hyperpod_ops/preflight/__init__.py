@@ -1,0 +1,1 @@
+"""What would fail in the middle of a deployment, found before it; read-only."""

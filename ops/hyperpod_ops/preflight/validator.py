@@ -1,0 +1,42 @@
+"""What a validator is, and what it may look at."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Finding
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where a configuration is to be deployed.
+
+    Attributes:
+        partition: Such as aws.
+        account: Twelve digits.
+        region: Such as us-west-2.
+        client: Returns the client of an AWS service in that region, by boto3's name of it.
+    """
+
+    partition: str
+    account: str
+    region: str
+    client: Callable[[str], Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """What a validator found.
+
+    Attributes:
+        finding: The key, its value, what is wrong, and what to do.
+        command: The AWS CLI command that shows it.
+    """
+
+    finding: Finding
+    command: str
+
+
+Validator = Callable[[Config, Place], Iterator[Problem]]
+"""Yields what would fail; calls that only read. Raises botocore's errors."""

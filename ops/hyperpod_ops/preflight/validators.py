@@ -1,0 +1,8 @@
+"""The validators, in the order in which they are shown."""
+
+from collections.abc import Mapping
+
+from hyperpod_ops.preflight.validator import Validator
+
+VALIDATORS: Mapping[str, Validator] = {}
+"""By name, which is what `--skip` takes."""
