@@ -214,8 +214,9 @@ def _buckets(config: Config) -> Iterator[Bucket]:
             bucket, prefix = _location(lifecycle.source_s3_uri)
             script = lifecycle.on_create or lifecycle.on_init_complete
             keys.setdefault(bucket, []).append(f"{prefix}/{script}")
-    if config.storage is not None and config.storage.data_repository_s3_uri is not None:
-        keys.setdefault(_location(config.storage.data_repository_s3_uri)[0], [])
+    if config.storage is not None:
+        for bucket in config.storage.bucket_names:
+            keys.setdefault(bucket, [])
     for name, scripts in keys.items():
         yield Bucket(name=name, scripts=tuple(dict.fromkeys(scripts)))
 
