@@ -17,6 +17,7 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.chosen_ids import KMS_KEY_ID
 from rehearsal.aws.clients import AwsClients
 from rehearsal.aws.local_aws import ACCOUNT
+from rehearsal.existing_file_systems import FileSystem, existing_file_systems
 from rehearsal.own_networks import SecurityGroup, Subnet, own_networks
 
 DEFAULT_REGION = "us-west-2"
@@ -178,7 +179,7 @@ class TrainingPlan:
         )
 
 
-StandIn = Principal | Bucket | KmsKey | TrainingPlan | Subnet | SecurityGroup
+StandIn = Principal | Bucket | KmsKey | TrainingPlan | Subnet | SecurityGroup | FileSystem
 
 
 def named_account(config: Config) -> str | None:
@@ -202,6 +203,7 @@ def stand_ins(config: Config) -> list[StandIn]:
         (KmsKey(key=each.value) for each in named if each.kind == "KMS key"),
         _training_plans(config),
         own_networks(config),
+        existing_file_systems(config),
     )
     return list(dict.fromkeys(itertools.chain(*found)))
 

@@ -74,7 +74,7 @@ class StorageStack(cdk.Stack):
             provisioning=self._provisioning if is_first else None,
         )
         links = {
-            f"{_pascal_case(suffix)}DataRepository{index + 1}": location
+            f"{files.output_prefix}DataRepository{index + 1}": location
             for index, location in enumerate(lustre.data_repositories)
         }
         add_outputs(self, {**outputs, **links})
@@ -124,7 +124,7 @@ class StorageStack(cdk.Stack):
             key=key,
             provisioning=provisioning,
         )
-        prefix = _pascal_case(suffix)
+        prefix = files.output_prefix
         named = {f"{prefix}FileSystemMountName": mount.mount_name}
         return {
             f"{prefix}FileSystemId": file_system_id,
@@ -140,7 +140,3 @@ class StorageStack(cdk.Stack):
             storage=storage,
             tag=provisioned_tag(self._platform.eks_cluster.cluster_name),
         )
-
-
-def _pascal_case(suffix: str) -> str:
-    return "".join(word.capitalize() for word in suffix.split("-"))

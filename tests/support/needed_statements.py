@@ -16,6 +16,7 @@ _HYPERPOD = "https://docs.aws.amazon.com/sagemaker/latest/dg"
 _CNI = "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKS_CNI_Policy.html"
 # The template of the console's cluster setup, whose role of the nodes has the same statements.
 _SETUP = "https://github.com/aws/sagemaker-hyperpod-cluster-setup"
+_CSI_DRIVER = "https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
     "https://github.com/aws/aws-cdk/blob/main/packages/aws-cdk-lib/custom-resources/lib/"
@@ -52,6 +53,11 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
         "AutoScalingRole",
         "ScaleClusters",
     ): f"{_HYPERPOD}/sagemaker-hyperpod-eks-autoscaling-iam.html",
+    # What the CSI driver does is not rehearsed.
+    ("FsxCsiDriverRoleRole", "CreateFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRoleRole", "ChangeOwnFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRoleRole", "DescribeFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRoleRole", "CreateServiceLinkedRole"): _CSI_DRIVER,
     # Only a cluster that cannot be deleted is asked about.
     ("ProvisionerRole", "FindTaskGovernance"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"

@@ -122,8 +122,9 @@ def _of_kind(
 
 def _claims(files: LustreConfig | HomeDirectoriesConfig) -> dict[str, Any]:
     """Return the values that differ from the chart's own, which are those of one claim."""
-    values: dict[str, Any] = {} if files.label == _FIRST else {"name": files.label}
-    if files.claims != (ClaimConfig(),):
+    is_first = files.label == _FIRST
+    values: dict[str, Any] = {} if is_first else {"name": files.label}
+    if not is_first or files.claims != (ClaimConfig(),):
         values["claims"] = [_claim(each, label=files.label) for each in files.claims]
         namespaces = {each.namespace for each in files.claims if each.create_namespace}
         values |= {"namespaces": sorted(namespaces)} if namespaces else {}

@@ -131,6 +131,11 @@ class LustreConfig(MaintainedFiles):
         return "fsx"
 
     @property
+    def output_prefix(self) -> str:
+        """What the names of its outputs begin with."""
+        return ""
+
+    @property
     def is_tiered(self) -> bool:
         """Whether it is as large as its files, and no larger."""
         return self.storage_type == rules.TIERED
@@ -237,3 +242,8 @@ class NamedLustreConfig(LustreConfig):
     def label(self) -> str:
         """What tells its volume and claims from those of others."""
         return f"fsx-{self.name}"
+
+    @property
+    def output_prefix(self) -> str:
+        """What the names of its outputs begin with."""
+        return "".join(word.capitalize() for word in self.name.split("-"))

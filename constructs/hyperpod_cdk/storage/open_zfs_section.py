@@ -68,6 +68,11 @@ class HomeDirectoriesConfig(MaintainedFiles):
         """What tells its volume and claims from those of others."""
         return "home"
 
+    @property
+    def output_prefix(self) -> str:
+        """What the names of its outputs begin with."""
+        return "Home"
+
     def to_request(self) -> dict[str, Any]:
         """Return a CreateFileSystemOpenZFSConfiguration."""
         squash = "root_squash" if self.root_squash else "no_root_squash"

@@ -11,6 +11,7 @@ from aws_cdk import Aws
 
 from hyperpod_cdk import (
     ConfigError,
+    DataRepositoryConfig,
     HelmConfig,
     InstanceGroupConfig,
     NetworkConfig,
@@ -51,7 +52,8 @@ SECTIONS = [
     *sections(load_config(EVERY_FIELD)),
     *sections(load_config(CONFIG_FOLDER / "default.yaml")),
     NetworkConfig(availability_zone_ids=("usw2-az1", "usw2-az2")),
-    StorageConfig(data_repository_s3_uri="s3://bucket"),
+    StorageConfig(backup_retention_days=1),
+    DataRepositoryConfig(s3_uri="s3://bucket"),
     HelmConfig(),
 ]
 
