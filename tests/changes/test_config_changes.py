@@ -35,7 +35,8 @@ ADMINS = [f"arn:aws:iam::111122223333:role/{name}" for name in ("Alice", "Bob")]
 OPTIONS: dict[str, Any] = {
     "eks": {"admins": ADMINS, "deletion_protection": True},
     "storage": {
-        "data_repository_s3_uri": "s3://bucket/prefix",
+        "data_repositories": [{"s3_uri": "s3://bucket/prefix"}],
+        "home_directories": {},
         "availability_zone_id": "usw2-az2",
     },
     "network": {

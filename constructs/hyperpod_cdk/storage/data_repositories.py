@@ -45,7 +45,14 @@ def add_data_repositories(
     for index, repository in enumerate(storage.data_repositories):
         name = f"DataRepository{repository.path.replace('/', ':')}" if index else "DataRepository"
         place = (*key, "data_repositories", index)
-        former = {"S3Uri": ("s3_uri", repository.s3_uri), "Path": ("path", repository.path)}
+        former = {
+            "S3Uri": ("s3_uri", repository.s3_uri),
+            "Path": ("path", repository.path),
+            "ImportExisting": (
+                "import_existing",
+                "true" if repository.import_existing else "false",
+            ),
+        }
         for suffix, (own, value) in former.items():
             FixedValue(
                 scope,

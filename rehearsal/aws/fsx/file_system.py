@@ -25,6 +25,14 @@ _NUMBERS = (
     "PerUnitStorageThroughput",
     "ThroughputCapacity",
 )
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html
+_CHANGEABLE = (
+    *_NUMBERS,
+    "DailyAutomaticBackupStartTime",
+    "DataCompressionType",
+    "DataReadCacheConfiguration",
+    "WeeklyMaintenanceStartTime",
+)
 _LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
 # What AUTOMATIC gives, by the size up to which it does; above, 12000 for each 24000 GiB.
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html
@@ -103,7 +111,8 @@ def update(file_system_id: str, wanted: Properties) -> dict[str, Any]:
         record["StorageCapacity"] = values["StorageCapacity"]
     for kind in (_LUSTRE, _OPEN_ZFS):
         if kind in record:
-            record[kind] |= _settings(wanted, kind)
+            settings = _settings(wanted, kind)
+            record[kind] |= {key: value for key, value in settings.items() if key in _CHANGEABLE}
     if "MetadataConfiguration" in record.get(_LUSTRE, {}):
         record[_LUSTRE]["MetadataConfiguration"] = _metadata(wanted)
     if "FileSystemTypeVersion" in wanted:
@@ -115,6 +124,8 @@ def _of_kind(properties: Properties, *, groups: list[dict[str, Any]]) -> dict[st
     if properties["FileSystemType"] == "OPENZFS":
         traffic.require_nfs_traffic(groups)
         settings = _settings(properties, _OPEN_ZFS)
+        # What it is made of, its volumes tell.
+        settings.pop("RootVolumeConfiguration", None)
         return {_OPEN_ZFS: {**settings, "RootVolumeId": store.new_id("fsvol")}}
     settings = _settings(properties, _LUSTRE)
     traffic.require_lustre_traffic(groups, efa=settings.get("EfaEnabled", False))
