@@ -4,7 +4,6 @@
 only after the synthesis, and a missing bootstrap only after it has read every asset.
 """
 
-import os
 import sys
 from dataclasses import dataclass
 from datetime import date
@@ -26,6 +25,7 @@ from hyperpod_cdk.schema.yaml_file import read_yaml
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.kubernetes_support import support_findings
 from scripts.kubernetes_version import kubernetes_version_findings
+from scripts.region import known_region
 from stacks.names import stack_name
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
@@ -69,12 +69,12 @@ class Caller:
 
 
 def region_of(config: Config, *, session: boto3.Session) -> str:
-    """Return the region of a deployment, as the CDK CLI finds it; boto3 ignores AWS_REGION.
+    """Return the region of a deployment, as the CDK CLI finds it.
 
     Raises:
         AccountError: There is none.
     """
-    region = config.region or os.environ.get("AWS_REGION") or session.region_name
+    region = known_region(config, session=session)
     if region is None:
         raise AccountError(
             "region: is neither in the configuration nor in the environment; write it into the "
