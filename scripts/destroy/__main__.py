@@ -11,7 +11,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
-from scripts.account import AccountError
+from hyperpod_ops.account import AccountError
 from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
 from scripts.stack_operations.assembly import Stack, stacks_in
