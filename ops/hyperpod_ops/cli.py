@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from hyperpod_ops.commands.env import env
 from hyperpod_ops.commands.list import list_clusters
 from hyperpod_ops.errors import INTERRUPTED, REFUSED
 
 _COMMANDS: dict[str, Callable[..., None]] = {
+    "env": env,
     "list": list_clusters,
 }
 """A module of `commands/` each; what its work takes is imported when it runs."""
