@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
@@ -13,7 +14,6 @@ from rehearsal.verification.commands import ClusterTools, installation_commands
 from rehearsal.verification.expectation import expect
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
 from rehearsal.verification.storage import storage_checks
-from stacks.names import stack_name
 
 
 def verify(
