@@ -12,13 +12,13 @@ from hyperpod_cdk import (
     Config,
     Eks,
     EksCluster,
-    ExecutionRole,
-    LifecycleBucket,
     LifecycleScripts,
     Network,
     Provisioner,
     ProvisionerAccess,
     VpcPlacement,
+    execution_role,
+    lifecycle_bucket,
 )
 from stacks.outputs import add_outputs
 
@@ -57,10 +57,11 @@ class PlatformStack(cdk.Stack):
         ProvisionerAccess(
             self, "ProvisionerAccess", cluster=self.eks_cluster, provisioner=self.provisioner
         )
-        bucket = LifecycleBucket(
+        bucket = lifecycle_bucket(
             self,
             "LifecycleBucket",
-            bucket_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
+            lifecycle_scripts=config.lifecycle_scripts,
+            default_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
         ).bucket
         self.lifecycle_scripts = LifecycleScripts(
             self,
@@ -75,7 +76,7 @@ class PlatformStack(cdk.Stack):
             },
             writers=config.lifecycle_scripts.writers,
         )
-        self.execution_role = ExecutionRole(
+        self.execution_role = execution_role(
             self,
             "ExecutionRole",
             cluster=config.cluster,

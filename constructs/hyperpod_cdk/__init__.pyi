@@ -13,6 +13,8 @@ from .helm.section import HelmConfig as HelmConfig
 from .hyperpod.autoscaling_role import AutoScalingRole as AutoScalingRole
 from .hyperpod.cluster import HyperPodCluster as HyperPodCluster
 from .hyperpod.execution_role import ExecutionRole as ExecutionRole
+from .hyperpod.execution_role import execution_role as execution_role
+from .hyperpod.imported import ImportedExecutionRole as ImportedExecutionRole
 from .hyperpod.instance_group import InstanceGroupConfig as InstanceGroupConfig
 from .hyperpod.instance_storage import EbsVolumeConfig as EbsVolumeConfig
 from .hyperpod.instance_storage import FsxLustreMountConfig as FsxLustreMountConfig
@@ -36,6 +38,8 @@ from .hyperpod.software_update import AutoPatchConfig as AutoPatchConfig
 from .hyperpod.software_update import DrainConfig as DrainConfig
 from .hyperpod.software_update import ScheduledUpdateConfig as ScheduledUpdateConfig
 from .lifecycle_scripts.bucket import LifecycleBucket as LifecycleBucket
+from .lifecycle_scripts.bucket import lifecycle_bucket as lifecycle_bucket
+from .lifecycle_scripts.imported import ImportedBucket as ImportedBucket
 from .lifecycle_scripts.scripts import LifecycleScripts as LifecycleScripts
 from .lifecycle_scripts.section import LifecycleScriptsConfig as LifecycleScriptsConfig
 from .loading import Deployment as Deployment

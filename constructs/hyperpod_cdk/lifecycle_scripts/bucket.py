@@ -1,10 +1,13 @@
 """The bucket that nodes fetch their lifecycle scripts from."""
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Token
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from hyperpod_cdk.lifecycle_scripts.imported import ImportedBucket
+from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge, skip_checkov
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
 
 class LifecycleBucket(Construct):
@@ -30,6 +33,15 @@ class LifecycleBucket(Construct):
         super().__init__(scope, construct_id)
         if not bucket_name.startswith("sagemaker-"):
             raise ValueError(f"bucket_name {bucket_name!r} must start with 'sagemaker-'")
+        FixedValue(
+            self,
+            "BucketName",
+            key=("lifecycle_scripts", "bucket_name"),
+            # What has a token in it is the default.
+            value=None if Token.is_unresolved(bucket_name) else bucket_name,
+            reason="the bucket would be replaced under nodes that read it",
+            instead="deploy under another name",
+        )
         access_logs = s3.Bucket(
             self,
             "AccessLogs",
@@ -92,3 +104,39 @@ class LifecycleBucket(Construct):
                 )
             },
         )
+
+
+def lifecycle_bucket(
+    scope: Construct,
+    construct_id: str,
+    *,
+    lifecycle_scripts: LifecycleScriptsConfig,
+    default_name: str,
+) -> LifecycleBucket | ImportedBucket:
+    """Return the bucket of the scripts: one that is made, or the one that is named.
+
+    Args:
+        scope: Where it is made.
+        construct_id: Id.
+        lifecycle_scripts: Names the bucket, if at all.
+        default_name: Name of one that is made, unless it is configured.
+    """
+    existing = lifecycle_scripts.existing_bucket_name
+    FixedValue(
+        scope,
+        f"Existing{construct_id}",
+        key=("lifecycle_scripts", "existing_bucket_name"),
+        value=existing,
+        reason="the nodes that run would read another bucket than those to come",
+        instead="deploy under another name",
+    )
+    if existing is not None:
+        return ImportedBucket(
+            scope,
+            construct_id,
+            bucket_name=existing,
+            kms_key_arn=lifecycle_scripts.existing_bucket_kms_key_arn,
+        )
+    return LifecycleBucket(
+        scope, construct_id, bucket_name=lifecycle_scripts.bucket_name or default_name
+    )
