@@ -11,14 +11,14 @@ from hyperpod_cdk import (
     ClusterSecurityGroup,
     Config,
     Eks,
-    EksCluster,
     LifecycleScripts,
     Network,
     Provisioner,
     ProvisionerAccess,
     VpcPlacement,
-    execution_role,
-    lifecycle_bucket,
+    eks_cluster_of,
+    execution_role_of,
+    lifecycle_bucket_of,
 )
 from stacks.outputs import add_outputs
 
@@ -40,7 +40,12 @@ class PlatformStack(cdk.Stack):
         self.security_group = ClusterSecurityGroup(
             self, "ClusterSecurityGroup", vpc=self.network.vpc
         ).security_group
-        self.eks_cluster = EksCluster(
+        self.provisioner = Provisioner(
+            self,
+            "Provisioner",
+            placement=None if config.eks.is_reachable_from_anywhere else self._in_network(),
+        )
+        control_plane = eks_cluster_of(
             self,
             "Eks",
             cluster_name=config.eks_cluster_name,
@@ -48,16 +53,17 @@ class PlatformStack(cdk.Stack):
             vpc=self.network.vpc,
             subnets=self.network.eks_subnets,
             security_group=self.security_group,
-        ).cluster
-        self.provisioner = Provisioner(
-            self,
-            "Provisioner",
-            placement=None if config.eks.is_reachable_from_anywhere else self._in_network(),
+            provisioner=self.provisioner,
         )
+        self.eks_cluster = control_plane.cluster
         ProvisionerAccess(
-            self, "ProvisionerAccess", cluster=self.eks_cluster, provisioner=self.provisioner
+            self,
+            "ProvisionerAccess",
+            cluster=self.eks_cluster,
+            provisioner=self.provisioner,
+            depends_on=control_plane.before_access,
         )
-        bucket = lifecycle_bucket(
+        bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",
             lifecycle_scripts=config.lifecycle_scripts,
@@ -76,7 +82,7 @@ class PlatformStack(cdk.Stack):
             },
             writers=config.lifecycle_scripts.writers,
         )
-        self.execution_role = execution_role(
+        self.execution_role = execution_role_of(
             self,
             "ExecutionRole",
             cluster=config.cluster,

@@ -1,7 +1,10 @@
 from .config.config import Config as Config
 from .deletion_check.deletion_check import DeletionCheck as DeletionCheck
 from .eks.addons import EksAddons as EksAddons
+from .eks.authentication_mode import AuthenticationMode as AuthenticationMode
 from .eks.cluster import EksCluster as EksCluster
+from .eks.cluster import eks_cluster_of as eks_cluster_of
+from .eks.imported import ImportedEksCluster as ImportedEksCluster
 from .eks.section import EksConfig as EksConfig
 from .helm.chart.chart import HyperPodChartError as HyperPodChartError
 from .helm.components.section import ComponentsConfig as ComponentsConfig
@@ -13,7 +16,7 @@ from .helm.section import HelmConfig as HelmConfig
 from .hyperpod.autoscaling_role import AutoScalingRole as AutoScalingRole
 from .hyperpod.cluster import HyperPodCluster as HyperPodCluster
 from .hyperpod.execution_role import ExecutionRole as ExecutionRole
-from .hyperpod.execution_role import execution_role as execution_role
+from .hyperpod.execution_role import execution_role_of as execution_role_of
 from .hyperpod.imported import ImportedExecutionRole as ImportedExecutionRole
 from .hyperpod.instance_group import InstanceGroupConfig as InstanceGroupConfig
 from .hyperpod.instance_storage import EbsVolumeConfig as EbsVolumeConfig
@@ -38,7 +41,7 @@ from .hyperpod.software_update import AutoPatchConfig as AutoPatchConfig
 from .hyperpod.software_update import DrainConfig as DrainConfig
 from .hyperpod.software_update import ScheduledUpdateConfig as ScheduledUpdateConfig
 from .lifecycle_scripts.bucket import LifecycleBucket as LifecycleBucket
-from .lifecycle_scripts.bucket import lifecycle_bucket as lifecycle_bucket
+from .lifecycle_scripts.bucket import lifecycle_bucket_of as lifecycle_bucket_of
 from .lifecycle_scripts.imported import ImportedBucket as ImportedBucket
 from .lifecycle_scripts.scripts import LifecycleScripts as LifecycleScripts
 from .lifecycle_scripts.section import LifecycleScriptsConfig as LifecycleScriptsConfig

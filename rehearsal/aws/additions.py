@@ -33,6 +33,7 @@ from rehearsal.aws.eks import (
     addon,
     addon_health,
     addon_versions,
+    authentication_mode,
     authorization,
     cluster_subnets,
     cluster_version,
@@ -79,6 +80,7 @@ def install(*, settings: Settings) -> None:
     eks_cluster.install(settings=settings)
     cluster_subnets.install()
     cluster_version.install(settings=settings)
+    authentication_mode.install()
     addon_versions.install()
     addon_health.install(settings=settings)
     deletion_protection.install()

@@ -132,7 +132,7 @@ class ExecutionRole(Construct):
         }
 
 
-def execution_role(
+def execution_role_of(
     scope: Construct,
     construct_id: str,
     *,

@@ -106,7 +106,7 @@ class LifecycleBucket(Construct):
         )
 
 
-def lifecycle_bucket(
+def lifecycle_bucket_of(
     scope: Construct,
     construct_id: str,
     *,
