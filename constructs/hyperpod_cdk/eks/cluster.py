@@ -71,14 +71,6 @@ class EksCluster(Construct):
             reason="the control plane would be replaced",
             instead="encrypt a cluster without a key by `aws eks associate-encryption-config`",
         )
-        FixedValue(
-            self,
-            "Name",
-            key=("eks", "cluster_name"),
-            value=cluster_name,
-            reason="the control plane would be replaced under the nodes",
-            instead="deploy under another name",
-        )
         # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
         self.cluster = cast(
             "aws_eks_v2.ICluster",
@@ -205,10 +197,10 @@ def eks_cluster_of(
     """
     FixedValue(
         scope,
-        f"Existing{construct_id}",
-        key=("eks", "cluster_arn"),
-        value=eks.cluster_arn,
-        reason="HyperPod does not move a cluster to another control plane",
+        f"{construct_id}Name",
+        key=("eks", "cluster_name" if eks.cluster_arn is None else "cluster_arn"),
+        value=cluster_name if eks.cluster_arn is None else eks.cluster_arn,
+        reason="HyperPod does not move nodes to another control plane",
         instead="deploy under another name",
     )
     if eks.cluster_arn is not None:

@@ -64,14 +64,6 @@ class ExecutionRole(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         groups = [group for group in cluster.all_groups if group.execution_role_arn is None]
-        FixedValue(
-            self,
-            "RoleName",
-            key=("cluster", "execution_role_name"),
-            value=cluster.execution_role_name,
-            reason="the role would be replaced under nodes that run as it",
-            instead="deploy under another name",
-        )
         self.role: iam.IRole = iam.Role(
             self,
             "Role",
@@ -158,10 +150,10 @@ def execution_role_of(
     existing = cluster.execution_role_arn
     FixedValue(
         scope,
-        f"Existing{construct_id}",
-        key=("cluster", "execution_role_arn"),
-        value=existing,
-        reason="the role of the nodes that run would be deleted before they have the other one",
+        f"{construct_id}Name",
+        key=("cluster", "execution_role_name" if existing is None else "execution_role_arn"),
+        value=cluster.execution_role_name if existing is None else existing,
+        reason="the role would be deleted under the nodes that run as it",
         instead="deploy under another name",
     )
     if existing is not None:

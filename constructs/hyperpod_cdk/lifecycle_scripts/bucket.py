@@ -1,6 +1,6 @@
 """The bucket that nodes fetch their lifecycle scripts from."""
 
-from aws_cdk import Duration, RemovalPolicy, Token
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -33,15 +33,6 @@ class LifecycleBucket(Construct):
         super().__init__(scope, construct_id)
         if not bucket_name.startswith("sagemaker-"):
             raise ValueError(f"bucket_name {bucket_name!r} must start with 'sagemaker-'")
-        FixedValue(
-            self,
-            "BucketName",
-            key=("lifecycle_scripts", "bucket_name"),
-            # What has a token in it is the default.
-            value=None if Token.is_unresolved(bucket_name) else bucket_name,
-            reason="the bucket would be replaced under nodes that read it",
-            instead="deploy under another name",
-        )
         access_logs = s3.Bucket(
             self,
             "AccessLogs",
@@ -124,10 +115,10 @@ def lifecycle_bucket_of(
     existing = lifecycle_scripts.existing_bucket_name
     FixedValue(
         scope,
-        f"Existing{construct_id}",
-        key=("lifecycle_scripts", "existing_bucket_name"),
-        value=existing,
-        reason="the nodes that run would read another bucket than those to come",
+        f"{construct_id}Name",
+        key=("lifecycle_scripts", "bucket_name" if existing is None else "existing_bucket_name"),
+        value=lifecycle_scripts.bucket_name if existing is None else f"{existing} (existing)",
+        reason="the nodes that run read the former bucket",
         instead="deploy under another name",
     )
     if existing is not None:
