@@ -13,6 +13,7 @@ from rehearsal.aws.clients import AwsClients
 from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.stand_ins.buckets import buckets
 from rehearsal.stand_ins.kms_keys import kms_keys
+from rehearsal.stand_ins.node_roles import node_roles
 from rehearsal.stand_ins.own_networks import own_networks
 from rehearsal.stand_ins.principals import principals
 from rehearsal.stand_ins.training_plans import training_plans
@@ -32,6 +33,7 @@ class StandIn(Protocol):
 
 
 _SUBJECTS: tuple[Callable[[Config], Iterable[StandIn]], ...] = (
+    node_roles,
     principals,
     buckets,
     kms_keys,
