@@ -17,6 +17,7 @@ from botocore.exceptions import (
 )
 
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
+from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_ops.account import AccountError, Environment, caller_of
@@ -25,7 +26,6 @@ from hyperpod_ops.preflight.validator import Place
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.kubernetes_support import support_findings
 from scripts.kubernetes_version import kubernetes_version_findings
-from stacks.names import stack_name
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 """The parameter of a bootstrap stack with CDK's default qualifier:

@@ -11,6 +11,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_ops.account import AccountError
 from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
@@ -33,7 +34,6 @@ from scripts.stack_operations.terminal import (
     run,
     until_interrupted,
 )
-from stacks.names import stack_name
 
 
 def main() -> int:

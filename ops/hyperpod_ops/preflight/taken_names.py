@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_ops.preflight.deployed import is_deployed
 from hyperpod_ops.preflight.validator import Place, Problem
-from stacks.names import stack_name
 
 _ABSENT = {"404", "NoSuchEntity", "ResourceNotFoundException"}
 
