@@ -17,6 +17,7 @@ from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.hyperpod.checks import cluster_findings
+from hyperpod_cdk.network.checks import network_findings
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.rules import Rule, run
 
@@ -43,6 +44,7 @@ def cross_section_findings(config: Config) -> Iterator[Finding]:
 
 def findings(config: Config) -> Iterator[Finding]:
     """Run every rule, those of one section first; each finding names its rule."""
+    yield from network_findings(config.network)
     yield from eks_findings(config.eks)
     yield from cluster_findings(config.cluster)
     yield from cross_section_findings(config)
