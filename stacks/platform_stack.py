@@ -8,17 +8,17 @@ import jsii
 from constructs import Construct
 
 from hyperpod_cdk import (
-    ClusterSecurityGroup,
     Config,
     Eks,
     LifecycleScripts,
-    Network,
     Provisioner,
     ProvisionerAccess,
     VpcPlacement,
     eks_cluster_of,
     execution_role_of,
     lifecycle_bucket_of,
+    network_of,
+    security_group_of,
 )
 from stacks.outputs import add_outputs
 
@@ -36,9 +36,9 @@ class PlatformStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        self.network = Network(self, "Network", network=config.network)
-        self.security_group = ClusterSecurityGroup(
-            self, "ClusterSecurityGroup", vpc=self.network.vpc
+        self.network = network_of(self, "Network", network=config.network)
+        self.security_group = security_group_of(
+            self, "ClusterSecurityGroup", network=config.network, vpc=self.network.vpc
         ).security_group
         self.provisioner = Provisioner(
             self,

@@ -25,6 +25,7 @@ from rehearsal.aws.ec2 import (
     flow_log,
     nat_gateway,
     own_network,
+    routing,
     security_group_rule,
     subnet,
 )
@@ -74,6 +75,7 @@ def install(*, settings: Settings) -> None:
     availability_zones.install()
     cidr_block.install()
     subnet.install()
+    routing.install()
     log_groups.install()
     kms_keys.install()
     eks_api.install()

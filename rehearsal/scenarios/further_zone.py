@@ -14,7 +14,7 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
-from rehearsal.stand_ins.own_networks import free_blocks
+from rehearsal.stand_ins.blocks import free_blocks
 
 _GROUP = "further-zone"
 _BLOCKS = 2

@@ -66,16 +66,14 @@ class TrainingPlan:
 def training_plans(config: Config) -> Iterator[TrainingPlan]:
     """Yield each plan where its first group is, with room for that group to grow."""
     network = config.network
-    cidrs = [subnet.cidr for subnet in network.hyperpod_subnets]
-    zones = len(network.availability_zone_ids or network.public_subnet_cidrs)
     for arn in config.cluster.training_plan_arns:
         groups = [group for group in config.cluster.all_groups if group.training_plan_arn == arn]
         subnet = subnet_for(groups[0], network)
-        place = 0 if subnet is None else cidrs.index(subnet.cidr)
+        place = 0 if subnet is None else subnet.index
         yield TrainingPlan(
             arn=arn,
             instance_type=groups[0].possible_instance_types[0],
             count=_GROWTH * max(1, sum(group.instance_count for group in groups)),
             zone_id=network.hyperpod_zone_ids[place],
-            zone_number=place % zones,
+            zone_number=place % len(network.zones),
         )

@@ -101,8 +101,9 @@ def _platform(
         for route in table["Routes"]
         if "NatGatewayId" in route
     }
-    wanted = len(config.network.public_subnet_cidrs)
-    yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
+    wanted = config.network.nat_gateway_count
+    if config.network.vpc_id is None:
+        yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
     yield Check(check="EKS authentication mode is API", ok=mode == "API")
