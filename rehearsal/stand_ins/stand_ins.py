@@ -12,6 +12,7 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.clients import AwsClients
 from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.stand_ins.buckets import buckets
+from rehearsal.stand_ins.eks_clusters import eks_clusters
 from rehearsal.stand_ins.existing_networks import existing_networks
 from rehearsal.stand_ins.kms_keys import kms_keys
 from rehearsal.stand_ins.node_roles import node_roles
@@ -40,6 +41,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[StandIn]], ...] = (
     kms_keys,
     training_plans,
     existing_networks,
+    eks_clusters,
     own_networks,
 )
 """What each subject names; one that others are made in is before them."""

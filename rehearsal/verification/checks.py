@@ -106,7 +106,8 @@ def _platform(
         yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
-    yield Check(check="EKS authentication mode is API", ok=mode == "API")
+    modes = {"API", "API_AND_CONFIG_MAP"} if config.eks.is_existing else {"API"}
+    yield Check(check="EKS authentication mode has access entries", ok=mode in modes)
 
 
 def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
@@ -114,7 +115,8 @@ def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
     eks = clients("eks")
     for name in eks.list_addons(clusterName=cluster)["addons"]:
         addon = eks.describe_addon(clusterName=cluster, addonName=name)["addon"]
-        version = pinned.get(name, addon["addonVersion"])
+        ours = bool(config.eks.addons_among([name]))
+        version = pinned.get(name, addon["addonVersion"]) if ours else addon["addonVersion"]
         yield Check(
             check=f"aws eks describe-addon --addon-name {name}: ACTIVE, {version}",
             ok=(addon["status"], addon["addonVersion"]) == ("ACTIVE", version),

@@ -95,6 +95,6 @@ def stage_until_destroyed(
         yield stage
         assert stage.destroy() is None
         assert left(stage) == before
-        assert left_behind(stage.environment, stacks=stage.stacks) == []
+        assert left_behind(stage.environment, stacks=stage.stacks, config=stage.config) == []
         record = directory / ALLOWED_CALLS
         assert unneeded(directory / "cdk.out", allowed_calls=record) == []
