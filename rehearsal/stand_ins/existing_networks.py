@@ -84,9 +84,7 @@ class ExistingNetwork:
         )["InternetGateway"]["InternetGatewayId"]
         ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc_id)
         public = ec2.create_route_table(VpcId=vpc_id)["RouteTable"]["RouteTableId"]
-        ec2.create_route(
-            RouteTableId=public, DestinationCidrBlock=_ANYWHERE, GatewayId=gateway
-        )
+        ec2.create_route(RouteTableId=public, DestinationCidrBlock=_ANYWHERE, GatewayId=gateway)
         block = next(free_blocks(network, prefix_length=_SMALL_PREFIX))
         subnet = ec2.create_subnet(VpcId=vpc_id, CidrBlock=block, AvailabilityZone=zone)
         subnet_id = subnet["Subnet"]["SubnetId"]

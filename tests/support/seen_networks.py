@@ -31,9 +31,7 @@ def seen_of(vpc_id: str, *, clients: AwsClients) -> Seen:
     for kind, (call, key, id_key, name) in _KINDS.items():
         argument = "Filter" if kind == "NAT gateway" else "Filters"
         answer = getattr(ec2, call)(**{argument: [{"Name": name, "Values": [vpc_id]}]})
-        found[kind] = {
-            each[id_key]: each for each in answer[key] if each.get("State") != "deleted"
-        }
+        found[kind] = {each[id_key]: each for each in answer[key] if each.get("State") != "deleted"}
     for attribute in ("enableDnsSupport", "enableDnsHostnames"):
         answer = ec2.describe_vpc_attribute(VpcId=vpc_id, Attribute=attribute)
         found["vpc"][attribute] = {key: answer[key] for key in answer if key.startswith("Enable")}

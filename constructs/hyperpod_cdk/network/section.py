@@ -1,7 +1,6 @@
 """The `network` section: VPC, subnets, NAT gateways, security group and availability zones."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 

@@ -79,7 +79,9 @@ def hyperpod_subnet_findings(
     most = shape("sagemaker.Subnets").maximum or 0
     if not 1 <= len(subnets) <= most:
         message = f"must list 1 to {most} subnets, what a HyperPod cluster takes"
-        yield Finding(value=[each["cidr"] or each["subnet_id"] for each in subnets], message=message)
+        yield Finding(
+            value=[each["cidr"] or each["subnet_id"] for each in subnets], message=message
+        )
     own: list[NamedCidr] = [
         ((index, "cidr"), each["cidr"]) for index, each in enumerate(subnets) if each["cidr"]
     ]

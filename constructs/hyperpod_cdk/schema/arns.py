@@ -62,6 +62,7 @@ KmsKeyId = Annotated[
     Names("KMS key"),
 ]
 
+
 def _ec2_id(prefix: str, noun: str) -> Matching:
     return Matching(
         pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?",
