@@ -10,6 +10,7 @@ from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
+from hyperpod_cdk.network.section import NetworkConfig
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
@@ -45,8 +46,7 @@ def description(config: Config) -> Iterator[str]:
     place = config.region if config.region is not None else "the region of your environment"
     access = config.eks.endpoint_access.replace("_", " ")
     yield (
-        f"{names['platform']:{width}}in {place}: VPC {config.network.vpc_cidr}, "
-        f"{_counted(len(config.network.public_subnet_cidrs), 'NAT gateway')}, EKS "
+        f"{names['platform']:{width}}in {place}: {_network(config.network)}, EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
     storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
@@ -65,6 +65,14 @@ def description(config: Config) -> Iterator[str]:
     for group in groups:
         types = " or ".join(group.possible_instance_types)
         yield f"{'':{width}}- {group.name}: {group.instance_count} x {types}"
+
+
+def _network(network: NetworkConfig) -> str:
+    gateways = _counted(network.nat_gateway_count, "NAT gateway")
+    if network.vpc_id is None:
+        return f"VPC {network.vpc_cidr}, {gateways}"
+    new = len(network.public_subnet_cidrs + network.eks_subnet_cidrs + network.new_hyperpod_cidrs)
+    return f"existing VPC {network.vpc_id}, {_counted(new, 'new subnet')}, {gateways}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lus
 from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.training_plans import training_plans
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
+from hyperpod_cdk.checks.way_out import way_out
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.hyperpod.checks import cluster_findings
@@ -29,6 +30,7 @@ RULES: tuple[Rule[Config], ...] = (
     native_region,
     deep_health_check_component,
     training_plans,
+    way_out,
     efa_zones,
     node_addresses,
     pods_per_node,

@@ -15,7 +15,7 @@ from hyperpod_cdk.synthesis.findings import report
 
 
 class ImportedNetwork(Construct):
-    """An existing VPC for an EKS control plane and HyperPod nodes, with the attributes of `Network`.
+    """An existing VPC for control plane and nodes, with the attributes of `Network`.
 
     Subnets that the section names by ID are used as they are. Those with CIDR blocks are created,
     with a route table each and an S3 gateway endpoint on those tables alone: a VPC takes several

@@ -3,7 +3,7 @@
 Values and paths are as in `subnet_rules`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperpod_cdk.schema.errors import Finding
@@ -22,7 +22,7 @@ def nat_gateway_findings(network: Values) -> Iterator[Finding]:
     elif kind != "none" and not publics:
         message = "needs public_subnet_cidrs: a NAT gateway is in a public subnet"
         yield Finding(path=("nat_gateways",), value=kind, message=message)
-    zones = network["availability_zone_ids"] or ()
+    zones: Sequence[str] = network["availability_zone_ids"] or ()
     if len(given) > 1 and len(given) != len(zones):
         message = (
             "must be one NAT gateway for all private subnets, or one for each of "
@@ -35,7 +35,7 @@ def nat_gateway_findings(network: Values) -> Iterator[Finding]:
         yield from _ways_out(network)
 
 
-def zone_findings(network: Values, *, zones: object) -> Iterator[Finding]:
+def zone_findings(network: Values, *, zones: Sequence[str] | None) -> Iterator[Finding]:
     """Find new HyperPod subnets in zones without a NAT gateway, where each zone has its own."""
     for index, subnet in enumerate(network["hyperpod_subnets"]):
         zone = subnet["availability_zone_id"]
@@ -57,7 +57,7 @@ def _ways_out(network: Values) -> Iterator[Finding]:
             yield Finding(path=path, value=None, message=message)
 
 
-def _unserved(zones: object) -> str:
-    if not isinstance(zones, list | tuple) or not zones:
+def _unserved(zones: Sequence[str] | None) -> str:
+    if not zones:
         return "needs network.availability_zone_ids too, so that its zone has a NAT gateway"
     return f"must be one of availability_zone_ids ({', '.join(zones)}), the zones with NAT gateways"

@@ -26,15 +26,17 @@ class SubnetZone:
     zone: str | None = None
 
     @property
-    def properties(self) -> Mapping[str, str | None]:
-        """The properties of a subnet that say so."""
+    def name(self) -> str | None:
+        """The name of the zone, if that is how it is found."""
         if self.zone is not None and is_zone_name(self.zone):
-            return {"availability_zone": self.zone}
-        by_name = Fn.select(self.index, Fn.get_azs())
-        return {
-            "availability_zone": unless_given(self.zone, by_name),
-            "availability_zone_id": in_template(self.zone),
-        }
+            return self.zone
+        return unless_given(self.zone, Fn.select(self.index, Fn.get_azs()))
+
+    @property
+    def id(self) -> str | None:
+        """The id of the zone, if that is how it is found."""
+        is_name = self.zone is not None and is_zone_name(self.zone)
+        return None if is_name else in_template(self.zone)
 
 
 def subnet_zones(network: NetworkConfig) -> list[SubnetZone]:
@@ -57,7 +59,8 @@ def _subnet(
         "Subnet",
         vpc_id=vpc.vpc_id,
         cidr_block=cidr,
-        **zone.properties,
+        availability_zone=zone.name,
+        availability_zone_id=zone.id,
         map_public_ip_on_launch=False,
     )
     Tags.of(subnet).add("Name", subnet.node.path)
