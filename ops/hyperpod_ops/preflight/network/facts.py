@@ -6,9 +6,9 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from botocore.exceptions import ClientError
-from stacks.names import StackKind, stack_name
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import StackKind, stack_name
 from hyperpod_ops.preflight.validator import Place
 
 Record = dict[str, Any]
