@@ -10,6 +10,7 @@ from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
+from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.storage.retained import RetainedFiles
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
@@ -46,8 +47,7 @@ def description(config: Config) -> Iterator[str]:
     place = config.region if config.region is not None else "the region of your environment"
     access = config.eks.endpoint_access.replace("_", " ")
     yield (
-        f"{names['platform']:{width}}in {place}: VPC {config.network.vpc_cidr}, "
-        f"{_counted(len(config.network.public_subnet_cidrs), 'NAT gateway')}, EKS "
+        f"{names['platform']:{width}}in {place}: {_network(config.network)}, EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
     storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
@@ -87,6 +87,14 @@ def _file_systems(storage: StorageConfig) -> Iterator[str]:
 
 def _kept(files: RetainedFiles) -> str:
     return "deleted with its stack" if files.delete_with_stack else "retained"
+
+
+def _network(network: NetworkConfig) -> str:
+    gateways = _counted(network.nat_gateway_count, "NAT gateway")
+    if network.vpc_id is None:
+        return f"VPC {network.vpc_cidr}, {gateways}"
+    new = len(network.public_subnet_cidrs + network.eks_subnet_cidrs + network.new_hyperpod_cidrs)
+    return f"existing VPC {network.vpc_id}, {_counted(new, 'new subnet')}, {gateways}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -71,16 +71,17 @@ def add_stacks(
                 description="HyperPod on EKS: FSx for Lustre and its claim",
             )
         )
-    dependents.append(
-        AddonsStack(
-            scope,
-            stack_name(config, "addons"),
-            config=config,
-            platform=platform,
-            env=environment,
-            description="HyperPod on EKS: EKS add-ons that need nodes",
+    if config.addons_that_need_nodes:
+        dependents.append(
+            AddonsStack(
+                scope,
+                stack_name(config, "addons"),
+                config=config,
+                platform=platform,
+                env=environment,
+                description="HyperPod on EKS: EKS add-ons that need nodes",
+            )
         )
-    )
     hyperpod = HyperPodStack(
         scope,
         stack_name(config, "hyperpod"),

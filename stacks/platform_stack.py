@@ -8,17 +8,17 @@ import jsii
 from constructs import Construct
 
 from hyperpod_cdk import (
-    ClusterSecurityGroup,
     Config,
     Eks,
-    EksCluster,
-    ExecutionRole,
-    LifecycleBucket,
     LifecycleScripts,
-    Network,
     Provisioner,
     ProvisionerAccess,
     VpcPlacement,
+    eks_cluster_of,
+    execution_role_of,
+    lifecycle_bucket_of,
+    network_of,
+    security_group_of,
 )
 from stacks.outputs import add_outputs
 
@@ -36,11 +36,16 @@ class PlatformStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        self.network = Network(self, "Network", network=config.network)
-        self.security_group = ClusterSecurityGroup(
-            self, "ClusterSecurityGroup", vpc=self.network.vpc
+        self.network = network_of(self, "Network", network=config.network)
+        self.security_group = security_group_of(
+            self, "ClusterSecurityGroup", network=config.network, vpc=self.network.vpc
         ).security_group
-        self.eks_cluster = EksCluster(
+        self.provisioner = Provisioner(
+            self,
+            "Provisioner",
+            placement=None if config.eks.is_reachable_from_anywhere else self._in_network(),
+        )
+        control_plane = eks_cluster_of(
             self,
             "Eks",
             cluster_name=config.eks_cluster_name,
@@ -48,19 +53,21 @@ class PlatformStack(cdk.Stack):
             vpc=self.network.vpc,
             subnets=self.network.eks_subnets,
             security_group=self.security_group,
-        ).cluster
-        self.provisioner = Provisioner(
-            self,
-            "Provisioner",
-            placement=None if config.eks.is_reachable_from_anywhere else self._in_network(),
+            provisioner=self.provisioner,
         )
+        self.eks_cluster = control_plane.cluster
         ProvisionerAccess(
-            self, "ProvisionerAccess", cluster=self.eks_cluster, provisioner=self.provisioner
+            self,
+            "ProvisionerAccess",
+            cluster=self.eks_cluster,
+            provisioner=self.provisioner,
+            depends_on=control_plane.before_access,
         )
-        bucket = LifecycleBucket(
+        bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",
-            bucket_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
+            lifecycle_scripts=config.lifecycle_scripts,
+            default_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
         ).bucket
         self.lifecycle_scripts = LifecycleScripts(
             self,
@@ -75,7 +82,7 @@ class PlatformStack(cdk.Stack):
             },
             writers=config.lifecycle_scripts.writers,
         )
-        self.execution_role = ExecutionRole(
+        self.execution_role = execution_role_of(
             self,
             "ExecutionRole",
             cluster=config.cluster,

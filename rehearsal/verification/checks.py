@@ -98,11 +98,13 @@ def _platform(
         for route in table["Routes"]
         if "NatGatewayId" in route
     }
-    wanted = len(config.network.public_subnet_cidrs)
-    yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
+    wanted = config.network.nat_gateway_count
+    if config.network.vpc_id is None:
+        yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
-    yield Check(check="EKS authentication mode is API", ok=mode == "API")
+    modes = {"API", "API_AND_CONFIG_MAP"} if config.eks.is_existing else {"API"}
+    yield Check(check="EKS authentication mode has access entries", ok=mode in modes)
 
 
 def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
@@ -110,7 +112,8 @@ def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
     eks = clients("eks")
     for name in eks.list_addons(clusterName=cluster)["addons"]:
         addon = eks.describe_addon(clusterName=cluster, addonName=name)["addon"]
-        version = pinned.get(name, addon["addonVersion"])
+        ours = bool(config.eks.addons_among([name]))
+        version = pinned.get(name, addon["addonVersion"]) if ours else addon["addonVersion"]
         yield Check(
             check=f"aws eks describe-addon --addon-name {name}: ACTIVE, {version}",
             ok=(addon["status"], addon["addonVersion"]) == ("ACTIVE", version),

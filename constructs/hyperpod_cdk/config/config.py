@@ -17,7 +17,7 @@ from hyperpod_cdk.config.location_rules import (
     unnamed_zone_findings,
 )
 from hyperpod_cdk.config.tags import Tags
-from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.helm.components.section import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
@@ -66,8 +66,17 @@ class Config(Section):
 
     @property
     def eks_cluster_name(self) -> str:
-        """Name of the EKS cluster."""
-        return f"{self.name}-eks"
+        """Name of the EKS cluster: an existing one's, the configured or a derived one."""
+        if self.eks.cluster_arn is not None:
+            return self.eks.cluster_arn.rpartition("/")[2]
+        return self.eks.cluster_name or f"{self.name}-eks"
+
+    @property
+    def addons_that_need_nodes(self) -> tuple[str, ...]:
+        """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
+        wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)
+        # Listed for a cluster that exists, the driver serves file systems that are not ours too.
+        return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)
 
     @cached_property
     def components(self) -> ComponentsConfig:

@@ -152,9 +152,9 @@ def _change(config: Config, *, region: str | None, day: date) -> Change | None:
 
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
     yield _control_plane(config.eks.version, region=region, day=day)
-    zones = len(config.network.public_subnet_cidrs)
+    gateways = config.network.nat_gateway_count
     for item in ("NAT gateway", "public IPv4 address"):
-        yield _charge(item, quantity=zones, service="VPC", item=item, region=region)
+        yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)
     if config.storage is not None:
         yield from _file_systems(config.storage, region=region)
 

@@ -1,19 +1,20 @@
 """The EKS control plane that orchestrates HyperPod."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import cast
 
-from aws_cdk import RemovalPolicy, Stack, aws_eks_v2
+from aws_cdk import RemovalPolicy, aws_eks_v2
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
-from constructs import Construct
+from constructs import Construct, IDependable
 
+from hyperpod_cdk.eks.access_entries import add_admin
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
-from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.eks.imported import ImportedEksCluster
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, EksConfig
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
     acknowledge_log_groups,
@@ -23,13 +24,6 @@ from hyperpod_cdk.synthesis.acknowledge import (
 from hyperpod_cdk.synthesis.findings import report
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
 from hyperpod_cdk.synthesis.template_parameters import in_template
-
-# Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
-_DAEMON_SET_ADDONS = {
-    "VpcCni": "vpc-cni",
-    "KubeProxy": "kube-proxy",
-    "PodIdentityAgent": "eks-pod-identity-agent",
-}
 
 
 class EksCluster(Construct):
@@ -50,7 +44,10 @@ class EksCluster(Construct):
 
     Attributes:
         cluster: The EKS cluster.
+        before_access: What must exist before the first access entry: nothing.
     """
+
+    before_access: Sequence[IDependable] = ()
 
     def __init__(
         self,
@@ -92,7 +89,8 @@ class EksCluster(Construct):
                 security_group=security_group,
             ),
         )
-        add_addons(self, _DAEMON_SET_ADDONS, cluster=self.cluster, kubernetes_version=eks.version)
+        # Healthy without a node, so they never hold up the control plane.
+        add_addons(self, DAEMON_SET_ADDONS, cluster=self.cluster, kubernetes_version=eks.version)
         for principal in eks.admins:
             self.grant_admin(principal)
         acknowledge(self.cluster, _acknowledgments(eks))
@@ -103,22 +101,7 @@ class EksCluster(Construct):
         Args:
             principal_arn: ARN of an IAM role or user; may be a token.
         """
-        # By the principal, not by its place in a list: EKS takes a principal once, and
-        # CloudFormation creates the entry of a new id before it deletes that of an old one.
-        name = json.dumps(Stack.of(self).resolve(principal_arn), sort_keys=True)
-        construct_id = f"Admin{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-        return aws_eks_v2.AccessEntry(
-            self,
-            construct_id,
-            cluster=self.cluster,
-            principal=principal_arn,
-            access_policies=[
-                aws_eks_v2.AccessPolicy.from_access_policy_name(
-                    "AmazonEKSClusterAdminPolicy",
-                    access_scope_type=aws_eks_v2.AccessScopeType.CLUSTER,
-                )
-            ],
-        )
+        return add_admin(self, cluster=self.cluster, principal_arn=principal_arn)
 
     def _control_plane(
         self,
@@ -187,6 +170,52 @@ class EksCluster(Construct):
         if eks.secrets_kms_key_arn is None:
             return None
         return kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
+
+
+def eks_cluster_of(
+    scope: Construct,
+    construct_id: str,
+    *,
+    cluster_name: str,
+    eks: EksConfig,
+    vpc: ec2.IVpc,
+    subnets: Sequence[ec2.ISubnet],
+    security_group: ec2.ISecurityGroup,
+    provisioner: Provisioner,
+) -> EksCluster | ImportedEksCluster:
+    """Return the control plane: one that is made, or the one that `eks` names.
+
+    Args:
+        scope: Where it is made.
+        construct_id: Id.
+        cluster_name: Name of one that is made.
+        eks: The section.
+        vpc: As for `EksCluster`.
+        subnets: As for `EksCluster`.
+        security_group: As for `EksCluster`.
+        provisioner: Changes the authentication mode of one that exists, if it shall.
+    """
+    FixedValue(
+        scope,
+        f"{construct_id}Name",
+        key=("eks", "cluster_name" if eks.cluster_arn is None else "cluster_arn"),
+        value=cluster_name if eks.cluster_arn is None else eks.cluster_arn,
+        reason="HyperPod does not move nodes to another control plane",
+        instead="deploy under another name",
+    )
+    if eks.cluster_arn is not None:
+        return ImportedEksCluster(
+            scope, construct_id, cluster_arn=eks.cluster_arn, eks=eks, provisioner=provisioner
+        )
+    return EksCluster(
+        scope,
+        construct_id,
+        cluster_name=cluster_name,
+        eks=eks,
+        vpc=vpc,
+        subnets=subnets,
+        security_group=security_group,
+    )
 
 
 def _endpoint_access(eks: EksConfig) -> aws_eks_v2.EndpointAccess:

@@ -14,7 +14,7 @@ from hyperpod_cdk.hyperpod.restricted_instance_group import (
     SharedEnvironmentConfig,
 )
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
-from hyperpod_cdk.schema.arns import RoleArn
+from hyperpod_cdk.schema.arns import RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
@@ -98,6 +98,15 @@ class ClusterConfig(WaitingConfig):
     """ARN of an IAM role of your own with which HyperPod scales the cluster; the service
     hyperpod.sagemaker.amazonaws.com must be trusted to assume it. Default: one is made when
     auto_scaling is set."""
+
+    execution_role_arn: RoleArn | None = None
+    """ARN of an IAM role of your own that the nodes of groups without an execution_role_arn run as;
+    sagemaker.amazonaws.com must be trusted to assume it. Nothing of it is changed; it cannot be
+    changed later. Default: a role is made."""
+
+    execution_role_name: RoleName | None = None
+    """Name of the role that is made for the nodes; it cannot be changed later. Default: one that
+    CloudFormation draws."""
 
     tiered_storage: Annotated[TieredStorageConfig | None, Api("TieredStorageConfig")] = None
     """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
@@ -188,6 +197,13 @@ class ClusterConfig(WaitingConfig):
         """Return the part of CreateCluster's input that is the cluster's own."""
         mode = None if self.auto_scaling is None else "Enable"
         return members({**super().to_request(), "AutoScaling.Mode": mode})
+
+    @field_validator("execution_role_name")
+    @classmethod
+    def _check_role_name(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.data.get("execution_role_arn") is not None:
+            raise ValueError("must be left out: execution_role_arn names a role that is not made")
+        return value
 
     @field_validator("instance_groups", mode="wrap")
     @classmethod

@@ -4,8 +4,11 @@ from aws_cdk import RemovalPolicy
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from hyperpod_cdk.lifecycle_scripts.imported import ImportedBucket
+from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.synthesis.access_logs import access_log_bucket
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
 
 class LifecycleBucket(Construct):
@@ -63,3 +66,39 @@ class LifecycleBucket(Construct):
                 )
             },
         )
+
+
+def lifecycle_bucket_of(
+    scope: Construct,
+    construct_id: str,
+    *,
+    lifecycle_scripts: LifecycleScriptsConfig,
+    default_name: str,
+) -> LifecycleBucket | ImportedBucket:
+    """Return the bucket of the scripts: one that is made, or the one that is named.
+
+    Args:
+        scope: Where it is made.
+        construct_id: Id.
+        lifecycle_scripts: Names the bucket, if at all.
+        default_name: Name of one that is made, unless it is configured.
+    """
+    existing = lifecycle_scripts.existing_bucket_name
+    FixedValue(
+        scope,
+        f"{construct_id}Name",
+        key=("lifecycle_scripts", "bucket_name" if existing is None else "existing_bucket_name"),
+        value=lifecycle_scripts.bucket_name if existing is None else f"{existing} (existing)",
+        reason="the nodes that run read the former bucket",
+        instead="deploy under another name",
+    )
+    if existing is not None:
+        return ImportedBucket(
+            scope,
+            construct_id,
+            bucket_name=existing,
+            kms_key_arn=lifecycle_scripts.existing_bucket_kms_key_arn,
+        )
+    return LifecycleBucket(
+        scope, construct_id, bucket_name=lifecycle_scripts.bucket_name or default_name
+    )

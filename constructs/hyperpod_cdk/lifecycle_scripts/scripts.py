@@ -120,6 +120,7 @@ class LifecycleScripts(Construct):
                     actions=["s3:ListBucketVersions"],
                     resources=[bucket.bucket_arn],
                 ),
+                *_encrypt(self, bucket),
             ],
         )
         acknowledge(
@@ -164,6 +165,29 @@ class LifecycleScripts(Construct):
             # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
             conditions={"ArnNotEquals": {"aws:PrincipalArn": [*writers, root_user]}},
         )
+
+
+def _encrypt(scope: Construct, bucket: s3.IBucket) -> list[iam.PolicyStatement]:
+    """Return the right to put objects into a bucket that a customer key encrypts.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+    """
+    if bucket.encryption_key is None:
+        return []
+    return [
+        iam.PolicyStatement(
+            sid="EncryptScripts",
+            actions=["kms:GenerateDataKey"],
+            resources=[bucket.encryption_key.key_arn],
+            conditions=through_s3(scope),
+        )
+    ]
+
+
+def through_s3(scope: Construct) -> dict[str, dict[str, str]]:
+    """Return the condition that S3 of `scope`'s region uses a key for the caller."""
+    service = f"s3.{Stack.of(scope).region}.{Aws.URL_SUFFIX}"
+    return {"StringEquals": {"kms:ViaService": service}}
 
 
 def _made_files(settings: Mapping[str, str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
+from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.dns_names import DNS_LABEL
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, Matching, OneOf
@@ -113,7 +113,7 @@ class LustreConfig(MaintainedFiles):
     """Whether nodes with EFA reach it by EFA, and GPUs by GPUDirect Storage. It has a smallest size
     then, by its throughput, and cannot be changed later. Default: false."""
 
-    availability_zone_id: AvailabilityZoneId | None = None
+    availability_zone_id: AvailabilityZone | None = None
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
     later. Default: the first HyperPod subnet's."""
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
+from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
 from hyperpod_cdk.schema.section import Listed, members
@@ -54,7 +54,7 @@ class HomeDirectoriesConfig(MaintainedFiles):
     """Whether root in a pod is nobody on the file system. Default: false, so that a pod can create
     the directories of users."""
 
-    availability_zone_id: AvailabilityZoneId | None = None
+    availability_zone_id: AvailabilityZone | None = None
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
     later. Default: the first HyperPod subnet's."""
 

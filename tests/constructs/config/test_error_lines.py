@@ -93,9 +93,8 @@ def lines_of(path: Path, text: str) -> list[str]:
         pytest.param(
             "availability_zone_ids: [usw2-az1, usw2-az2]",
             "vpc_id: vpc-0123456789abcdef0",
-            "4: network.vpc_id: 'vpc_id' is not a key here: the deployment makes a VPC of its own, "
-            "of vpc_cidr, and takes no existing one (keys: vpc_cidr, public_subnet_cidrs, "
-            "eks_subnet_cidrs, availability_zone_ids, hyperpod_subnets)",
+            "3: network.hyperpod_subnets: [] (the default) must list 1 to 16 subnets, what a "
+            "HyperPod cluster takes",
             id="existing-vpc",
         ),
         pytest.param(

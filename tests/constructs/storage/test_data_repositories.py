@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 
-from hyperpod_cdk import Lustre, LustreConfig
+from hyperpod_cdk import DataRepositoryConfig, Lustre, LustreConfig
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView
 
@@ -33,7 +33,9 @@ def linked(
             vpc=vpc,
             subnet=subnets[0],
             security_group=security_group,
-            storage=LustreConfig(data_repositories=links),
+            storage=LustreConfig(
+                data_repositories=tuple(DataRepositoryConfig(**link) for link in links)
+            ),
         )
         return view()
 
