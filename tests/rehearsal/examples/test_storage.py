@@ -1,7 +1,7 @@
-"""config/examples/ of storage."""
+"""config/examples/file-systems.yaml: several file systems, home directories, claims of their own."""
 
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]
 
-EXAMPLES = ["data-repository", "existing-file-system", "file-systems"]
+EXAMPLES = ["file-systems"]

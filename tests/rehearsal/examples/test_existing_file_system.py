@@ -1,0 +1,42 @@
+"""config/examples/existing-file-system.yaml: what exists is used, and stays as it was."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_ops.preflight.storage.existing_file_systems import existing_file_systems
+from hyperpod_ops.preflight.validator import Place
+from rehearsal.stage import Stage
+from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
+
+__all__ = ["test_it_deploys_and_holds_what_is_verified"]
+
+EXAMPLES = ["existing-file-system"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def before(stage: Stage) -> dict[str, Any]:
+    """The file system before the deployment."""
+    return described(stage)
+
+
+def described(stage: Stage) -> dict[str, Any]:
+    [found] = stage.environment.clients("fsx").describe_file_systems()["FileSystems"]
+    return dict(found)
+
+
+def test_it_is_neither_changed_nor_deleted(stage: Stage, before: dict[str, Any]) -> None:
+    assert stage.deploy() is None
+    assert stage.destroy("storage") is None
+    assert described(stage) == before
+
+
+def test_the_validator_sees_that_its_nodes_reach_it(stage: Stage) -> None:
+    place = Place(
+        partition="aws",
+        account=stage.environment.aws.account,
+        region="us-west-2",
+        client=stage.environment.clients,
+    )
+
+    assert list(existing_file_systems(stage.config, place)) == []
