@@ -54,10 +54,10 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
         "ScaleClusters",
     ): f"{_HYPERPOD}/sagemaker-hyperpod-eks-autoscaling-iam.html",
     # What the CSI driver does is not rehearsed.
-    ("FsxCsiDriverRoleRole", "CreateFileSystems"): _CSI_DRIVER,
-    ("FsxCsiDriverRoleRole", "ChangeOwnFileSystems"): _CSI_DRIVER,
-    ("FsxCsiDriverRoleRole", "DescribeFileSystems"): _CSI_DRIVER,
-    ("FsxCsiDriverRoleRole", "CreateServiceLinkedRole"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "CreateFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "ChangeOwnFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "DescribeFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "CreateServiceLinkedRole"): _CSI_DRIVER,
     # Only a cluster that cannot be deleted is asked about.
     ("ProvisionerRole", "FindTaskGovernance"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"

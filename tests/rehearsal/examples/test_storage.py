@@ -1,4 +1,4 @@
-"""config/examples/file-systems.yaml: several file systems, home directories, claims of their own."""
+"""config/examples/file-systems.yaml: several file systems, and home directories."""
 
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
