@@ -70,14 +70,13 @@ class FileSystem:
 
 def file_systems(config: Config) -> Iterator[FileSystem]:
     """Yield the file systems that the configuration uses and does not make."""
-    for _, files in config.storage.file_systems if config.storage is not None else ():
-        if files.file_system_id is not None:
-            yield FileSystem(
-                id=files.file_system_id,
-                vpc_id=config.network.vpc_id,
-                subnet_id=config.network.hyperpod_subnets[0].subnet_id,
-                nodes_group_id=config.network.security_group_id,
-            )
+    for identifier in config.storage.existing_ids if config.storage is not None else ():
+        yield FileSystem(
+            id=identifier,
+            vpc_id=config.network.vpc_id,
+            subnet_id=config.network.hyperpod_subnets[0].subnet_id,
+            nodes_group_id=config.network.security_group_id,
+        )
 
 
 def _lifecycle(fsx: Any, identifier: str) -> str:  # noqa: ANN401 - a client

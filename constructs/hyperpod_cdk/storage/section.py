@@ -63,6 +63,12 @@ class StorageConfig(LustreConfig):
         return tuple(dict.fromkeys(uri.split("/")[2] for uri in locations))
 
     @property
+    def existing_ids(self) -> tuple[str, ...]:
+        """The IDs of the file systems that exist already."""
+        ids = (files.file_system_id for _, files in self.file_systems)
+        return tuple(each for each in ids if each is not None)
+
+    @property
     def is_deleted_with_stack(self) -> bool:
         """Whether the stack may be deleted without a second thought: with it go all files."""
         return all(each.delete_with_stack for _, each in self.placed_files)
