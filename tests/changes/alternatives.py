@@ -36,6 +36,8 @@ VALUES: Mapping[str, list[Any]] = {
     "kms_key_id": [KEY],
     "s3_uri": ["s3://another-bucket/prefix"],
     "path": ["/elsewhere"],
+    "import_events": [["NEW"]],
+    "export_events": [["NEW", "CHANGED"]],
     "weekly_maintenance_start_time": ["7:03:00"],
     "file_system_id": ["fs-0123456789abcdef0"],
     "metadata_iops": [3000],

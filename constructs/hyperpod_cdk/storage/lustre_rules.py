@@ -3,15 +3,10 @@
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from hyperpod_cdk.schema.errors import Finding
-
-if TYPE_CHECKING:
-    from hyperpod_cdk.storage.lustre_section import LustreConfig
 
 TIERED = "INTELLIGENT_TIERING"
 SMALLEST_GIB, _STEP_GIB = 1200, 2400
@@ -31,6 +26,62 @@ _OF_SSD = ("capacity_gib", "throughput_mbps_per_tib")
 _OF_TIERED = ("throughput_mbps", "read_cache", "read_cache_gib")
 
 
+class LustreSettings(Protocol):
+    """What the rules read of a file system's section."""
+
+    @property
+    def model_fields_set(self) -> set[str]:
+        """The keys that were given."""
+
+    @property
+    def is_tiered(self) -> bool:
+        """Whether it is as large as its files."""
+
+    @property
+    def storage_type(self) -> str:
+        """As the section has it."""
+
+    @property
+    def capacity_gib(self) -> int:
+        """As the section has it."""
+
+    @property
+    def throughput_mbps_per_tib(self) -> int:
+        """As the section has it."""
+
+    @property
+    def throughput_mbps(self) -> int | None:
+        """As the section has it."""
+
+    @property
+    def read_cache(self) -> str:
+        """As the section has it."""
+
+    @property
+    def read_cache_gib(self) -> int | None:
+        """As the section has it."""
+
+    @property
+    def metadata_mode(self) -> str | None:
+        """As the section has it."""
+
+    @property
+    def metadata_iops(self) -> int | None:
+        """As the section has it."""
+
+    @property
+    def efa_enabled(self) -> bool:
+        """As the section has it."""
+
+    @property
+    def backup_retention_days(self) -> int | None:
+        """As the section has it."""
+
+    @property
+    def data_repositories(self) -> Sequence[object]:
+        """As the section has it."""
+
+
 def capacity(value: int) -> int:
     """Return a size that FSx sells.
 
@@ -45,7 +96,7 @@ def capacity(value: int) -> int:
     return value
 
 
-def size_findings(storage: LustreConfig) -> Iterator[Finding]:
+def size_findings(storage: LustreSettings) -> Iterator[Finding]:
     """Find keys of the other storage type, and sizes that Intelligent-Tiering does not have."""
     for key in _OF_SSD if storage.is_tiered else _OF_TIERED:
         if key in storage.model_fields_set and getattr(storage, key) is not None:
@@ -64,7 +115,7 @@ def size_findings(storage: LustreConfig) -> Iterator[Finding]:
     yield from _cache_findings(storage, servers=max(1, throughput // _TIERED_STEP_MBPS))
 
 
-def _cache_findings(storage: LustreConfig, *, servers: int) -> Iterator[Finding]:
+def _cache_findings(storage: LustreSettings, *, servers: int) -> Iterator[Finding]:
     size = storage.read_cache_gib
     if (storage.read_cache == "USER_PROVISIONED") != (size is not None):
         message = (
@@ -79,7 +130,7 @@ def _cache_findings(storage: LustreConfig, *, servers: int) -> Iterator[Finding]
         yield _at(storage, "read_cache_gib", message)
 
 
-def metadata_findings(storage: LustreConfig) -> Iterator[Finding]:
+def metadata_findings(storage: LustreSettings) -> Iterator[Finding]:
     """Find metadata IOPS that FSx does not have, and a mode that contradicts them."""
     iops = storage.metadata_iops
     if storage.metadata_mode == "AUTOMATIC":
@@ -109,7 +160,7 @@ def metadata_findings(storage: LustreConfig) -> Iterator[Finding]:
         yield _at(storage, "metadata_iops", message)
 
 
-def efa_findings(storage: LustreConfig) -> Iterator[Finding]:
+def efa_findings(storage: LustreSettings) -> Iterator[Finding]:
     """Find a file system that is too small for EFA, or between two of its sizes."""
     if not storage.efa_enabled or storage.is_tiered:
         return
@@ -129,7 +180,7 @@ def efa_findings(storage: LustreConfig) -> Iterator[Finding]:
         yield _at(storage, "capacity_gib", message)
 
 
-def backup_findings(storage: LustreConfig) -> Iterator[Finding]:
+def backup_findings(storage: LustreSettings) -> Iterator[Finding]:
     """Find backups of a file system that is linked to S3, which FSx does not make.
 
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateBackup.html
@@ -142,7 +193,7 @@ def backup_findings(storage: LustreConfig) -> Iterator[Finding]:
         yield _at(storage, "backup_retention_days", message)
 
 
-def _at(storage: LustreConfig, key: str, message: str) -> Finding:
+def _at(storage: LustreSettings, key: str, message: str) -> Finding:
     value = getattr(storage, key)
     return Finding(
         path=(key,), value=value, message=message, is_default=key not in storage.model_fields_set

@@ -14,13 +14,13 @@ _Days = Annotated[
     int, ApiLimits(shape_name="fsx.AutomaticBackupRetentionDays", noun="days to keep a backup")
 ]
 _TimeOfDay = Annotated[
-    str, ApiLimits(shape_name="fsx.DailyTime", noun='a time of the day in UTC such as "02:00"')
+    str, ApiLimits(shape_name="fsx.DailyTime", noun="a time of the day in UTC such as 02:00")
 ]
 _TimeOfWeek = Annotated[
     str,
     ApiLimits(
         shape_name="fsx.WeeklyTime",
-        noun='a time of the week in UTC such as "7:03:00", Sunday at three',
+        noun="a time of the week in UTC such as 7:03:00",
     ),
 ]
 
