@@ -33,7 +33,7 @@ $(foreach switch,CHECKS EXPRESS FAST FORCE KEEP UNCHECKED YES,\
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
+.PHONY: help setup setup-rehearsal setup-development layout init validate cost critical-path synth templates bootstrap \
         account deployable addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
@@ -70,6 +70,10 @@ validate: .venv/.installed layout ## Check a configuration and say what it deplo
 
 cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
 	@python -m scripts.cost --config '$(CONFIG)'
+
+critical-path: ## Show the longest chain of resources of a first deployment, with its minutes: CONFIG= EXPRESS=1
+	@$(MAKE) --no-print-directory synth >&2
+	@python -m scripts.critical_path '$(TEMPLATES)' --config '$(CONFIG)' $(if $(filter 1,$(EXPRESS)),--express)
 
 prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
 	@python -m scripts.read_prices --config '$(CONFIG)'

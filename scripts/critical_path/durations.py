@@ -40,7 +40,7 @@ OTHER = Duration(seconds=10)
 
 DURATIONS: Mapping[str, Duration] = {
     STACK: Duration(seconds=20),
-    # It drops out of CREATE_COMPLETE before the address is attached: logs say 95 to 105 seconds.
+    # What Terraform's logs in public repositories say: 94 to 105 seconds.
     "AWS::EC2::NatGateway": Duration(seconds=105),
     "AWS::EC2::VPCEndpoint": Duration(seconds=60),
     "AWS::EC2::InternetGateway": Duration(seconds=15),
@@ -67,7 +67,6 @@ DURATIONS: Mapping[str, Duration] = {
         waits_for=(_FSX,),
     ),
     "AWS::SageMaker::Cluster": Duration(seconds=1200, source=_HYPERPOD, waits_for=(_EKS,)),
-    # Polled every 30 seconds: it ends with a poll, which sees what happened up to 30 seconds ago.
     "Custom::DeletionCheck": Duration(seconds=10),
     "Custom::FileSystemAvailability": Duration(seconds=10, waits_for=(_FSX,)),
     "Custom::HelmRelease": Duration(seconds=60, waits_for=(_EKS,)),

@@ -15,7 +15,7 @@ class Graph:
 
     Attributes:
         types: The resource type of each.
-        names: The path of its construct in its stack; empty for the start of a stack.
+        names: The path of its construct in its stack; its logical ID if the template has no paths.
         needs: What must be there before it, directly.
     """
 
@@ -73,13 +73,14 @@ def read_graph(assembly: Path) -> Graph:
         address: frozenset({*resource.needs, start_of(address.stack)})
         for address, resource in resources.items()
     }
-    names = dict[Address, str]()
+    names = {address: address.logical_id for address in resources}
     for stack in stacks_in(assembly):
         start = start_of(stack.name)
         types[start] = STACK
         needs[start] = frozenset(_resources_of(stack.needs, resources))
         paths = construct_paths(stack.template)
         names |= {Address(stack.name, logical_id): path for logical_id, path in paths.items()}
+        names[start] = "change set"
     return Graph(types=types, names=names, needs=needs)
 
 

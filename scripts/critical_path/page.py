@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from scripts.critical_path.durations import CALL_SECONDS, STACK, duration_of
+from scripts.critical_path.durations import CALL_SECONDS, duration_of
 from scripts.critical_path.graph import Graph
 from scripts.critical_path.schedule import longest_chain, schedule, span_of
 from scripts.picture.templates import Address
@@ -24,9 +24,7 @@ def lines(graph: Graph, *, name: str, express: bool = False) -> Iterator[str]:
     yield f"{'from':>6}  {'takes':>6}  {'stack':{_width(chain)}}  resource"
     for address in chain:
         span = spans[address]
-        what = f"{graph.types[address]}  {graph.names.get(address, '')}"
-        if graph.types[address] == STACK:
-            what = "its change set"
+        what = f"{graph.types[address]}  {graph.names[address]}"
         took = _minutes(span.done - span.start)
         yield f"{_minutes(span.start):>6}  {took:>6}  {address.stack:{_width(chain)}}  {what}"
     yield f"{_minutes(spans[chain[-1]].done):>6}  in all"
@@ -39,7 +37,8 @@ def lines(graph: Graph, *, name: str, express: bool = False) -> Iterator[str]:
     yield from _sources(graph, chain)
     if express:
         yield f"A call that CloudFormation does not wait for takes {CALL_SECONDS} seconds; assumed."
-    yield "Not counted: deep health checks, a shortage of instances, what a retry takes."
+    yield "Not counted: deep health checks, a shortage of instances, what a retry takes. The HyperPod"
+    yield "cluster takes as long as with cluster.wait_for: nodes."
 
 
 def _sources(graph: Graph, chain: Sequence[Address]) -> Iterator[str]:
