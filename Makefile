@@ -35,7 +35,7 @@ $(foreach switch,CHECKS EXPRESS FAST FORCE KEEP UNCHECKED YES,\
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost critical-path synth templates bootstrap \
         account deployable addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
-        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
+        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check checkov format benchmark picture \
         rehearsal-picture security-page docs record-release clean
 
 help: ## Show this help
@@ -138,6 +138,9 @@ check: setup-development layout ## Lint, format and types of the Python code; sh
 	@mypy
 	@shellcheck --external-sources .ci/run $$(git ls-files '*.sh')
 
+checkov: synth .venv/checkov/.installed ## Check the templates with checkov, which it installs first: CONFIG=
+	@.venv/checkov/bin/checkov --file '$(TEMPLATES)'/*.template.json --framework cloudformation --compact --quiet --skip-download
+
 format: setup-development ## Format the code
 	@ruff check --fix --quiet .
 	@ruff format --quiet .
@@ -198,6 +201,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@echo "Setting up: the docs site's tools into .venv/docs ..."
 	@python -m venv .venv/docs
 	@.venv/docs/bin/pip install -qq --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
+.venv/checkov/.installed: requirements-checkov.txt | .venv/bin/pip
+	@echo "Setting up: checkov into .venv/checkov; a minute the first time ..."
+	@python -m venv .venv/checkov
+	@.venv/checkov/bin/pip install -qq --disable-pip-version-check -r requirements-checkov.txt
 	@touch $@
 
 .venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed
