@@ -30,3 +30,11 @@ def test_the_cluster_changes_its_nodes(name: str, stage: Stage) -> None:
 
     assert len(checks) > 10
     assert [check.check for check in checks if not check.ok] == []
+
+
+def test_the_stacks_have_the_tags(stage: Stage) -> None:
+    found = stage.environment.clients("cloudformation").describe_stacks()["Stacks"]
+    tags = {stack["StackName"]: stack["Tags"] for stack in found}
+
+    expected = [{"Key": "project", "Value": "llm"}]
+    assert {name: tags[name] for name in stage.stacks} == dict.fromkeys(stage.stacks, expected)
