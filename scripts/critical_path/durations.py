@@ -58,9 +58,7 @@ DURATIONS: Mapping[str, Duration] = {
     ),
     "AWS::EKS::Addon": Duration(seconds=35, waits_for=(_EKS,)),
     "AWS::EKS::PodIdentityAssociation": Duration(seconds=5, waits_for=(_EKS,)),
-    _FSX: Duration(
-        seconds=600, source="https://github.com/aws-samples/aws-hpc-tutorials/pull/289"
-    ),
+    _FSX: Duration(seconds=600, source="https://github.com/aws-samples/aws-hpc-tutorials/pull/289"),
     "AWS::FSx::DataRepositoryAssociation": Duration(
         seconds=600,
         source="https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/112",

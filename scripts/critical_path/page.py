@@ -37,8 +37,8 @@ def lines(graph: Graph, *, name: str, express: bool = False) -> Iterator[str]:
     yield from _sources(graph, chain)
     if express:
         yield f"A call that CloudFormation does not wait for takes {CALL_SECONDS} seconds; assumed."
-    yield "Not counted: deep health checks, a shortage of instances, what a retry takes. The HyperPod"
-    yield "cluster takes as long as with cluster.wait_for: nodes."
+    yield "Not counted: deep health checks, a shortage of instances, what a retry takes."
+    yield "The HyperPod cluster takes as long as with cluster.wait_for: nodes."
 
 
 def _sources(graph: Graph, chain: Sequence[Address]) -> Iterator[str]:
