@@ -1,5 +1,6 @@
 """What waits for what: nothing stands before EKS, Helm or HyperPod that need not."""
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
@@ -26,6 +27,8 @@ BEFORE_EKS = {
     # EKS may take an hour to see a block that is added to the VPC later.
     "AWS::EC2::VPCCidrBlock",
     "AWS::IAM::Role",
+    # The key of its secrets.
+    "AWS::KMS::Key",
     # EKS would make it itself, and keep its logs for ever.
     "AWS::Logs::LogGroup",
 }
@@ -45,6 +48,7 @@ WAY_OUT = {
     "AWS::EC2::Route",
     "AWS::EC2::RouteTable",
     "AWS::EC2::SubnetRouteTableAssociation",
+    "AWS::EC2::VPCEndpoint",
     "AWS::EC2::VPCGatewayAttachment",
 }
 BEFORE_HELM = BEFORE_EKS | PROVISIONER | {"AWS::EKS::Cluster"}
@@ -79,31 +83,32 @@ def graph(config: Config, assemble: Assemble) -> Graph:
 
 def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None:
     way_out = set() if config.eks.is_reachable_from_anywhere else WAY_OUT
-    (control_plane,) = graph.of_type("AWS::EKS::Cluster")
     (cluster,) = (each for kind in HYPERPOD for each in graph.of_type(kind))
     releases = [
         each for each in graph.of_type("Custom::HelmRelease") if each.stack == cluster.stack
     ]
 
-    def before(*addresses: Address) -> AbstractSet[str]:
+    def before(addresses: Iterable[Address]) -> AbstractSet[str]:
         found = {each for one in addresses for each in graph.before(one, across_stacks=False)}
         return {graph.types[each] for each in found} - {STACK}
 
-    assert before(control_plane) <= BEFORE_EKS
-    assert before(*releases) <= BEFORE_HELM | way_out
-    assert before(cluster) <= BEFORE_HYPERPOD | way_out
+    assert len(releases) >= 1
+    assert before(graph.of_type("AWS::EKS::Cluster")) <= BEFORE_EKS
+    assert before(releases) <= BEFORE_HELM | way_out
+    assert before([cluster]) <= BEFORE_HYPERPOD | way_out
     # A stack waits for all of the stacks that it needs.
     others = {each.stack for each in graph.needs[start_of(cluster.stack)]}
-    assert others == {control_plane.stack}
+    assert others == {f"{config.name}-platform"}
 
 
 def test_the_longest_chain_is_that_of_the_nodes(graph: Graph) -> None:
     chain = [graph.types[each] for each in longest_chain(schedule(graph))]
+    # Of an EKS cluster that exists, nothing is created.
+    control_plane = ["AWS::EKS::Cluster", ADDON] if graph.of_type("AWS::EKS::Cluster") else []
 
     assert [kind for kind in chain if kind not in BEFORE_EKS | HYPERPOD] == [
         STACK,
-        "AWS::EKS::Cluster",
-        ADDON,
+        *control_plane,
         STACK,
         "AWS::IAM::Policy",
         "Custom::HelmRelease",

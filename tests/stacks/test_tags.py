@@ -78,6 +78,7 @@ def test_most_types_take_tags() -> None:
         "AWS::EC2::VPCGatewayAttachment",
         "AWS::IAM::ManagedPolicy",
         "AWS::IAM::Policy",
+        "AWS::KMS::Alias",
         "AWS::Lambda::LayerVersion",
         "AWS::S3::BucketPolicy",
     }
