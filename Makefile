@@ -33,10 +33,11 @@ $(foreach switch,CHECKS EXPRESS FAST FORCE KEEP UNCHECKED YES,\
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rehearsal setup-development layout init validate cost critical-path synth templates bootstrap \
+.PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         account deployable addon-versions chart charts charts-check deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
-        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check checkov format benchmark picture \
+        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
+.PHONY: checkov critical-path
 
 help: ## Show this help
 	@awk -f scripts/help.awk $(firstword $(MAKEFILE_LIST))

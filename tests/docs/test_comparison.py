@@ -1,4 +1,7 @@
-"""docs/comparison.md: its table of what is reused names the keys that there are, and no other."""
+"""docs/comparison.md: its table of what is reused names the keys that there are, and no other.
+
+To write them: `python -m tests.docs.test_comparison`.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +11,8 @@ import pytest
 from scripts.generate.config_reference import keys
 from tests.support.configs import REPOSITORY
 
-PAGE = (REPOSITORY / "docs" / "comparison.md").read_text("utf-8")
+FILE = REPOSITORY / "docs" / "comparison.md"
+HEADING = "## What each one reuses"
 ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \|", re.MULTILINE)
 
 NAMED_BY: Mapping[str, Sequence[str]] = {
@@ -46,15 +50,25 @@ NAMED_BY: Mapping[str, Sequence[str]] = {
 
 def cells() -> dict[str, str]:
     """Return this project's cell of each row."""
-    part = PAGE.partition("## What each one reuses")[2]
-    return dict(ROW.findall(part))
+    return dict(ROW.findall(FILE.read_text("utf-8").partition(HEADING)[2]))
+
+
+def cell(resource: str) -> str:
+    """Return what this project's cell of a row must be."""
+    return ", ".join(f"`{key}`" for key in NAMED_BY[resource] if key in keys()) or "no"
 
 
 @pytest.mark.parametrize("resource", NAMED_BY)
 def test_a_row_names_the_keys_that_there_are(resource: str) -> None:
-    there = [f"`{key}`" for key in NAMED_BY[resource] if key in keys()]
-    assert cells()[resource] == (", ".join(there) or "no")
+    assert cells()[resource] == cell(resource), "run `python -m tests.docs.test_comparison`"
 
 
 def test_each_row_is_looked_at() -> None:
     assert [*NAMED_BY] == [name for name in cells() if name not in ("resource", "---")]
+
+
+if __name__ == "__main__":
+    before, _, table = FILE.read_text("utf-8").partition(HEADING)
+    for name in NAMED_BY:
+        table = re.sub(rf"^\| {name} \| [^|]+ \|", f"| {name} | {cell(name)} |", table, flags=re.M)
+    FILE.write_text(f"{before}{HEADING}{table}", encoding="utf-8")
