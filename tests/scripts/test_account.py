@@ -11,17 +11,11 @@ from botocore.exceptions import EndpointConnectionError, NoCredentialsError, Tok
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_ops.account import AccountError, Environment, caller_of
 from hyperpod_ops.preflight.run import outcomes
 from hyperpod_ops.preflight.validator import Place, Problem
 from scripts import account
-from scripts.account import (
-    AccountError,
-    Environment,
-    caller_of,
-    main,
-    refuse_orphaned_storage,
-    refuse_unless_bootstrapped,
-)
+from scripts.account import main, refuse_orphaned_storage, refuse_unless_bootstrapped
 from tests.conftest import Configure
 from tests.support.provisioner.fake_s3 import client_error
 

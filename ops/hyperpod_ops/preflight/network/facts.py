@@ -8,8 +8,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import StackKind, stack_name
 from hyperpod_ops.preflight.validator import Place
-from stacks.names import StackKind, stack_name
 
 Record = dict[str, Any]
 """As EC2 describes it."""
