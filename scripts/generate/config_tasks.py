@@ -15,6 +15,13 @@ TASKS: Mapping[str, Sequence[str]] = {
         "network.eks_subnet_cidrs",
         "network.hyperpod_subnets[].cidr",
     ),
+    "deploy into a VPC that exists": (
+        "network.vpc_id",
+        "network.eks_subnet_ids",
+        "network.hyperpod_subnets[].subnet_id",
+        "network.security_group_id",
+    ),
+    "save NAT gateways": ("network.nat_gateways",),
     "run nodes in a further zone": (
         "network.availability_zone_ids",
         "network.hyperpod_subnets",
