@@ -15,6 +15,13 @@ TASKS: Mapping[str, Sequence[str]] = {
         "network.eks_subnet_cidrs",
         "network.hyperpod_subnets[].cidr",
     ),
+    "deploy into a VPC that exists": (
+        "network.vpc_id",
+        "network.eks_subnet_ids",
+        "network.hyperpod_subnets[].subnet_id",
+        "network.security_group_id",
+    ),
+    "save NAT gateways": ("network.nat_gateways",),
     "run nodes in a further zone": (
         "network.availability_zone_ids",
         "network.hyperpod_subnets",
@@ -77,6 +84,21 @@ TASKS: Mapping[str, Sequence[str]] = {
     "delete the file system with its stack": (
         "storage.delete_with_stack",
         "storage.i_understand_all_files_are_deleted",
+    ),
+    "deploy to an EKS cluster that exists": (
+        "eks.cluster_arn",
+        "eks.set_authentication_mode",
+        "eks.addons",
+    ),
+    "use a bucket or a role that exists": (
+        "lifecycle_scripts.existing_bucket_name",
+        "lifecycle_scripts.existing_bucket_kms_key_arn",
+        "cluster.execution_role_arn",
+    ),
+    "name what is made": (
+        "eks.cluster_name",
+        "lifecycle_scripts.bucket_name",
+        "cluster.execution_role_name",
     ),
     "upgrade Kubernetes": ("eks.version",),
     "let people use kubectl": ("eks.admins",),

@@ -67,6 +67,14 @@ def _lifecycle_scripts(scripts: Resource, _: Surroundings) -> Card:
     return Card(kind="Lifecycle scripts", lines=(f"{len(files)} files, run on each node",))
 
 
+def _authentication_mode(mode: Resource, _: Surroundings) -> Card:
+    return Card(
+        kind="Authentication mode",
+        name=text(mode.properties["ClusterName"]),
+        lines=("lets the cluster know access entries",),
+    )
+
+
 def _deletion_check(_: Resource, __: Surroundings) -> Card:
     return Card(kind="Deletion check", lines=("keeps users' objects and running jobs",))
 
@@ -175,6 +183,7 @@ _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
     "AWS::S3::Bucket": _bucket,
     "AWS::SageMaker::Cluster": _hyperpod_cluster,
     "Custom::DeletionCheck": _deletion_check,
+    "Custom::EksAuthenticationMode": _authentication_mode,
     "Custom::FileSystemAvailability": _file_system_availability,
     "Custom::HelmRelease": _helm_release,
     "Custom::HyperPodCluster": _hyperpod_cluster,

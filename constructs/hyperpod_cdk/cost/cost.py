@@ -151,7 +151,8 @@ def _change(config: Config, *, region: str | None, day: date) -> Change | None:
 
 
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
-    yield _control_plane(config.eks.version, region=region, day=day)
+    if not config.eks.is_existing:
+        yield _control_plane(config.eks.version, region=region, day=day)
     gateways = config.network.nat_gateway_count
     for item in ("NAT gateway", "public IPv4 address") if gateways else ():
         yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)

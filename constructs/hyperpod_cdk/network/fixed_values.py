@@ -43,6 +43,8 @@ def fix_existing(scope: Construct, network: NetworkConfig) -> None:
         ("vpc_id",): network.vpc_id,
         ("eks_subnet_ids",): ", ".join(network.eks_subnet_ids) or None,
         ("internet_gateway_id",): network.internet_gateway_id,
+        # EC2 takes no block off a VPC that a subnet is in.
+        ("add_cidrs_to_vpc",): str(network.add_cidrs_to_vpc).lower(),
     }
     for index, subnet in enumerate(network.hyperpod_subnets):
         place = ("hyperpod_subnets", index)

@@ -25,6 +25,7 @@ from tests.support.checks.cases import Case, check, check_table
 
 OF_CLUSTER: list[Case[Any]] = [*cluster_cases.CASES, *group_cases.CASES]
 OF_CONFIG: list[Case[Any]] = [
+    *eks_cases.EXISTING_CONTROL_PLANES,
     *network_cases.WAYS_OUT,
     *placement_cases.CASES,
     *pod_cases.CASES,
