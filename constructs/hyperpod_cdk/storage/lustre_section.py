@@ -1,6 +1,6 @@
 """A shared FSx for Lustre file system."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -30,7 +30,7 @@ class LustreConfig(MaintainedFiles):
     """A shared FSx for Lustre file system (PERSISTENT_2)."""
 
     # Keys of 0.1.0.
-    absent: ClassVar[dict[str, str]] = {
+    absent: ClassVar[Mapping[str, str]] = {
         "data_repository_s3_uri": _LINKED,
         "data_repository_path": _LINKED,
         "data_repository_export": _MANY.format(more=", export_events: [NEW, CHANGED]"),
