@@ -33,6 +33,7 @@ PURPOSES = {
             "CreateFileSystems": "A claim gets a file system, with a tag of the cluster.",
             "ChangeOwnFileSystems": "It grows and deletes file systems with that tag, no others.",
             "DescribeFileSystems": "It waits until a file system can be mounted.",
+            "CheckSecurityGroups": "FSx looks at the security group of a new file system.",
             "CreateServiceLinkedRole": "The first file system of an account makes FSx's role.",
         },
     ),

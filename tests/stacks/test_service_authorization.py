@@ -33,6 +33,7 @@ NOT_NEEDED = {
     "ec2:ModifyImageAttribute": CUSTOM_IMAGES,
     "ec2:ModifySnapshotAttribute": CUSTOM_IMAGES,
     "cloudformation:ListStacks": "only without a stack's name",
+    "fsx:CreateBackup": "only for a final backup, which the CSI driver does not ask for",
     # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html
     "eks:DescribeCluster": "not in the policy that AWS gives for the role of scaling",
 }

@@ -57,6 +57,9 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("FsxCsiDriverRole", "CreateFileSystems"): _CSI_DRIVER,
     ("FsxCsiDriverRole", "ChangeOwnFileSystems"): _CSI_DRIVER,
     ("FsxCsiDriverRole", "DescribeFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "CheckSecurityGroups"): (
+        "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html"
+    ),
     ("FsxCsiDriverRole", "CreateServiceLinkedRole"): _CSI_DRIVER,
     # Only a cluster that cannot be deleted is asked about.
     ("ProvisionerRole", "FindTaskGovernance"): (

@@ -57,6 +57,13 @@ class FsxCsiDriverRole(Construct):
             iam.PolicyStatement(
                 sid="DescribeFileSystems", actions=["fsx:DescribeFileSystems"], resources=["*"]
             ),
+            # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html
+            iam.PolicyStatement(
+                sid="CheckSecurityGroups",
+                actions=["ec2:GetSecurityGroupsForVpc"],
+                resources=["*"],
+                conditions={"ForAnyValue:StringEquals": {"aws:CalledVia": "fsx.amazonaws.com"}},
+            ),
             # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html
             iam.PolicyStatement(
                 sid="CreateServiceLinkedRole",
