@@ -39,6 +39,7 @@ ADMINS = [f"arn:aws:iam::111122223333:role/{name}" for name in ("Alice", "Bob")]
 # What no shipped configuration sets, though a running deployment may have it.
 OPTIONS: dict[str, Any] = {
     "eks": {"admins": ADMINS, "deletion_protection": True},
+    "lifecycle_scripts": {"writers": ADMINS[:1]},
     "storage": {
         "data_repository_s3_uri": "s3://bucket/prefix",
         "availability_zone_id": "usw2-az2",
