@@ -99,4 +99,4 @@ def install(*, settings: Settings) -> None:
     failed_deletion.install()
     failed_rollback.install()
     express_mode.install(settings=settings)
-    lambda_layers.install(scratch=settings.scratch)
+    lambda_layers.install(copies=settings.archives)
