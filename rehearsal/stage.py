@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
 from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployer import Deployer
@@ -38,7 +39,6 @@ from scripts.stack_operations.failed_creations import FAILED_CREATIONS, lift_pro
 from scripts.stack_operations.operation import Operation
 from scripts.stack_operations.report import failure_lines
 from scripts.stack_operations.terminal import followed
-from stacks.names import StackKind, stack_name, stack_names
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 _SCRIPTS = _REPOSITORY / "lifecycle"
@@ -126,6 +126,12 @@ class Stage:
         self._current = self.work_directory / f"changed-{digest}.yaml"
         self._current.write_text(text, encoding="utf-8")
         self.config = load_config(self._current)
+
+    def change_to(self, path: Path) -> None:
+        """Put another file in force: a configuration of the same name and region."""
+        self._release = None
+        self._current = path
+        self.config = load_config(path)
 
     def change_scripts(self, edit: Callable[[Path], None]) -> None:
         """Put a changed copy of the lifecycle scripts in force, as if their folder was edited."""
