@@ -26,14 +26,18 @@ def install(*, copies: str) -> None:
     """
     from ministack.core import lambda_runtime  # noqa: PLC0415 - MiniStack's own environment only
 
-    class Archive(_Archive):
+    class CopiedArchive(Archive):
         directory = Path(copies) if copies else None
 
-    lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": Archive})
+    lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": CopiedArchive})
 
 
-class _Archive(zipfile.ZipFile):
-    """An archive whose members keep their permissions; equal archives share their files."""
+class Archive(zipfile.ZipFile):
+    """An archive whose members keep their permissions; equal archives share their files.
+
+    Attributes:
+        directory: Gets the copy that they share; None: there is none.
+    """
 
     directory: Path | None = None
 
