@@ -8,6 +8,10 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
+from hyperpod_cdk.hyperpod.data_buckets import (
+    data_bucket_acknowledgments,
+    data_bucket_statements,
+)
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments, need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
@@ -37,7 +41,7 @@ class ExecutionRole(Construct):
 
     Args:
         cluster: Its groups without an execution role of their own use this one; what they name
-            (subnets, security groups, keys, scripts, alarms) is in its rights.
+            (subnets, security groups, keys, scripts, alarms) is in its rights, and its data buckets.
         orchestrator: What runs the jobs of the nodes.
         vpc: The VPC of the nodes.
         subnets: Where nodes' network interfaces may be made.
@@ -85,15 +89,23 @@ class ExecutionRole(Construct):
                 *orchestrator.node_statements(),
                 *_read_scripts(lifecycle_scripts),
                 *need_statements(self, groups),
+                *data_bucket_statements(cluster.data_buckets),
             ],
         )
         refuse_large_policy(
             self.policy,
             to_do="let instance groups share subnets, security groups, keys and script locations, "
-            "or give some an execution_role_arn of your own",
+            "give some an execution_role_arn of your own, or list fewer data_buckets",
         )
         acknowledge_inline_policies(self.policy)
-        acknowledge(self, {**self._acknowledgments(), **need_acknowledgments(self, groups)})
+        acknowledge(
+            self,
+            {
+                **self._acknowledgments(),
+                **need_acknowledgments(self, groups),
+                **data_bucket_acknowledgments(self, cluster.data_buckets),
+            },
+        )
 
     def _network_statements(
         self,

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, ValidationInfo, field_validator
 
 from hyperpod_cdk.facts.service_limits import shape
+from hyperpod_cdk.hyperpod.data_bucket import DataBucketConfig, data_bucket_findings
 from hyperpod_cdk.hyperpod.group_list_rules import checked_groups
 from hyperpod_cdk.hyperpod.instance_group import DEFAULT_IMAGE, InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig
@@ -103,6 +104,11 @@ class ClusterConfig(WaitingConfig):
     """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
     off."""
 
+    data_buckets: Listed[DataBucketConfig] = ()
+    """S3 buckets that the role of the nodes reads, such as those of training data: for lifecycle
+    scripts, and for pods on the network of the host. Other pods get a role of their own by EKS Pod
+    Identity. A group with an execution_role_arn reads what that role may. Default: none."""
+
     instance_groups: Annotated[Listed[InstanceGroupConfig], Api("InstanceGroups")]
     """The groups of nodes, 1 to 100."""
 
@@ -188,6 +194,14 @@ class ClusterConfig(WaitingConfig):
         """Return the part of CreateCluster's input that is the cluster's own."""
         mode = None if self.auto_scaling is None else "Enable"
         return members({**super().to_request(), "AutoScaling.Mode": mode})
+
+    @field_validator("data_buckets")
+    @classmethod
+    def _check_data_buckets(
+        cls, value: tuple[DataBucketConfig, ...]
+    ) -> tuple[DataBucketConfig, ...]:
+        refuse(data_bucket_findings(value))
+        return value
 
     @field_validator("instance_groups", mode="wrap")
     @classmethod
