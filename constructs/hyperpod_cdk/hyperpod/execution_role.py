@@ -41,7 +41,8 @@ class ExecutionRole(Construct):
 
     Args:
         cluster: Its groups without an execution role of their own use this one; what they name
-            (subnets, security groups, keys, scripts, alarms) is in its rights, and its data buckets.
+            (subnets, security groups, keys, scripts, alarms) is in its rights, as are the data
+            buckets.
         orchestrator: What runs the jobs of the nodes.
         vpc: The VPC of the nodes.
         subnets: Where nodes' network interfaces may be made.
@@ -102,6 +103,7 @@ class ExecutionRole(Construct):
             self,
             {
                 **self._acknowledgments(),
+                **self._script_acknowledgments(lifecycle_scripts),
                 **need_acknowledgments(self, groups),
                 **data_bucket_acknowledgments(self, cluster.data_buckets),
             },
@@ -204,6 +206,15 @@ class ExecutionRole(Construct):
             ),
         }
 
+    def _script_acknowledgments(self, scripts: LifecycleScripts) -> dict[str, str]:
+        return {
+            wildcard_nag_id(self, scripts.bucket.arn_for_objects(pattern)): (
+                "A prefix of the bucket that holds lifecycle scripts alone; read only."
+            )
+            for pattern in scripts.patterns
+            if pattern.endswith("*")
+        }
+
     def _ec2_arn(self, resource: str, name: str) -> str:
         return Stack.of(self).format_arn(service="ec2", resource=resource, resource_name=name)
 
@@ -233,6 +244,6 @@ def _read_scripts(scripts: LifecycleScripts) -> list[iam.PolicyStatement]:
         iam.PolicyStatement(
             sid="ReadScripts",
             actions=["s3:GetObject"],
-            resources=[bucket.arn_for_objects(key) for key in scripts.keys],
+            resources=[bucket.arn_for_objects(pattern) for pattern in scripts.patterns],
         ),
     ]

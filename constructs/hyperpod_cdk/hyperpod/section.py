@@ -15,6 +15,7 @@ from hyperpod_cdk.hyperpod.restricted_instance_group import (
     SharedEnvironmentConfig,
 )
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
+from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
@@ -161,6 +162,16 @@ class ClusterConfig(WaitingConfig):
             for group in self.instance_groups
             if group.image_id not in (None, DEFAULT_IMAGE)
         )
+
+    @property
+    def own_scripts(self) -> tuple[OwnScriptsConfig, ...]:
+        """Each folder of scripts that a group names, and when it runs, once."""
+        found = {
+            (own.directory, own.run): own
+            for group in self.instance_groups
+            if (own := group.own_scripts) is not None
+        }
+        return tuple(found.values())
 
     def groups_with_paths(self) -> Iterator[tuple[KeyPath, NodeGroupConfig]]:
         """Yield every group with its path from the top of the configuration."""
