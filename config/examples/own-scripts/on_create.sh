@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs as root on each new node, in this folder, after the project's scripts. ROOT is empty on a
-# node: what the project's scripts export is there, such as EBS_VOLUME and LOG_FILE.
+# Runs as root on each new node. After the project's scripts, what those export is there, such as
+# EBS_VOLUME and LOG_FILE.
 set -Eeuo pipefail
 
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 # shellcheck source-path=SCRIPTDIR source=lib/limits.sh
 source lib/limits.sh
 

@@ -1,13 +1,14 @@
 """The lifecycle scripts, put into their bucket before any node starts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from aws_cdk import Aws, CustomResource, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from hyperpod_cdk.lifecycle_scripts.own_scripts import (
@@ -16,8 +17,9 @@ from hyperpod_cdk.lifecycle_scripts.own_scripts import (
     OWN,
     OwnScriptsConfig,
 )
-from hyperpod_cdk.lifecycle_scripts.upload import Folder, put_scripts
+from hyperpod_cdk.lifecycle_scripts.upload import Folder, asset_of, put_scripts
 from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 from hyperpod_cdk.synthesis.assets import asset_directory
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
@@ -102,21 +104,27 @@ class LifecycleScripts(Construct):
             prefix="",
             made=_made_files(settings if settings is not None else {}),
         )
-        below = [
-            self._put_home(
-                Construct(self, f"Folder-{_name(folder)}"),
-                _home(project, own=folder, prefix=self._prefix_of(folder)),
-            )
-            for folder in folders
-        ]
         home = _home(project, own=own, prefix=prefix)
-        # The last of all, so that whoever reads its attribute finds them all in place.
-        resource = self._put_home(self, home, depends_on=below)
+        # The last is the one whose attribute is read: it waits for the others.
+        places = [
+            *(
+                place
+                for folder in folders
+                for place in self._places(
+                    Construct(self, f"Folder-{_name(folder)}"),
+                    _home(project, own=folder, prefix=self._prefix_of(folder)),
+                )
+            ),
+            *self._places(self, home),
+        ]
+        resource = self._put(places)
         self.on_create = home[0].on_create
         self.keys = sorted(
             _joined(folder.prefix, path) for folder in home for path in folder.paths()
         )
-        self.patterns = _patterns(home, is_own=own is not None, has_folders=bool(folders))
+        self.patterns = _patterns(
+            home, is_own=own is not None and own.runs_own_scripts_alone, has_folders=bool(folders)
+        )
         # From another stack, the bucket's policy would name a role that is made after it.
         if Stack.of(bucket) is Stack.of(provisioner):
             bucket.add_to_resource_policy(
@@ -133,32 +141,64 @@ class LifecycleScripts(Construct):
     def _prefix_of(self, folder: OwnScriptsConfig) -> str:
         return _joined(self._prefix, FOLDERS, _name(folder))
 
-    def _put_home(
-        self,
-        scope: Construct,
-        home: Sequence[Folder],
-        *,
-        depends_on: Sequence[CustomResource] = (),
-    ) -> CustomResource:
-        """Put what some nodes run into the bucket, the scripts that run first at the end."""
+    def _places(
+        self, scope: Construct, home: Sequence[Folder]
+    ) -> Iterator[tuple[Construct, Folder]]:
+        """Yield the folders of a home, each with a scope of its own, the one at the front last."""
         first, *others = home
-        before = [
-            put_scripts(
-                Construct(scope, "Own"),
+        for folder in others:
+            yield Construct(scope, "Own"), folder
+        yield scope, first
+
+    def _put(self, places: Sequence[tuple[Construct, Folder]]) -> CustomResource:
+        """Put folders into the bucket; return the last, which waits for the others."""
+        assets = [asset_of(scope, folder) for scope, folder in places]
+        access = self._access(assets)
+        resources: list[CustomResource] = []
+        for index, (scope, folder) in enumerate(places):
+            is_last = index == len(places) - 1
+            resource = put_scripts(
+                scope,
                 folder,
+                asset=assets[index],
                 bucket=self.bucket,
                 provisioner=self._provisioner,
-                depends_on=(),
+                depends_on=[access, *(resources if is_last else ())],
             )
-            for folder in others
-        ]
-        return put_scripts(
-            scope,
-            first,
-            bucket=self.bucket,
-            provisioner=self._provisioner,
-            depends_on=[*before, *depends_on],
+            resources.append(resource)
+        return resources[-1]
+
+    def _access(self, assets: Sequence[s3_assets.Asset]) -> iam.Policy:
+        """Let the provisioner copy the assets into the bucket."""
+        objects = self.bucket.arn_for_objects("*")
+        access = self._provisioner.grant(
+            self,
+            "Access",
+            statements=[
+                self._provisioner.read_asset(*assets),
+                iam.PolicyStatement(
+                    sid="PutAndRemoveScripts",
+                    actions=["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
+                    # Not the keys: an update, and its rollback, removes those of the other side.
+                    resources=[objects],
+                ),
+                iam.PolicyStatement(
+                    sid="FindScriptVersions",
+                    actions=["s3:ListBucketVersions"],
+                    resources=[self.bucket.bucket_arn],
+                ),
+            ],
         )
+        acknowledge(
+            access,
+            {
+                wildcard_nag_id(self, objects): (
+                    "A script that an update removes or renames is no longer known by its key; the "
+                    "provisioner changes no key but those of its resource."
+                )
+            },
+        )
+        return access
 
     def _denial(self, *, writers: Sequence[str]) -> iam.PolicyStatement:
         root_user = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:root"

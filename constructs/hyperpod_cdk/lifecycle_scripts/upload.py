@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aws_cdk import CustomResource, IgnoreMode
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_cdk.lifecycle_scripts.own_scripts import script_keys
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 from hyperpod_cdk.synthesis.sizes import refuse_large_request
 
 
@@ -52,22 +50,35 @@ class Folder:
         return sorted([*keys, *self.made])
 
 
+def asset_of(scope: Construct, folder: Folder) -> s3_assets.Asset:
+    """Return a folder as an asset in `scope`."""
+    return s3_assets.Asset(
+        scope,
+        "Source",
+        path=str(folder.directory),
+        exclude=["*.md", ".*"],
+        ignore_mode=IgnoreMode.GIT,
+    )
+
+
 def put_scripts(
     scope: Construct,
     folder: Folder,
     *,
+    asset: s3_assets.Asset,
     bucket: s3.IBucket,
     provisioner: Provisioner,
-    depends_on: Sequence[CustomResource],
+    depends_on: Sequence[IDependable],
 ) -> CustomResource:
     """Put a folder into a bucket.
 
     Args:
-        scope: Gets the asset, the provisioner's rights and the custom resource.
+        scope: Gets the custom resource.
         folder: The folder.
+        asset: The folder as an asset.
         bucket: The bucket.
         provisioner: Does the copying.
-        depends_on: What must be in the bucket first.
+        depends_on: What must be there first: the provisioner's rights above all.
 
     Raises:
         ValueError: The entry script is not in the folder, or a file is that is also made.
@@ -76,41 +87,6 @@ def put_scripts(
     paths = folder.paths()
     refuse_large_request(
         scope, paths, noun="the list of files", to_do="let a script download some of them"
-    )
-    asset = s3_assets.Asset(
-        scope,
-        "Source",
-        path=str(folder.directory),
-        exclude=["*.md", ".*"],
-        ignore_mode=IgnoreMode.GIT,
-    )
-    objects = bucket.arn_for_objects("*")
-    access = provisioner.grant(
-        scope,
-        "Access",
-        statements=[
-            provisioner.read_asset(asset),
-            iam.PolicyStatement(
-                sid="PutAndRemoveScripts",
-                actions=["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
-                # Not the keys: an update, and its rollback, removes those of the other side.
-                resources=[objects],
-            ),
-            iam.PolicyStatement(
-                sid="FindScriptVersions",
-                actions=["s3:ListBucketVersions"],
-                resources=[bucket.bucket_arn],
-            ),
-        ],
-    )
-    acknowledge(
-        access,
-        {
-            wildcard_nag_id(scope, objects): (
-                "A script that an update removes or renames is no longer known by its key; the "
-                "provisioner changes no key but those of its resource."
-            )
-        },
     )
     return provisioner.custom_resource(
         scope,
@@ -125,5 +101,5 @@ def put_scripts(
             "Keys": json.dumps(paths),
             **({"Files": json.dumps(folder.made)} if folder.made else {}),
         },
-        depends_on=[access, *depends_on],
+        depends_on=depends_on,
     )

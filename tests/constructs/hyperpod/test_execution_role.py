@@ -236,12 +236,12 @@ def test_it_reads_the_named_buckets_of_data_and_no_more(make: Make) -> None:
         ([{"name": "s3://data"}], r"data_buckets\[0\]\S*name: 's3://data' must be the name"),
         (
             [{"name": "data", "prefix": "/a"}],
-            r"data_buckets\[0\]\S*prefix: '/a' must be",
+            r"data_buckets\[0\] \(data\).prefix: '/a' must be",
         ),
-        ([{"name": "data", "prefix": "a/*"}], r"data_buckets\[0\]\S*prefix: 'a/\*' must be"),
+        ([{"name": "data", "prefix": "a/*"}], r"data_buckets\[0\] \(data\).prefix: 'a/\*' must be"),
         (
             [{"name": "data"}, {"name": "data"}],
-            r"data_buckets\[1\]\S*name: .* is listed twice",
+            r"data_buckets\[1\] \(data\).name: .* is listed twice",
         ),
     ],
 )
