@@ -8,18 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import boto3
-import botocore.session
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from scripts.account import AccountError, region_of
+from hyperpod_ops.account import AccountError
 from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
 from scripts.stack_operations import fixed_values
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
+from scripts.stack_operations.connection import cli_environment, connected
 from scripts.stack_operations.deployed import Deployed, UnreadableTemplateError, deployed
 from scripts.stack_operations.failed_creations import (
     FAILED_CREATIONS,
@@ -36,11 +35,9 @@ from scripts.stack_operations.outputs import (
 from scripts.stack_operations.terminal import (
     FAILED,
     agreed,
-    cli_environment,
     console,
     followed,
     raise_on_interrupts,
-    reading_client,
     run,
     until_interrupted,
     wrapped,
@@ -62,15 +59,13 @@ def main() -> int:
     raise_on_interrupts()
     try:
         config = load_config(arguments.config)
-        profile = botocore.session.get_session()
-        session = boto3.Session(botocore_session=profile)
-        region = region_of(config, session=session)
+        connection = connected(config)
         stacks = chosen(stacks_in(arguments.assembly), arguments.only.split())
     except (AccountError, ConfigError, UnknownStackError) as error:
         print(error, file=sys.stderr)
         return REFUSED
     again = _command(arguments)
-    client = reading_client(session, region=region)
+    client, region = connection.client, connection.region
     changes, former = None, {}
     try:
         former = {stack.name: deployed(client, stack.name) for stack in stacks}
@@ -106,7 +101,7 @@ def main() -> int:
         region=region,
         again=again,
         out=out,
-        environment=cli_environment(profile),
+        environment=cli_environment(connection.session),
     )
     if code == 0:
         outputs = _outputs(client, stacks)

@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import boto3
-import botocore.session
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
-from scripts.account import AccountError, region_of
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_ops.account import AccountError
 from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
 from scripts.stack_operations.assembly import Stack, stacks_in
+from scripts.stack_operations.connection import cli_environment, connected
 from scripts.stack_operations.deployed import (
     Deployed,
     UnreadableTemplateError,
@@ -28,15 +28,12 @@ from scripts.stack_operations.failed_creations import ProtectedError, lift_prote
 from scripts.stack_operations.terminal import (
     FAILED,
     agreed,
-    cli_environment,
     console,
     followed,
     raise_on_interrupts,
-    reading_client,
     run,
     until_interrupted,
 )
-from stacks.names import stack_name
 
 
 def main() -> int:
@@ -50,13 +47,11 @@ def main() -> int:
     raise_on_interrupts()
     try:
         config = load_config(arguments.config)
-        profile = botocore.session.get_session()
-        session = boto3.Session(botocore_session=profile)
-        region = region_of(config, session=session)
+        connection = connected(config)
     except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
         return REFUSED
-    client = reading_client(session, region=region)
+    client, region = connection.client, connection.region
     stacks = stacks_in(arguments.assembly)
     nodes = stack_name(config, "hyperpod")
     going = stacks if arguments.all else [stack for stack in stacks if stack.name == nodes]
@@ -95,7 +90,7 @@ def main() -> int:
             region=region,
             again=again,
             out=out,
-            environment=cli_environment(profile),
+            environment=cli_environment(connection.session),
         )
         if code != 0:
             return code

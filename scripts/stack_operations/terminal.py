@@ -1,6 +1,5 @@
 """What `make deploy` and `make destroy` share at the terminal."""
 
-import os
 import shutil
 import signal
 import sys
@@ -10,14 +9,11 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
-import boto3
-import botocore.session
 from rich.console import Console
 
 from scripts.stack_operations import cdk_cli
 from scripts.stack_operations.assembly import Stack, construct_paths
 from scripts.stack_operations.display import Display, Followed
-from scripts.stack_operations.events import READING
 from scripts.stack_operations.operation import POLL_SECONDS, Operation
 from scripts.stack_operations.report import (
     failure_lines,
@@ -66,33 +62,6 @@ def wrapped(text: str, *, width: int | None) -> str:
         for line in text.split("\n")
     )
     return "\n".join("\n".join(line) for line in lines)
-
-
-def reading_client(session: boto3.Session, *, region: str) -> Any:  # noqa: ANN401 - no type at run time
-    """Return a CloudFormation client for reads that are made again and again."""
-    return session.client("cloudformation", region_name=region, config=READING)
-
-
-def cli_environment(session: botocore.session.Session) -> dict[str, str]:
-    """Return the environment of the CDK CLI.
-
-    Where a profile wants the code of an MFA device, the user has typed it into this process; the
-    CLI, which has no terminal, gets the credentials that came of it.
-
-    Args:
-        session: The session whose credentials are used.
-    """
-    environment = {**os.environ}
-    credentials = session.get_credentials()
-    if credentials is None or "mfa_serial" not in session.get_scoped_config():
-        return environment
-    found = credentials.get_frozen_credentials()
-    environment.pop("AWS_PROFILE", None)
-    return environment | {
-        "AWS_ACCESS_KEY_ID": str(found.access_key),
-        "AWS_SECRET_ACCESS_KEY": str(found.secret_key),
-        "AWS_SESSION_TOKEN": str(found.token),
-    }
 
 
 def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:

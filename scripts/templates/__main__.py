@@ -1,6 +1,5 @@
 """Writes the plain CloudFormation templates of a configuration: `python -m scripts.templates`."""
 
-import argparse
 import json
 import sys
 from importlib.metadata import version
@@ -10,21 +9,18 @@ from hyperpod_cdk import ConfigError, TooLargeError, load_config
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from scripts.command_line import exit_with
+from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.templates.findings import template_findings
 from scripts.templates.package import write_package
 from scripts.templates.parameters import PLACEHOLDER
 from stacks.helm_chart import OFFICIAL_CHART, packaged_chart
 
-_REFUSED = 2
 _CDK_JSON = Path(__file__).parents[2] / "cdk.json"
 
 
 def main() -> int:
     """Run the command line; return 2 for a configuration that cannot be deployed."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.templates", description=__doc__)
-    parser.add_argument("--config", type=Path, default=Path("config/default.yaml"))
-    arguments = parser.parse_args()
+    arguments = config_parser("scripts.templates", description=__doc__).parse_args()
     target = Path("build", "templates", version("hyperpod-cdk"))
     try:
         config = load_config(arguments.config)
@@ -41,7 +37,7 @@ def main() -> int:
         )
     except (ConfigError, HyperPodChartError, TooLargeError) as error:
         print(error, file=sys.stderr)
-        return _REFUSED
+        return REFUSED
     for path in sorted(target.rglob("*")):
         if path.is_file():
             print(f"{path.stat().st_size:>12,}  {path}")

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from botocore.session import Session
 
 from scripts.deploy import __main__ as deploy
 from scripts.stack_operations.assembly import Stack
+from scripts.stack_operations.connection import Connection
 from scripts.stack_operations.deployed import Deployed
 
 TEMPLATE = {
@@ -35,9 +37,8 @@ def test_it_refuses_at_the_line_of_the_key(
     for name, value in {
         "load_config": None,
         "raise_on_interrupts": None,
-        "region_of": "us-west-2",
+        "connected": Connection(region="us-west-2", client=None, session=Session()),
         "stacks_in": [stack],
-        "reading_client": None,
         "deployed": found,
     }.items():
         monkeypatch.setattr(deploy, name, lambda *_, value=value, **__: value)
