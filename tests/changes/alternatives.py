@@ -33,6 +33,7 @@ VALUES: Mapping[str, list[Any]] = {
     "public_access_cidrs": [["192.0.2.0/24"]],
     "admins": [[ROLE]],
     "viewers": [[ROLE]],
+    "editors": [[{"namespaces": ["team-b"], "principals": [ROLE]}]],
     "principals": [[ROLE]],
     "namespaces": [["team-b"]],
     "data_buckets": [[{"name": "another-bucket"}]],
