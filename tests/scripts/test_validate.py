@@ -120,7 +120,7 @@ def test_it_says_what_shellcheck_finds_in_scripts_of_ones_own(
     code, before, _ = run(validate.main, monkeypatch, capsys, path)
     assert code == 0
     with (scripts / "on_create.sh").open("a", encoding="utf-8") as script:
-        script.write("cd $folder\n")
+        script.write("cd $missing\n")
 
     code, after, _ = run(validate.main, monkeypatch, capsys, path)
 
