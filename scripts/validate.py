@@ -16,6 +16,7 @@ from hyperpod_cdk.storage.retained import RetainedFiles
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
+from scripts.shell_findings import shell_findings
 from stacks.helm_chart import helm_chart
 
 _ADDONS = {DNS_ADDON: "CoreDNS", FSX_ADDON: "the FSx for Lustre CSI driver"}
@@ -36,7 +37,12 @@ def main() -> int:
     for line in description(config):
         print(f"  {line}")
     print(summary(cost_here(config)))
-    for warning in (*findings(config), *support_findings(config, day=date.today())):
+    warnings = (
+        *findings(config),
+        *support_findings(config, day=date.today()),
+        *shell_findings(config),
+    )
+    for warning in warnings:
         print(f"WARNING {warning}")
     if chart.is_placeholder:
         print(f"WARNING {placeholder_warning()}")

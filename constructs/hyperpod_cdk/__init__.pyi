@@ -4,6 +4,7 @@ from .eks.addons import EksAddons as EksAddons
 from .eks.authentication_mode import AuthenticationMode as AuthenticationMode
 from .eks.cluster import EksCluster as EksCluster
 from .eks.cluster import eks_cluster_of as eks_cluster_of
+from .eks.editors import EditorsConfig as EditorsConfig
 from .eks.imported import ImportedEksCluster as ImportedEksCluster
 from .eks.section import EksConfig as EksConfig
 from .helm.chart.chart import HyperPodChartError as HyperPodChartError
@@ -15,6 +16,7 @@ from .helm.release import HelmRelease as HelmRelease
 from .helm.section import HelmConfig as HelmConfig
 from .hyperpod.autoscaling_role import AutoScalingRole as AutoScalingRole
 from .hyperpod.cluster import HyperPodCluster as HyperPodCluster
+from .hyperpod.data_bucket import DataBucketConfig as DataBucketConfig
 from .hyperpod.execution_role import ExecutionRole as ExecutionRole
 from .hyperpod.execution_role import execution_role_of as execution_role_of
 from .hyperpod.imported import ImportedExecutionRole as ImportedExecutionRole

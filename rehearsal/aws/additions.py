@@ -49,6 +49,7 @@ from rehearsal.aws.iam import (
     allowed_calls,
     managed_policies,
     principal_arn,
+    read_policies,
     resource_arn,
     simulation,
 )
@@ -78,6 +79,7 @@ def install(*, settings: Settings) -> None:
     principal_arn.install()
     resource_arn.install()
     simulation.install()
+    read_policies.install()
     allowed_calls.install(file=settings.allowed_calls)
     availability_zones.install()
     cidr_block.install()
@@ -111,4 +113,4 @@ def install(*, settings: Settings) -> None:
     failed_deletion.install()
     failed_rollback.install()
     express_mode.install(settings=settings)
-    lambda_layers.install(scratch=settings.scratch)
+    lambda_layers.install(copies=settings.archives)

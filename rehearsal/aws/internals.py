@@ -36,6 +36,7 @@ REQUIRED_NAMES = {
         "enforce",
         "evaluate",
         "evaluate_trust_policy",
+        "parse_policy_document",
         "request_caller_arn",
     ),
     "ministack.core.lambda_runtime": ("zipfile",),

@@ -52,6 +52,8 @@ def buckets(config: Config) -> Iterator[Bucket]:
             keys.setdefault(bucket, []).append(f"{prefix}/{script}")
     for bucket in config.storage.bucket_names if config.storage is not None else ():
         keys.setdefault(bucket, [])
+    for data in config.cluster.data_buckets:
+        keys.setdefault(data.name, [])
     if config.lifecycle_scripts.existing_bucket_name is not None:
         keys.setdefault(config.lifecycle_scripts.existing_bucket_name, [])
     for name, scripts in keys.items():

@@ -42,7 +42,7 @@ class NodeRole:
         return hash(self.arn)
 
     def __str__(self) -> str:
-        return f"IAM role {self.arn} of nodes"
+        return f"IAM role {self.arn}"
 
     def make(self, clients: AwsClients) -> None:
         """Create it unless it is there, with the managed policy and what nodes need beside it."""

@@ -9,7 +9,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.access_entries import add_admin
+from hyperpod_cdk.eks.access import ADMIN, access_by_principal
+from hyperpod_cdk.eks.access_entries import add_access_entry
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.imported import ImportedEksCluster
@@ -37,7 +38,7 @@ class EksCluster(Construct):
 
     Args:
         cluster_name: EKS name, 1 to 100 characters.
-        eks: Version, endpoint, admins, encryption and protection of the control plane.
+        eks: Version, endpoint, access, encryption and protection of the control plane.
         vpc: The VPC.
         subnets: Subnets for the control plane's network interfaces, in two AZs at least.
         security_group: Also carried by nodes, so both sides can talk.
@@ -91,8 +92,8 @@ class EksCluster(Construct):
         )
         # Healthy without a node, so they never hold up the control plane.
         add_addons(self, DAEMON_SET_ADDONS, cluster=self.cluster, kubernetes_version=eks.version)
-        for principal in eks.admins:
-            self.grant_admin(principal)
+        for principal, access in access_by_principal(eks).items():
+            add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
         acknowledge(self.cluster, _acknowledgments(eks))
 
     def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
@@ -101,7 +102,9 @@ class EksCluster(Construct):
         Args:
             principal_arn: ARN of an IAM role or user; may be a token.
         """
-        return add_admin(self, cluster=self.cluster, principal_arn=principal_arn)
+        return add_access_entry(
+            self, cluster=self.cluster, principal_arn=principal_arn, access=[ADMIN]
+        )
 
     def _control_plane(
         self,
@@ -125,7 +128,7 @@ class EksCluster(Construct):
             default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
             default_capacity=0,
             bootstrap_self_managed_addons=False,
-            # The creator is CloudFormation's role; people get access by `admins`.
+            # The creator is CloudFormation's role; people get access by the section's lists.
             bootstrap_cluster_creator_admin_permissions=False,
             cluster_logging=list(aws_eks_v2.ClusterLoggingTypes),
             secrets_encryption_key=self._secrets_key(eks),

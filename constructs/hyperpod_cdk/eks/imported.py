@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from aws_cdk import ArnFormat, Stack, aws_eks_v2
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.access_entries import add_admin
+from hyperpod_cdk.eks.access import ADMIN, access_by_principal
+from hyperpod_cdk.eks.access_entries import add_access_entry
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.authentication_mode import AuthenticationMode
 from hyperpod_cdk.eks.checks import eks_findings
@@ -22,7 +23,7 @@ class ImportedEksCluster(Construct):
 
     Args:
         cluster_arn: Its ARN; of this account and region.
-        eks: Its version and endpoint as they are, admins and add-ons.
+        eks: Its version and endpoint as they are, access and add-ons.
         provisioner: Changes the authentication mode.
 
     Attributes:
@@ -62,8 +63,8 @@ class ImportedEksCluster(Construct):
             cluster=self.cluster,
             kubernetes_version=eks.version,
         )
-        for principal in eks.admins:
-            self.grant_admin(principal)
+        for principal, access in access_by_principal(eks).items():
+            add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
 
     def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
         """Give an IAM principal cluster admin rights through an access entry.
@@ -71,4 +72,6 @@ class ImportedEksCluster(Construct):
         Args:
             principal_arn: ARN of an IAM role or user; may be a token.
         """
-        return add_admin(self, cluster=self.cluster, principal_arn=principal_arn)
+        return add_access_entry(
+            self, cluster=self.cluster, principal_arn=principal_arn, access=[ADMIN]
+        )

@@ -5,6 +5,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
+from hyperpod_cdk.hyperpod.data_buckets import data_bucket_acknowledgments
 from hyperpod_cdk.hyperpod.imported import ImportedExecutionRole
 from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments
 from hyperpod_cdk.hyperpod.node_permissions import (
@@ -39,7 +40,8 @@ class ExecutionRole(Construct):
 
     Args:
         cluster: Its groups without an execution role of their own use this one; what they name
-            (subnets, security groups, keys, scripts, alarms) is in its rights.
+            (subnets, security groups, keys, scripts, alarms) is in its rights, as are the data
+            buckets.
         orchestrator: What runs the jobs of the nodes.
         vpc: The VPC of the nodes.
         subnets: Where nodes' network interfaces may be made.
@@ -88,16 +90,25 @@ class ExecutionRole(Construct):
                 subnet_ids=subnets.ids,
                 security_group_id=security_group.security_group_id,
                 bucket=lifecycle_scripts.bucket,
-                script_keys=lifecycle_scripts.keys,
+                script_keys=lifecycle_scripts.patterns,
+                data_buckets=cluster.data_buckets,
             ),
         )
         refuse_large_policy(
             self.policy,
             to_do="let instance groups share subnets, security groups, keys and script locations, "
-            "or give some an execution_role_arn of your own",
+            "give some an execution_role_arn of your own, or list fewer data_buckets",
         )
         acknowledge_inline_policies(self.policy)
-        acknowledge(self, {**self._acknowledgments(), **need_acknowledgments(self, groups)})
+        acknowledge(
+            self,
+            {
+                **self._acknowledgments(),
+                **self._script_acknowledgments(lifecycle_scripts),
+                **need_acknowledgments(self, groups),
+                **data_bucket_acknowledgments(self, cluster.data_buckets),
+            },
+        )
 
     def _acknowledgments(self) -> dict[str, str]:
         return {
@@ -121,6 +132,15 @@ class ExecutionRole(Construct):
             wildcard_nag_id(self, any_repository()): (
                 "Images come from repositories of several AWS accounts and regions; pull only."
             ),
+        }
+
+    def _script_acknowledgments(self, scripts: LifecycleScripts) -> dict[str, str]:
+        return {
+            wildcard_nag_id(self, scripts.bucket.arn_for_objects(pattern)): (
+                "A prefix of the bucket that holds lifecycle scripts alone; read only."
+            )
+            for pattern in scripts.patterns
+            if pattern.endswith("*")
         }
 
 

@@ -8,6 +8,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
+from hyperpod_cdk.hyperpod.data_bucket import DataBucketConfig
+from hyperpod_cdk.hyperpod.data_buckets import data_bucket_statements
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_needs import need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
@@ -27,6 +29,7 @@ def node_statements(
     security_group_id: str,
     bucket: s3.IBucket,
     script_keys: Sequence[str],
+    data_buckets: Sequence[DataBucketConfig] = (),
 ) -> list[iam.PolicyStatement]:
     """Return what nodes need beside the managed policy.
 
@@ -40,7 +43,8 @@ def node_statements(
         subnet_ids: Where nodes' network interfaces may be made.
         security_group_id: The group that they may carry.
         bucket: The bucket of the scripts that they run.
-        script_keys: Keys of the scripts.
+        script_keys: Keys of the scripts, or patterns of them.
+        data_buckets: What they read beside. Default: nothing.
     """
     overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
     return [
@@ -57,6 +61,7 @@ def node_statements(
         *orchestrator.node_statements(),
         *_read_scripts(scope, bucket, keys=script_keys),
         *need_statements(scope, groups),
+        *data_bucket_statements(data_buckets),
     ]
 
 

@@ -48,6 +48,7 @@ def needed_statements(
         security_group_id="*",
         bucket=bucket,
         script_keys=["*"],
+        data_buckets=config.cluster.data_buckets,
     )
     resolved = stack.resolve([each.to_statement_json() for each in found])
     return [_known(statement, place) for statement in resolved]
