@@ -106,7 +106,9 @@ NO_OTHER_VALUE = frozenset(
         "helm.components.compute_quota_target_id",
         "helm.i_know_this_breaks_resiliency",
         "lifecycle_scripts",
+        "lifecycle_scripts.run",
         "network",
+        "network.hyperpod_subnets.route_table_id",
         "storage.backup_start_time",
         "storage.data_repositories.new_bucket",
         "storage.efa_enabled",
@@ -117,7 +119,6 @@ NO_OTHER_VALUE = frozenset(
         "storage.read_cache_gib",
         "storage.storage_type",
         "storage.throughput_mbps",
-        "network.hyperpod_subnets.route_table_id",
         "storage.delete_with_stack",
         "storage.i_understand_all_files_are_deleted",
     }
