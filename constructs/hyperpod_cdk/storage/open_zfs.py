@@ -45,6 +45,9 @@ class OpenZfs(Construct):
         fixed = {
             "AvailabilityZoneId": ("availability_zone_id", zone_id),
             "DeploymentType": ("deployment_type", homes.deployment_type),
+            # Of the root volume, which UpdateFileSystem does not change.
+            "Compression": ("compression", homes.compression),
+            "RootSquash": ("root_squash", "true" if homes.root_squash else "false"),
         }
         for name, (own, value) in fixed.items():
             FixedValue(

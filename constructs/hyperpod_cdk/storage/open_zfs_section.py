@@ -48,11 +48,11 @@ class HomeDirectoriesConfig(MaintainedFiles):
         str,
         ApiLimits(shape_name="fsx.OpenZFSDataCompressionType", noun="a data compression of FSx"),
     ] = "LZ4"
-    """Data compression: LZ4, ZSTD or NONE."""
+    """Data compression: LZ4, ZSTD or NONE. It cannot be changed later."""
 
     root_squash: bool = False
-    """Whether root in a pod is nobody on the file system. Default: false, so that a pod can create
-    the directories of users."""
+    """Whether root in a pod is nobody on the file system. It cannot be changed later. Default:
+    false, so that a pod can create the directories of users."""
 
     availability_zone_id: AvailabilityZone | None = None
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
