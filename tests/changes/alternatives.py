@@ -96,6 +96,7 @@ NO_OTHER_VALUE = frozenset(
         "helm.components.compute_quota_target_id",
         "helm.i_know_this_breaks_resiliency",
         "lifecycle_scripts",
+        "lifecycle_scripts.run",
         "network",
         "network.hyperpod_subnets.route_table_id",
         "storage.data_repository_export_deletions",
