@@ -15,11 +15,14 @@ from hyperpod_cdk import (
     ExecutionRole,
     LifecycleBucket,
     LifecycleScripts,
+    LogGroups,
     Network,
     Provisioner,
     ProvisionerAccess,
     VpcPlacement,
+    data_keys,
 )
+from hyperpod_cdk.encryption.key_policy import log_group_names
 from stacks.outputs import add_outputs
 
 
@@ -36,7 +39,18 @@ class PlatformStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        self.network = Network(self, "Network", network=config.network)
+        self.keys = data_keys(
+            self,
+            "EncryptionKey",
+            encryption=config.encryption,
+            alias=config.name,
+            log_groups=log_group_names(
+                stack_name=construct_id, eks_cluster_name=config.eks_cluster_name
+            ),
+        )
+        log_groups = LogGroups(key=self.keys.logs, retention_days=config.log_retention_days)
+        self.cluster = config.cluster.with_volume_key(self.keys.volume_key_arn)
+        self.network = Network(self, "Network", network=config.network, log_groups=log_groups)
         self.security_group = ClusterSecurityGroup(
             self, "ClusterSecurityGroup", vpc=self.network.vpc
         ).security_group
@@ -48,11 +62,15 @@ class PlatformStack(cdk.Stack):
             vpc=self.network.vpc,
             subnets=self.network.eks_subnets,
             security_group=self.security_group,
+            secrets_key=self.keys.eks_secrets,
+            log_groups=log_groups,
         ).cluster
         self.provisioner = Provisioner(
             self,
             "Provisioner",
             placement=None if config.eks.is_reachable_from_anywhere else self._in_network(),
+            log_groups=log_groups,
+            environment_key=self.keys.environment,
         )
         ProvisionerAccess(
             self, "ProvisionerAccess", cluster=self.eks_cluster, provisioner=self.provisioner
@@ -61,6 +79,8 @@ class PlatformStack(cdk.Stack):
             self,
             "LifecycleBucket",
             bucket_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
+            encryption_key=self.keys.lifecycle_bucket,
+            access_log_days=config.log_retention_days,
         ).bucket
         self.lifecycle_scripts = LifecycleScripts(
             self,
@@ -78,7 +98,7 @@ class PlatformStack(cdk.Stack):
         self.execution_role = ExecutionRole(
             self,
             "ExecutionRole",
-            cluster=config.cluster,
+            cluster=self.cluster,
             orchestrator=Eks(cluster=self.eks_cluster),
             vpc=self.network.vpc,
             subnets=self.network.node_subnets,

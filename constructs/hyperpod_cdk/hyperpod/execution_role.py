@@ -13,7 +13,7 @@ from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments, need_statemen
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
-from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
+from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts, use_of_bucket_key
 from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
@@ -84,6 +84,9 @@ class ExecutionRole(Construct):
                 _pull_images(),
                 *orchestrator.node_statements(),
                 *_read_scripts(lifecycle_scripts),
+                *use_of_bucket_key(
+                    self, lifecycle_scripts.bucket, sid="DecryptScripts", actions=["kms:Decrypt"]
+                ),
                 *need_statements(self, groups),
             ],
         )

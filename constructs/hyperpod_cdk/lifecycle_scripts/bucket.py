@@ -1,10 +1,13 @@
 """The bucket that nodes fetch their lifecycle scripts from."""
 
 from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge, skip_checkov
+
+_ACCESS_LOG_DAYS = 90
 
 
 class LifecycleBucket(Construct):
@@ -12,12 +15,15 @@ class LifecycleBucket(Construct):
 
     Encrypted, versioned, TLS only, no public access. Deleting the stack deletes the bucket only
     while it is empty: CloudFormation never empties it, so a file of yours in it stops the
-    deletion. The log bucket is retained and its logs expire after 90 days.
+    deletion. The log bucket is retained and its logs expire.
 
     Args:
         bucket_name: Must start with `sagemaker-`: the managed policy of HyperPod nodes reads no
             other bucket
             (https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerClusterInstanceRolePolicy.html).
+        encryption_key: KMS key of the objects; nodes with roles of their own need `kms:Decrypt` on
+            it. Default: S3's own keys.
+        access_log_days: When access logs expire. Default: after 90 days.
 
     Attributes:
         bucket: The bucket.
@@ -26,7 +32,15 @@ class LifecycleBucket(Construct):
         ValueError: The name does not start with `sagemaker-`.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, bucket_name: str) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        bucket_name: str,
+        encryption_key: kms.IKey | None = None,
+        access_log_days: int | None = None,
+    ) -> None:
         super().__init__(scope, construct_id)
         if not bucket_name.startswith("sagemaker-"):
             raise ValueError(f"bucket_name {bucket_name!r} must start with 'sagemaker-'")
@@ -39,7 +53,7 @@ class LifecycleBucket(Construct):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             lifecycle_rules=[
                 s3.LifecycleRule(
-                    expiration=Duration.days(90),
+                    expiration=Duration.days(access_log_days or _ACCESS_LOG_DAYS),
                     noncurrent_version_expiration=Duration.days(1),
                     abort_incomplete_multipart_upload_after=Duration.days(1),
                 )
@@ -65,7 +79,12 @@ class LifecycleBucket(Construct):
             self,
             "Bucket",
             bucket_name=bucket_name,
-            encryption=s3.BucketEncryption.S3_MANAGED,
+            encryption=s3.BucketEncryption.KMS
+            if encryption_key
+            else s3.BucketEncryption.S3_MANAGED,
+            encryption_key=encryption_key,
+            # One call of KMS for many objects, and one ARN for all of them in its policies.
+            bucket_key_enabled=True if encryption_key else None,
             enforce_ssl=True,
             versioned=True,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
@@ -74,15 +93,16 @@ class LifecycleBucket(Construct):
             server_access_logs_prefix="lifecycle-scripts/",
             removal_policy=RemovalPolicy.DESTROY,
         )
-        acknowledge(
-            self.bucket,
-            {
-                f"{NIST}S3DefaultEncryptionKMS": (
-                    "Scripts hold no secret; S3 encrypts them, and a key would have to be shared "
-                    "with every role of nodes."
-                )
-            },
-        )
+        if encryption_key is None:
+            acknowledge(
+                self.bucket,
+                {
+                    f"{NIST}S3DefaultEncryptionKMS": (
+                        "Scripts hold no secret; S3 encrypts them, and a key would have to be "
+                        "shared with every role of nodes."
+                    )
+                },
+            )
         acknowledge(
             self,
             {

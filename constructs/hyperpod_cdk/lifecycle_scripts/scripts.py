@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
+from hyperpod_cdk.encryption.key_policy import through_s3
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 from hyperpod_cdk.synthesis.assets import asset_directory
@@ -104,6 +105,7 @@ class LifecycleScripts(Construct):
             ignore_mode=IgnoreMode.GIT,
         )
         objects = bucket.arn_for_objects("*")
+        bucket_key = bucket.encryption_key
         access = provisioner.grant(
             self,
             "Access",
@@ -119,6 +121,12 @@ class LifecycleScripts(Construct):
                     sid="FindScriptVersions",
                     actions=["s3:ListBucketVersions"],
                     resources=[bucket.bucket_arn],
+                ),
+                *use_of_bucket_key(
+                    self,
+                    bucket,
+                    sid="EncryptScripts",
+                    actions=["kms:Decrypt", "kms:GenerateDataKey"],
                 ),
             ],
         )
@@ -147,6 +155,8 @@ class LifecycleScripts(Construct):
                 "DestinationBucket": bucket.bucket_name,
                 "Keys": json.dumps(self.keys),
                 **({"Files": json.dumps(made)} if made else {}),
+                # Another key encrypts what is put from then on, so all is put again.
+                **({"KmsKeyArn": bucket_key.key_arn} if bucket_key is not None else {}),
             },
             depends_on=[access],
         )
@@ -164,6 +174,30 @@ class LifecycleScripts(Construct):
             # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
             conditions={"ArnNotEquals": {"aws:PrincipalArn": [*writers, root_user]}},
         )
+
+
+def use_of_bucket_key(
+    scope: Construct, bucket: s3.IBucket, *, sid: str, actions: Sequence[str]
+) -> list[iam.PolicyStatement]:
+    """Return the right to use a bucket's KMS key, through S3 and for this bucket; none without one.
+
+    Args:
+        scope: A construct of the policy's stack.
+        bucket: The bucket.
+        sid: Name of the statement.
+        actions: What to do with the key.
+    """
+    key = bucket.encryption_key
+    if key is None:
+        return []
+    condition = through_s3(
+        region=Stack.of(scope).region, dns_suffix=Aws.URL_SUFFIX, bucket_arn=bucket.bucket_arn
+    )
+    return [
+        iam.PolicyStatement(
+            sid=sid, actions=[*actions], resources=[key.key_arn], conditions=dict(condition)
+        )
+    ]
 
 
 def _made_files(settings: Mapping[str, str]) -> dict[str, str]:

@@ -15,9 +15,9 @@ from hyperpod_cdk.synthesis.acknowledge import (
     NIST,
     acknowledge,
     acknowledge_inline_policies,
-    acknowledge_log_groups,
 )
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
 
 _ANOTHER_DEPLOYMENT = "deploy under another name"
 _AN_ITEM_MORE = f"add to the end of the list, or {_ANOTHER_DEPLOYMENT}"
@@ -33,6 +33,7 @@ class Network(Construct):
 
     Args:
         network: CIDR blocks and zones.
+        log_groups: How the flow log's group is made. Default: encrypted by AWS, for 30 days.
 
     Attributes:
         vpc: The VPC.
@@ -41,7 +42,14 @@ class Network(Construct):
         internet_access: What must exist before anything in a private subnet can reach the internet.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, network: NetworkConfig) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: NetworkConfig,
+        log_groups: LogGroups = OWNED_BY_AWS,
+    ) -> None:
         super().__init__(scope, construct_id)
         self._fix(network)
         self.vpc = ec2.Vpc(
@@ -60,7 +68,7 @@ class Network(Construct):
                 )
             },
         )
-        self._add_flow_log()
+        self._add_flow_log(log_groups)
         publics = self._public_subnets(network)
         hyperpod = self._hyperpod_subnets(network, publics=publics)
         eks = [
@@ -117,14 +125,14 @@ class Network(Construct):
                 instead=_AN_ITEM_MORE if len(path) > 1 else _ANOTHER_DEPLOYMENT,
             )
 
-    def _add_flow_log(self) -> None:
+    def _add_flow_log(self, log_groups: LogGroups) -> None:
         flow_log = self.vpc.add_flow_log(
             "FlowLog",
             destination=ec2.FlowLogDestination.to_cloud_watch_logs(
-                logs.LogGroup(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
+                log_groups.add(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
             ),
         )
-        acknowledge_log_groups(self)
+        log_groups.acknowledge(self)
         acknowledge_inline_policies(flow_log)
 
     def _public_subnets(self, network: NetworkConfig) -> list[PublicSubnet]:

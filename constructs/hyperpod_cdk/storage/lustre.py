@@ -3,8 +3,10 @@
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.facts.versions import LUSTRE_VERSION
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
@@ -25,6 +27,7 @@ class Lustre(Construct):
         security_group: Must let TCP 988 and 1018-1023 through from the nodes.
         storage: Size, throughput, compression, linked S3 location, and whether deleting the stack
             deletes it.
+        encryption_key: KMS key of the files. Default: AWS's own key for FSx.
 
     Attributes:
         file_system: The file system.
@@ -40,6 +43,7 @@ class Lustre(Construct):
         zone_id: str | None = None,
         security_group: ec2.ISecurityGroup,
         storage: StorageConfig,
+        encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         removal_policy = (
@@ -55,6 +59,14 @@ class Lustre(Construct):
             reason="the file system would be replaced by an empty one",
             instead="deploy under another name and copy the files",
         )
+        FixedValue(
+            self,
+            "KmsKeyArn",
+            key=("encryption",),
+            value=fixed_text(encryption_key),
+            reason="the file system would be replaced by an empty one",
+            instead="leave the file system out by encryption.file_system: false",
+        )
         self.file_system = fsx.LustreFileSystem(
             self,
             "FileSystem",
@@ -65,6 +77,7 @@ class Lustre(Construct):
                 self, "SecurityGroup", security_group.security_group_id, mutable=False
             ),
             storage_capacity_gib=storage.capacity_gib,
+            kms_key=encryption_key,
             file_system_type_version=LUSTRE_VERSION,
             lustre_configuration=fsx.LustreConfiguration(
                 deployment_type=fsx.LustreDeploymentType.PERSISTENT_2,
