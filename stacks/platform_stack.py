@@ -123,6 +123,7 @@ class PlatformStack(cdk.Stack):
                 "OutputPrivateSubnetIds": cdk.Fn.join(",", subnet_ids),
             },
         )
+        add_outputs(self, {"EncryptionKeyArn": self.keys.key_arn})
         add_outputs(self, {"GrantAdminCommand": self._grant_admin_command()})
 
     @property

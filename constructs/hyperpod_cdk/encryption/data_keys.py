@@ -35,6 +35,11 @@ class DataKeys:
     environment: kms.IKey | None = None
 
     @property
+    def key_arn(self) -> str | None:
+        """ARN of the key, if there is one."""
+        return None if self.environment is None else self.environment.key_arn
+
+    @property
     def volume_key_arn(self) -> str | None:
         """ARN of the key of the nodes' EBS volumes."""
         return None if self.node_volumes is None else self.node_volumes.key_arn
