@@ -6,12 +6,18 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.encryption.key_policy import (
+    administration,
+    encryption_of_logs,
+    log_group_names,
+)
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.chosen_ids import KMS_KEY_ID
@@ -112,9 +118,11 @@ class KmsKey:
 
     Attributes:
         key: Its ARN or id.
+        policy: Its policy as JSON; empty for the one that KMS gives a key.
     """
 
     key: str
+    policy: str = ""
 
     def __str__(self) -> str:
         return f"KMS key {self.key}"
@@ -126,7 +134,8 @@ class KmsKey:
         try:
             kms.describe_key(KeyId=name)
         except kms.exceptions.NotFoundException:
-            kms.create_key(Tags=[{"TagKey": KMS_KEY_ID, "TagValue": name}])
+            tags = [{"TagKey": KMS_KEY_ID, "TagValue": name}]
+            kms.create_key(Tags=tags, **({"Policy": self.policy} if self.policy else {}))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,11 +208,32 @@ def stand_ins(config: Config) -> list[StandIn]:
     found = (
         (Principal(arn=each.value) for each in named if each.kind == "principal"),
         _buckets(config),
-        (KmsKey(key=each.value) for each in named if each.kind == "KMS key"),
+        _keys(config, [each.value for each in named if each.kind == "KMS key"]),
         _training_plans(config),
         own_networks(config),
     )
     return list(dict.fromkeys(itertools.chain(*found)))
+
+
+def _keys(config: Config, named: Sequence[str]) -> Iterator[KmsKey]:
+    """Yield the keys; that of all data has the policy that the preflight asks for."""
+    own = config.encryption.kms_key_arn
+    for key in dict.fromkeys(named):
+        yield KmsKey(key=key, policy=_policy(*_key_policy(config, key)) if key == own else "")
+
+
+def _key_policy(config: Config, key: str) -> Iterator[Mapping[str, object]]:
+    _, partition, _, region, account, _ = key.split(":")
+    yield administration(partition=partition, account=account)
+    yield encryption_of_logs(
+        partition=partition,
+        region=region,
+        account=account,
+        dns_suffix="amazonaws.com",
+        log_groups=log_group_names(
+            stack_name=stack_name(config, "platform"), eks_cluster_name=config.eks_cluster_name
+        ),
+    )
 
 
 def _buckets(config: Config) -> Iterator[Bucket]:
@@ -243,5 +273,5 @@ def _location(s3_uri: str) -> tuple[str, str]:
     return bucket, prefix.rstrip("/")
 
 
-def _policy(statement: Mapping[str, object]) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+def _policy(*statements: Mapping[str, object]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": statements})

@@ -199,6 +199,7 @@ REQUIRED_NAMES = {
         "_get_object",
         "_put_bucket_encryption",
         "_put_object",
+        "_resolve_sse_write_headers",
     ),
     "ministack.services.stepfunctions": ("_start_execution",),
 }

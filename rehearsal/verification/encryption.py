@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
-from stacks.names import stack_name
 
 _LOG_GROUP = "AWS::Logs::LogGroup"
 

@@ -77,7 +77,6 @@ class Lustre(Construct):
                 self, "SecurityGroup", security_group.security_group_id, mutable=False
             ),
             storage_capacity_gib=storage.capacity_gib,
-            kms_key=encryption_key,
             file_system_type_version=LUSTRE_VERSION,
             lustre_configuration=fsx.LustreConfiguration(
                 deployment_type=fsx.LustreDeploymentType.PERSISTENT_2,
@@ -89,6 +88,8 @@ class Lustre(Construct):
         # The L2 takes no tokens as numbers.
         resource = self.file_system.node.default_child
         assert isinstance(resource, fsx.CfnFileSystem)  # noqa: S101 - what the L2 makes
+        # Which takes a key by its ID, as of this account.
+        resource.kms_key_id = None if encryption_key is None else encryption_key.key_arn
         resource.storage_capacity = in_template(storage.capacity_gib)
         resource.add_property_override(
             "LustreConfiguration.PerUnitStorageThroughput",

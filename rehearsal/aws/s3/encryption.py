@@ -20,7 +20,10 @@ from rehearsal.aws.kms import keys
 
 _Created = tuple[str, dict[str, Any]]
 _Response = tuple[int, dict[str, str], bytes]
-_KEY = "x-amz-server-side-encryption-aws-kms-key-id"
+_ALGORITHM = "x-amz-server-side-encryption"
+_KEY = f"{_ALGORITHM}-aws-kms-key-id"
+# Who may use the bucket may use this one, which S3 takes where no key is named.
+_AWS_MANAGED = "alias/aws/s3"
 
 
 def install() -> None:
@@ -40,6 +43,14 @@ def install() -> None:
         refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:Decrypt")
         return refused or get(bucket, key, headers, *rest)
 
+    resolve: Callable[..., _Response] = s3._resolve_sse_write_headers
+
+    def resolve_headers(headers: Mapping[str, str], bucket: str) -> _Response:
+        if headers.get(_ALGORITHM) == "aws:kms" and not headers.get(_KEY):
+            headers = {**headers, _KEY: _AWS_MANAGED}
+        return resolve(headers, bucket)
+
+    s3._resolve_sse_write_headers = resolve_headers
     s3._put_object = put_object
     s3._get_object = get_object
     handlers = provisioners._RESOURCE_HANDLERS["AWS::S3::Bucket"]
@@ -80,10 +91,10 @@ def _rule_xml(rule: Mapping[str, Any]) -> bytes:
 
 
 def key_of(bucket: str, key: str) -> str | None:
-    """Return the KMS key of an object as it is now; None without one."""
+    """Return the KMS key of an object as it is now; None without one of the account's own."""
     objects = (s3._buckets.get(bucket) or {}).get("objects", {})
     found: str | None = (objects.get(key) or {}).get("preserved_headers", {}).get(_KEY)
-    return found
+    return None if found == _AWS_MANAGED else found
 
 
 def use_of(kms_key: str, *, bucket: str, key: str, action: str) -> Permission:
