@@ -13,6 +13,7 @@ from hyperpod_cdk.schema.rules import Rule
 from tests.support.checks import (
     cluster_cases,
     eks_cases,
+    encryption_cases,
     group_cases,
     placement_cases,
     pod_cases,
@@ -23,6 +24,7 @@ from tests.support.checks.cases import Case, check, check_table
 
 OF_CLUSTER: list[Case[Any]] = [*cluster_cases.CASES, *group_cases.CASES]
 OF_CONFIG: list[Case[Any]] = [
+    *encryption_cases.CASES,
     *placement_cases.CASES,
     *pod_cases.CASES,
     *script_cases.CASES,
