@@ -126,7 +126,7 @@ class LifecycleScripts(Construct):
                     self,
                     bucket,
                     sid="EncryptScripts",
-                    actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                    actions=["kms:GenerateDataKey"],
                 ),
             ],
         )
