@@ -42,7 +42,7 @@ def for_volumes(key: str) -> Iterator[Permission]:
     if record is None:  # which is refused as what it is
         return
     through = {"kms:ViaService": f"sagemaker.{get_region()}.amazonaws.com"}
-    grant = {
+    grant: dict[str, str | list[str]] = {
         **through,
         "kms:GrantIsForAWSResource": "true",
         "kms:GrantOperations": _OF_VOLUMES,
