@@ -1,5 +1,6 @@
 """Somebody who runs `hyperpod-ops` on a rehearsed deployment."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,15 +12,17 @@ from rehearsal.stage import Stage
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operator:
-    """Runs commands in the process of the tests, as the root user of the local AWS.
+    """Runs commands in the process of the tests, as an administrator of account and EKS cluster.
 
     Attributes:
         stage: What is deployed.
         home: Gets the kubeconfig and other files.
+        credentials: As environment variables.
     """
 
     stage: Stage
     home: Path
+    credentials: Mapping[str, str]
 
     def run(self, *arguments: str, **variables: str) -> Result:
         """Run a command; an error that it does not tell is raised.
@@ -30,6 +33,7 @@ class Operator:
         """
         environment = {
             **self.stage.environment.aws.environment(),
+            **self.credentials,
             "CONFIG": str(self.stage.config_path),
             "HOME": str(self.home),
             **variables,

@@ -1,10 +1,11 @@
 """The deployment that the operator's commands are tried on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from rehearsal.kept import operator_credentials
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
 from tests.support.operator import Operator
@@ -20,7 +21,13 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def credentials(stage: Stage) -> Mapping[str, str]:
+    """Return those of an administrator."""
+    return operator_credentials(stage)
+
+
 @pytest.fixture
-def operator(stage: Stage, tmp_path: Path) -> Operator:
+def operator(stage: Stage, credentials: Mapping[str, str], tmp_path: Path) -> Operator:
     """Return somebody who operates it."""
-    return Operator(stage=stage, home=tmp_path)
+    return Operator(stage=stage, home=tmp_path, credentials=credentials)
