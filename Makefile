@@ -6,7 +6,7 @@ ONLY ?=
 COUNT ?= 10000
 # Of a pipeline; the default configuration describes a deployment.
 PIPELINE := $(if $(filter config/default.yaml,$(CONFIG)),config/pipeline/pipeline.yaml,$(CONFIG))
-SHIPPED := $(foreach name,default hardened p5-training spot-dev trainium,config/$(name).yaml)
+SHIPPED := $(foreach name,default p5-training spot-dev trainium,config/$(name).yaml)
 # A folder for each configuration, so that the templates of one never stand beside those of another.
 TEMPLATES := cdk.out/$(shell basename '$(CONFIG)' .yaml | tr -c 'A-Za-z0-9._\n-' '-')
 

@@ -82,7 +82,7 @@ def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart:
 def test_hardening_leaves_no_finding_acknowledged_that_it_could_mend(
     default_config: Config, tmp_path: Path, chart: Path
 ) -> None:
-    of_hardened = load_config(CONFIG_FOLDER / "hardened.yaml")
+    of_hardened = load_config(CONFIG_FOLDER / "examples" / "hardened.yaml")
     default, hardened = (
         set(acknowledgments(_with_stacks(tmp_path / config.name, config=config, chart=chart)))
         for config in (default_config, of_hardened)
@@ -103,7 +103,7 @@ def test_hardening_leaves_no_check_of_encryption_skipped(
     checks = ("CKV_AWS_58", "CKV_AWS_158", "CKV_AWS_173")
     for config, skipped in (
         (default_config, list(checks)),
-        (load_config(CONFIG_FOLDER / "hardened.yaml"), []),
+        (load_config(CONFIG_FOLDER / "examples" / "hardened.yaml"), []),
     ):
         text = "".join(assemble(config).texts().values())
         assert [check for check in checks if f'"{check}"' in text] == skipped

@@ -27,7 +27,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def hardened() -> Config:
-    return load_config(CONFIG_FOLDER / "hardened.yaml")
+    return load_config(CONFIG_FOLDER / "examples" / "hardened.yaml")
 
 
 def resources(assembly: Assembly, resource_type: str) -> list[Resource]:
