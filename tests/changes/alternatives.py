@@ -69,6 +69,7 @@ NO_OTHER_VALUE = frozenset(
         "cluster.tiered_storage",
         "eks",
         "encryption",
+        "encryption.create_kms_key",
         "helm",
         "helm.adopt_namespaces",
         "helm.chart",
