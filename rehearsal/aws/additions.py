@@ -43,7 +43,7 @@ from rehearsal.aws.eks import api as eks_api
 from rehearsal.aws.eks import cluster as eks_cluster
 from rehearsal.aws.fsx import api as fsx_api
 from rehearsal.aws.fsx import data_repository_association, file_system
-from rehearsal.aws.iam import allowed_calls, managed_policies, principal_arn
+from rehearsal.aws.iam import allowed_calls, managed_policies, principal_arn, read_policies
 from rehearsal.aws.kms import keys as kms_keys
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.s3 import encryption as s3_encryption
@@ -69,6 +69,7 @@ def install(*, settings: Settings) -> None:
     secure_transport.install()
     managed_policies.install()
     principal_arn.install()
+    read_policies.install()
     allowed_calls.install(file=settings.allowed_calls)
     availability_zones.install()
     cidr_block.install()
@@ -101,4 +102,4 @@ def install(*, settings: Settings) -> None:
     failed_deletion.install()
     failed_rollback.install()
     express_mode.install(settings=settings)
-    lambda_layers.install(scratch=settings.scratch)
+    lambda_layers.install(copies=settings.archives)

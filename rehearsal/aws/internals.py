@@ -37,6 +37,7 @@ REQUIRED_NAMES = {
         "evaluate",
         "evaluate_resource_policy",
         "evaluate_trust_policy",
+        "parse_policy_document",
         "request_caller_arn",
     ),
     "ministack.core.lambda_runtime": ("zipfile",),
