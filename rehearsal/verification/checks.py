@@ -11,6 +11,7 @@ from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
+from rehearsal.verification.encryption import encryption_checks
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
 
 
@@ -31,6 +32,8 @@ def verify(
     if config.storage is not None:
         storage = outputs[stack_name(config, "storage")]
         yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
+    together = {name: value for each in outputs.values() for name, value in each.items()}
+    yield from encryption_checks(config, clients=clients, outputs=together)
 
 
 def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:

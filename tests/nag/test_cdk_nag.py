@@ -15,7 +15,7 @@ from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 from stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import Assembly, merged, new_app
-from tests.support.configs import CONFIGS
+from tests.support.configs import CONFIG_FOLDER, CONFIGS
 from tests.support.configs import EVERY_FIELD as EVERY_FIELD_FILE
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
@@ -77,6 +77,42 @@ def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart:
         assert reason[0].isupper(), rule
         assert reason.endswith("."), rule
         assert len(reason.split()) >= 6, rule
+
+
+def test_hardening_leaves_no_finding_acknowledged_that_it_could_mend(
+    default_config: Config, tmp_path: Path, chart: Path
+) -> None:
+    of_hardened = load_config(CONFIG_FOLDER / "examples" / "hardened.yaml")
+    default, hardened = (
+        set(acknowledgments(_with_stacks(tmp_path / config.name, config=config, chart=chart)))
+        for config in (default_config, of_hardened)
+    )
+
+    mended = {rule for rule, _ in default} - {rule for rule, _ in hardened}
+    for rule in ("AwsSolutions-EKS1", f"{NIST}CloudWatchLogGroupEncrypted"):
+        assert [each for each in mended if rule in each], rule
+    # S3 delivers access logs to no bucket with a KMS key.
+    kms = {reason for rule, reason in hardened if "KMS" in rule}
+    assert [reason.partition(" to ")[0] for reason in kms] == ["S3 delivers access logs"]
+    assert len({reason for rule, reason in default if "KMS" in rule}) == 2
+
+
+def test_hardening_leaves_no_check_of_encryption_skipped(
+    default_config: Config, assemble: Assemble
+) -> None:
+    checks = ("CKV_AWS_58", "CKV_AWS_158", "CKV_AWS_173")
+    for config, skipped in (
+        (default_config, list(checks)),
+        (load_config(CONFIG_FOLDER / "examples" / "hardened.yaml"), []),
+    ):
+        text = "".join(assemble(config).texts().values())
+        assert [check for check in checks if f'"{check}"' in text] == skipped
+
+
+def _with_stacks(directory: Path, *, config: Config, chart: Path) -> cdk.App:
+    app = new_app(directory)
+    add_stacks(app, config=config, chart=read_hyperpod_chart(chart))
+    return app
 
 
 def test_the_rules_bite(app: cdk.App) -> None:

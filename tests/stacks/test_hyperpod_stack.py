@@ -100,7 +100,11 @@ def test_every_field_arrives_in_the_template(assemble: Assemble, repository: Pat
     }
     assert spot["CapacityRequirements"] == {"Spot": {}}
     assert spot["ExecutionRole"] == "arn:aws:iam::111122223333:role/SpotNodes"
-    assert not {"LifeCycleConfig", "InstanceStorageConfigs"} & system.keys()
+    assert "LifeCycleConfig" not in system
+    key = config.encryption.kms_key_arn
+    assert system["InstanceStorageConfigs"] == [
+        {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": key}}
+    ]
     assert [group["InstanceGroupName"] for group in request(view)["RestrictedInstanceGroups"]] == [
         "nova",
         "nova-shared",

@@ -154,6 +154,8 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
     gateways = config.network.nat_gateway_count
     for item in ("NAT gateway", "public IPv4 address") if gateways else ():
         yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)
+    if config.encryption.create_kms_key:
+        yield _charge("KMS key", quantity=1, service="KMS", item="key", region=region)
     if config.storage is not None:
         service, item = "FSx for Lustre", f"{config.storage.throughput_mbps_per_tib} MB/s/TiB"
         size = config.storage.capacity_gib
@@ -245,5 +247,5 @@ def _left_out(config: Config) -> Iterator[str]:
     if config.cluster.restricted_instance_groups:
         yield "file systems of restricted instance groups"
     yield "traffic through NAT gateways, out of AWS and between zones"
-    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, KMS"
+    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "taxes and discounts"

@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
+from hyperpod_cdk.encryption.key_policy import through_s3
 from hyperpod_cdk.lifecycle_scripts.own_scripts import (
     ENTRY_SCRIPT,
     FOLDERS,
@@ -187,7 +188,12 @@ class LifecycleScripts(Construct):
                     actions=["s3:ListBucketVersions"],
                     resources=[self.bucket.bucket_arn],
                 ),
-                *_encrypt(self, self.bucket),
+                *use_of_bucket_key(
+                    self,
+                    self.bucket,
+                    sid="EncryptScripts",
+                    actions=["kms:GenerateDataKey"],
+                ),
             ],
         )
         acknowledge(
@@ -215,27 +221,28 @@ class LifecycleScripts(Construct):
         )
 
 
-def _encrypt(scope: Construct, bucket: s3.IBucket) -> list[iam.PolicyStatement]:
-    """Return the right to put objects into a bucket that a customer key encrypts.
+def use_of_bucket_key(
+    scope: Construct, bucket: s3.IBucket, *, sid: str, actions: Sequence[str]
+) -> list[iam.PolicyStatement]:
+    """Return the right to use a bucket's KMS key, through S3 and for this bucket; none without one.
 
-    https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+    Args:
+        scope: A construct of the policy's stack.
+        bucket: The bucket.
+        sid: Name of the statement.
+        actions: What to do with the key.
     """
-    if bucket.encryption_key is None:
+    key = bucket.encryption_key
+    if key is None:
         return []
+    condition = through_s3(
+        region=Stack.of(scope).region, dns_suffix=Aws.URL_SUFFIX, bucket_arn=bucket.bucket_arn
+    )
     return [
         iam.PolicyStatement(
-            sid="EncryptScripts",
-            actions=["kms:GenerateDataKey"],
-            resources=[bucket.encryption_key.key_arn],
-            conditions=through_s3(scope),
+            sid=sid, actions=[*actions], resources=[key.key_arn], conditions=dict(condition)
         )
     ]
-
-
-def through_s3(scope: Construct) -> dict[str, dict[str, str]]:
-    """Return the condition that S3 of `scope`'s region uses a key for the caller."""
-    service = f"s3.{Stack.of(scope).region}.{Aws.URL_SUFFIX}"
-    return {"StringEquals": {"kms:ViaService": service}}
 
 
 def _home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hyperpod_ops.preflight.existing_bucket import existing_bucket
 from hyperpod_ops.preflight.existing_control_plane import existing_control_plane
 from hyperpod_ops.preflight.existing_role import existing_role
+from hyperpod_ops.preflight.kms_key import kms_key
 from hyperpod_ops.preflight.network.cidr_blocks import cidr_blocks
 from hyperpod_ops.preflight.network.gateways import gateways
 from hyperpod_ops.preflight.network.security_group import security_group
@@ -25,5 +26,6 @@ VALIDATORS: Mapping[str, Validator] = {
     "existing-control-plane": existing_control_plane,
     "existing-bucket": existing_bucket,
     "existing-role": existing_role,
+    "kms-key": kms_key,
 }
 """By name, which is what `--skip` takes."""

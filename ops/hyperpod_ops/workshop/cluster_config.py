@@ -21,13 +21,19 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
 
     Raises:
         OpsError: The deployment makes the role for autoscaling with the cluster, so there is none
-            yet.
+            yet, or the platform stack has no key yet for the nodes' volumes.
     """
     cluster = config.cluster
     if cluster.auto_scaling is not None and cluster.role_arn is None:
         raise OpsError(
             "cluster.role_arn: is missing, and the role that a deployment makes for auto_scaling "
             "comes with the cluster; name a role, or leave auto_scaling out"
+        )
+    key = outputs.get("EncryptionKeyArn") if config.encryption.encrypts_volumes else None
+    if config.encryption.encrypts_volumes and key is None:
+        raise OpsError(
+            "encryption: is not deployed yet, so there is no key for the nodes' volumes; run "
+            "`make deploy` first"
         )
     subnets = outputs["OutputPrivateSubnetIds"].split(",")
     zones = config.network.hyperpod_zone_ids
@@ -46,7 +52,7 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
         ),
     )
     return cluster_request(
-        cluster.filled_in(defaults),
+        cluster.with_volume_key(key).filled_in(defaults),
         orchestrator={"Eks": {"ClusterArn": outputs["EKSClusterArn"]}},
         security_group_id=outputs["SecurityGroupId"],
         subnet_id=subnets[0],
