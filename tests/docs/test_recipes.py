@@ -31,8 +31,8 @@ def loaded(changes: Mapping[str, Any], directory: Path) -> Config:
     return load_config(path)
 
 
-def test_there_are_twenty_two() -> None:
-    assert len(_BLOCK.findall(_PAGE)) == len(RECIPES) == 22
+def test_there_are_twenty_five() -> None:
+    assert len(_BLOCK.findall(_PAGE)) == len(RECIPES) == 25
 
 
 @pytest.mark.parametrize("title", RECIPES)
