@@ -14,7 +14,7 @@ from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 from stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import Assembly, new_app
-from tests.support.configs import CONFIG_FOLDER, CONFIGS
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, EVERY_FIELD
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 OPTIONS: list[Any] = [
