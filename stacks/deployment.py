@@ -56,6 +56,7 @@ def add_stacks(
         config=config,
         scripts=scripts,
         env=environment,
+        termination_protection=config.termination_protection,
         description="HyperPod on EKS: network, control plane, lifecycle bucket, roles, provisioner",
     )
     # In the order of `cdk destroy --all`: a protected storage stack stops it before the add-ons go.

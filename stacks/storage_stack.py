@@ -65,6 +65,7 @@ class StorageStack(cdk.Stack):
             security_group=self._platform.security_group,
             storage=files,
             key=key,
+            encryption_key=self._platform.keys.file_system,
         )
         outputs = self._mount(
             files,
@@ -88,6 +89,7 @@ class StorageStack(cdk.Stack):
             zone_id=homes.availability_zone_id or subnets.first_zone_id,
             security_group=self._platform.security_group,
             homes=homes,
+            encryption_key=self._platform.keys.file_system,
         )
         outputs = self._mount(
             homes,

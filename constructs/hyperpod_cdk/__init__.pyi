@@ -7,6 +7,10 @@ from .eks.cluster import eks_cluster_of as eks_cluster_of
 from .eks.editors import EditorsConfig as EditorsConfig
 from .eks.imported import ImportedEksCluster as ImportedEksCluster
 from .eks.section import EksConfig as EksConfig
+from .encryption.data_keys import DataKeys as DataKeys
+from .encryption.data_keys import data_keys as data_keys
+from .encryption.key import EncryptionKey as EncryptionKey
+from .encryption.section import EncryptionConfig as EncryptionConfig
 from .helm.chart.chart import HyperPodChartError as HyperPodChartError
 from .helm.components.section import ComponentsConfig as ComponentsConfig
 from .helm.dependencies import HyperPodDependencies as HyperPodDependencies
@@ -80,6 +84,7 @@ from .storage.lustre_section import NamedLustreConfig as NamedLustreConfig
 from .storage.open_zfs import OpenZfs as OpenZfs
 from .storage.open_zfs_section import HomeDirectoriesConfig as HomeDirectoriesConfig
 from .storage.section import StorageConfig as StorageConfig
+from .synthesis.log_groups import LogGroups as LogGroups
 from .synthesis.sizes import TooLargeError as TooLargeError
 
 __version__: str

@@ -55,6 +55,7 @@ from rehearsal.aws.iam import (
 )
 from rehearsal.aws.kms import keys as kms_keys
 from rehearsal.aws.parent_process import Settings
+from rehearsal.aws.s3 import encryption as s3_encryption
 from rehearsal.aws.sagemaker import api as sagemaker_api
 from rehearsal.aws.sagemaker import cluster as sagemaker_cluster
 
@@ -87,6 +88,7 @@ def install(*, settings: Settings) -> None:
     routing.install()
     log_groups.install()
     kms_keys.install()
+    s3_encryption.install()
     eks_api.install()
     authorization.install()
     eks_cluster.install(settings=settings)

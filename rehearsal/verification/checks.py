@@ -11,6 +11,7 @@ from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
+from rehearsal.verification.encryption import encryption_checks
 from rehearsal.verification.expectation import expect
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
 from rehearsal.verification.storage import storage_checks
@@ -33,6 +34,8 @@ def verify(
     if config.storage is not None:
         names = outputs[stack_name(config, "storage")]
         yield from storage_checks(config.storage, tools=tools, clients=clients, outputs=names)
+    together = {name: value for each in outputs.values() for name, value in each.items()}
+    yield from encryption_checks(config, clients=clients, outputs=together)
 
 
 def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:

@@ -14,6 +14,7 @@ _ANY = re.compile(r"\*+")
 # Variables of the reference's ARNs that are a name, and the type that has it. Other variables are
 # identifiers that a service draws.
 _NAMED_TYPES = {
+    "Alias": "AWS::KMS::Alias",
     "BucketName": "AWS::S3::Bucket",
     "ClusterName": "AWS::EKS::Cluster",
     "FunctionName": "AWS::Lambda::Function",
@@ -78,7 +79,8 @@ class Names:
         properties = () if schema is None else (*schema.names, *schema.required)
         named = [resource.properties[key] for key in properties if _names(key, resource)]
         if named:
-            return (pattern(named[0], self.environment),)
+            # In the ARN of an alias, what its name begins with stands before the variable.
+            return (pattern(named[0], self.environment).removeprefix("alias/"),)
         generated = f"{self.deployment}-*"
         if resource.type in NAMED_BY_LOGICAL_ID:
             return generated, f"{resource.address.logical_id}*"

@@ -134,6 +134,12 @@ def _file_system_availability(_: Resource, __: Surroundings) -> Card:
     return Card(kind="Availability", lines=("waits until the file system can be mounted",))
 
 
+def _key(key: Resource, _: Surroundings) -> Card:
+    rotated = ("rotated every year",) if key.properties.get("EnableKeyRotation") else ()
+    kept = ("kept when the stack is deleted",) if key.deletion_policy in _KEPT else ()
+    return Card(kind="KMS key", lines=("encrypts the deployment's data", *rotated, *kept))
+
+
 def _helm_release(release: Resource, _: Surroundings) -> Card:
     namespace = text(release.properties["Namespace"])
     return Card(
@@ -179,6 +185,7 @@ _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
     "AWS::EKS::Cluster": _eks_cluster,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::IAM::Role": _role,
+    "AWS::KMS::Key": _key,
     "AWS::Lambda::Function": _function,
     "AWS::S3::Bucket": _bucket,
     "AWS::SageMaker::Cluster": _hyperpod_cluster,

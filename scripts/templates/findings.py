@@ -35,6 +35,7 @@ def _network_findings(network: NetworkConfig) -> Iterator[Finding]:
             "their own; leave it out, or deploy it with the CDK"
         )
         yield error(("network", "vpc_id"), network.vpc_id, message)
+        return
     named = [
         *network.zones,
         *(subnet.availability_zone_id for subnet in network.hyperpod_subnets),

@@ -40,6 +40,9 @@ ADMINS = [f"arn:aws:iam::111122223333:role/{name}" for name in ("Alice", "Bob")]
 OPTIONS: dict[str, Any] = {
     "eks": {"admins": ADMINS, "deletion_protection": True},
     "lifecycle_scripts": {"writers": ADMINS[:1]},
+    "encryption": {
+        "kms_key_arn": "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    },
     "storage": {
         "data_repositories": [{"s3_uri": "s3://bucket/prefix"}],
         "home_directories": {},
@@ -59,6 +62,7 @@ DATA = (
     "/AWS::EC2::VPC",
     "/AWS::EKS::Cluster",
     "/AWS::FSx::FileSystem",
+    "/AWS::KMS::Key",
     "/AWS::IAM::Role for sagemaker.amazonaws.com",
     "/AWS::S3::Bucket",
     "/AWS::SageMaker::Cluster",

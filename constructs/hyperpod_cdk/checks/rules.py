@@ -16,6 +16,7 @@ from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lus
 from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.training_plans import training_plans
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
+from hyperpod_cdk.checks.volume_encryption import volume_encryption
 from hyperpod_cdk.checks.way_out import way_out
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.checks import eks_findings
@@ -40,6 +41,7 @@ RULES: tuple[Rule[Config], ...] = (
     stop_nodes_without_lustre,
     lustre_over_efa,
     secret_values,
+    volume_encryption,
 )
 
 

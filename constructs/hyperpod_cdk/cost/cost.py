@@ -156,6 +156,8 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
     gateways = config.network.nat_gateway_count
     for item in ("NAT gateway", "public IPv4 address") if gateways else ():
         yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)
+    if config.encryption.create_kms_key:
+        yield _charge("KMS key", quantity=1, service="KMS", item="key", region=region)
     if config.storage is not None:
         yield from _file_systems(config.storage, region=region)
 
@@ -278,7 +280,7 @@ def _left_out(config: Config) -> Iterator[str]:
         yield "file systems of restricted instance groups"
     yield from _left_out_of_storage(config.storage)
     yield "traffic through NAT gateways, out of AWS and between zones"
-    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, KMS"
+    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "taxes and discounts"
 
 

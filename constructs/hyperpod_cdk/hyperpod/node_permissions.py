@@ -13,7 +13,7 @@ from hyperpod_cdk.hyperpod.data_buckets import data_bucket_statements
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_needs import need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
-from hyperpod_cdk.lifecycle_scripts.scripts import through_s3
+from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
 
 MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 """The policy that HyperPod documents as the nodes'."""
@@ -153,7 +153,6 @@ def _pull_images() -> iam.PolicyStatement:
 def _read_scripts(
     scope: Construct, bucket: s3.IBucket, *, keys: Sequence[str]
 ) -> list[iam.PolicyStatement]:
-    key = bucket.encryption_key
     return [
         iam.PolicyStatement(
             sid="ListScripts", actions=["s3:ListBucket"], resources=[bucket.bucket_arn]
@@ -163,16 +162,5 @@ def _read_scripts(
             actions=["s3:GetObject"],
             resources=[bucket.arn_for_objects(each) for each in keys],
         ),
-        *(
-            []
-            if key is None
-            else [
-                iam.PolicyStatement(
-                    sid="DecryptScripts",
-                    actions=["kms:Decrypt"],
-                    resources=[key.key_arn],
-                    conditions=through_s3(scope),
-                )
-            ]
-        ),
+        *use_of_bucket_key(scope, bucket, sid="DecryptScripts", actions=["kms:Decrypt"]),
     ]

@@ -210,6 +210,19 @@ class ClusterConfig(WaitingConfig):
             }
         )
 
+    def with_volume_key(self, key_arn: str | None) -> Self:
+        """Return the cluster with a KMS key for volumes of nodes that name none.
+
+        Restricted instance groups take no key, and stay as they are.
+
+        Args:
+            key_arn: ARN of the key; may be a CDK token. None for keys that AWS owns.
+        """
+        if key_arn is None:
+            return self
+        groups = tuple(group.with_volume_key(key_arn) for group in self.instance_groups)
+        return self.model_copy(update={"instance_groups": groups})
+
     def to_request(self) -> dict[str, Any]:
         """Return the part of CreateCluster's input that is the cluster's own."""
         mode = None if self.auto_scaling is None else "Enable"

@@ -1,6 +1,7 @@
 """The bucket that nodes fetch their lifecycle scripts from."""
 
 from aws_cdk import RemovalPolicy
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -16,12 +17,15 @@ class LifecycleBucket(Construct):
 
     Encrypted, versioned, TLS only, no public access. Deleting the stack deletes the bucket only
     while it is empty: CloudFormation never empties it, so a file of yours in it stops the
-    deletion. The log bucket is retained and its logs expire after 90 days.
+    deletion. The log bucket is retained and its logs expire.
 
     Args:
         bucket_name: Must start with `sagemaker-`: the managed policy of HyperPod nodes reads no
             other bucket
             (https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerClusterInstanceRolePolicy.html).
+        encryption_key: KMS key of the objects; nodes with roles of their own need `kms:Decrypt` on
+            it. Default: S3's own keys.
+        access_log_days: When access logs expire. Default: after 90 days.
 
     Attributes:
         bucket: The bucket.
@@ -30,16 +34,29 @@ class LifecycleBucket(Construct):
         ValueError: The name does not start with `sagemaker-`.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, bucket_name: str) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        bucket_name: str,
+        encryption_key: kms.IKey | None = None,
+        access_log_days: int | None = None,
+    ) -> None:
         super().__init__(scope, construct_id)
         if not bucket_name.startswith("sagemaker-"):
             raise ValueError(f"bucket_name {bucket_name!r} must start with 'sagemaker-'")
-        access_logs = access_log_bucket(self, "AccessLogs")
+        access_logs = access_log_bucket(self, "AccessLogs", expire_after_days=access_log_days)
         self.bucket = s3.Bucket(
             self,
             "Bucket",
             bucket_name=bucket_name,
-            encryption=s3.BucketEncryption.S3_MANAGED,
+            encryption=s3.BucketEncryption.KMS
+            if encryption_key
+            else s3.BucketEncryption.S3_MANAGED,
+            encryption_key=encryption_key,
+            # One call of KMS for many objects, and one ARN for all of them in its policies.
+            bucket_key_enabled=True if encryption_key else None,
             enforce_ssl=True,
             versioned=True,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
@@ -48,15 +65,16 @@ class LifecycleBucket(Construct):
             server_access_logs_prefix="lifecycle-scripts/",
             removal_policy=RemovalPolicy.DESTROY,
         )
-        acknowledge(
-            self.bucket,
-            {
-                f"{NIST}S3DefaultEncryptionKMS": (
-                    "Scripts hold no secret; S3 encrypts them, and a key would have to be shared "
-                    "with every role of nodes."
-                )
-            },
-        )
+        if encryption_key is None:
+            acknowledge(
+                self.bucket,
+                {
+                    f"{NIST}S3DefaultEncryptionKMS": (
+                        "Scripts hold no secret; S3 encrypts them, and a key would have to be "
+                        "shared with every role of nodes."
+                    )
+                },
+            )
         acknowledge(
             self,
             {
@@ -74,6 +92,8 @@ def lifecycle_bucket_of(
     *,
     lifecycle_scripts: LifecycleScriptsConfig,
     default_name: str,
+    encryption_key: kms.IKey | None = None,
+    access_log_days: int | None = None,
 ) -> LifecycleBucket | ImportedBucket:
     """Return the bucket of the scripts: one that is made, or the one that is named.
 
@@ -82,6 +102,8 @@ def lifecycle_bucket_of(
         construct_id: Id.
         lifecycle_scripts: Names the bucket, if at all.
         default_name: Name of one that is made, unless it is configured.
+        encryption_key: As for `LifecycleBucket`.
+        access_log_days: As for `LifecycleBucket`.
     """
     existing = lifecycle_scripts.existing_bucket_name
     FixedValue(
@@ -100,5 +122,9 @@ def lifecycle_bucket_of(
             kms_key_arn=lifecycle_scripts.existing_bucket_kms_key_arn,
         )
     return LifecycleBucket(
-        scope, construct_id, bucket_name=lifecycle_scripts.bucket_name or default_name
+        scope,
+        construct_id,
+        bucket_name=lifecycle_scripts.bucket_name or default_name,
+        encryption_key=encryption_key,
+        access_log_days=access_log_days,
     )

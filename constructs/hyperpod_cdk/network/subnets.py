@@ -63,10 +63,19 @@ def _subnet(
         availability_zone_id=zone.id,
         map_public_ip_on_launch=False,
     )
+    if zone.zone is not None and is_zone_name(zone.zone):
+        _accept_zone_name(subnet)
     Tags.of(subnet).add("Name", subnet.node.path)
     if public:
         Tags.of(subnet).add("kubernetes.io/role/elb", "1")
     return subnet
+
+
+def _accept_zone_name(subnet: ec2.CfnSubnet) -> None:
+    reason = "The configuration names the zone, for one account; docs/configuration.md says so."
+    acknowledge(subnet, {"CloudFormation-Validate::W3010": reason})
+    # cfn-lint reads templates, and no acknowledgment of the CDK's.
+    subnet.add_metadata("cfn-lint", {"config": {"ignore_checks": ["W3010"]}})
 
 
 class PublicSubnet(Construct):

@@ -6,8 +6,10 @@ from typing import Any
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.facts.versions import LUSTRE_VERSION
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.data_repositories import add_data_repositories
@@ -37,6 +39,7 @@ class Lustre(Construct):
         storage: Size, throughput, compression, links to S3, and whether deleting the stack deletes
             it.
         key: Where the section is in the configuration. Default: `storage`.
+        encryption_key: KMS key of the files. Default: AWS's own key for FSx.
 
     Attributes:
         file_system: The file system.
@@ -55,6 +58,7 @@ class Lustre(Construct):
         security_group: ec2.ISecurityGroup,
         storage: LustreConfig,
         key: KeyPath = ("storage",),
+        encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         removal_policy = (
@@ -69,6 +73,14 @@ class Lustre(Construct):
             value=zone_id,
             reason=_ANOTHER_ONE,
             instead=_COPY,
+        )
+        FixedValue(
+            self,
+            "KmsKeyArn",
+            key=("encryption",),
+            value=fixed_text(encryption_key),
+            reason=_ANOTHER_ONE,
+            instead="leave the file system out by encryption.file_system: false",
         )
         self.file_system = fsx.LustreFileSystem(
             self,
@@ -88,6 +100,8 @@ class Lustre(Construct):
         # The L2 takes no tokens as numbers, no Intelligent-Tiering and no metadata configuration.
         resource = self.file_system.node.default_child
         assert isinstance(resource, fsx.CfnFileSystem)  # noqa: S101 - what the L2 makes
+        # Which takes a key by its ID, as of this account.
+        resource.kms_key_id = None if encryption_key is None else encryption_key.key_arn
         resource.storage_capacity = None if storage.is_tiered else in_template(storage.capacity_gib)
         resource.storage_type = storage.storage_type if storage.is_tiered else None
         request: Mapping[str, Any] = in_template(storage.to_request())
@@ -112,6 +126,7 @@ def lustre_file_system(
     security_group: ec2.ISecurityGroup,
     storage: LustreConfig,
     key: KeyPath = ("storage",),
+    encryption_key: kms.IKey | None = None,
 ) -> Lustre | ImportedLustre:
     """Return a new file system, or the existing one that its section names.
 
@@ -124,6 +139,7 @@ def lustre_file_system(
         security_group: Of a new one.
         storage: The section.
         key: Where the section is in the configuration. Default: `storage`.
+        encryption_key: Of a new one.
     """
     FixedValue(
         scope,
@@ -144,4 +160,5 @@ def lustre_file_system(
         security_group=security_group,
         storage=storage,
         key=key,
+        encryption_key=encryption_key,
     )

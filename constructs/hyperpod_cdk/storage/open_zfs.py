@@ -6,8 +6,10 @@ from typing import Any
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.open_zfs_section import HomeDirectoriesConfig
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
@@ -25,6 +27,7 @@ class OpenZfs(Construct):
         security_group: Must let NFS (TCP 111, 2049, 20001-20003) through from the nodes.
         homes: Size, throughput, and whether deleting the stack deletes it.
         key: Where the section is in the configuration. Default: `storage.home_directories`.
+        encryption_key: KMS key of the files. Default: AWS's own key for FSx.
 
     Attributes:
         file_system_id: The file system's ID.
@@ -40,8 +43,17 @@ class OpenZfs(Construct):
         security_group: ec2.ISecurityGroup,
         homes: HomeDirectoriesConfig,
         key: KeyPath = ("storage", "home_directories"),
+        encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        FixedValue(
+            self,
+            "KmsKeyArn",
+            key=("encryption",),
+            value=fixed_text(encryption_key),
+            reason="the file system would be replaced by an empty one",
+            instead="leave the file system out by encryption.file_system: false",
+        )
         fixed = {
             "AvailabilityZoneId": ("availability_zone_id", zone_id),
             "DeploymentType": ("deployment_type", homes.deployment_type),
@@ -66,6 +78,7 @@ class OpenZfs(Construct):
             subnet_ids=[subnet.subnet_id],
             security_group_ids=[security_group.security_group_id],
             storage_capacity=homes.capacity_gib,
+            kms_key_id=None if encryption_key is None else encryption_key.key_arn,
         )
         request: Mapping[str, Any] = homes.to_request()
         for name, value in request.items():

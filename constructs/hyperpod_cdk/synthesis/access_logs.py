@@ -6,9 +6,19 @@ from constructs import Construct
 
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge, skip_checkov
 
+_DAYS = 90
 
-def access_log_bucket(scope: Construct, construct_id: str) -> s3.Bucket:
-    """Return a bucket for access logs, which is retained and whose logs expire after 90 days."""
+
+def access_log_bucket(
+    scope: Construct, construct_id: str, *, expire_after_days: int | None = None
+) -> s3.Bucket:
+    """Return a bucket for access logs, which is retained.
+
+    Args:
+        scope: Parent.
+        construct_id: Id.
+        expire_after_days: When logs go. Default: after 90 days.
+    """
     access_logs = s3.Bucket(
         scope,
         construct_id,
@@ -18,7 +28,7 @@ def access_log_bucket(scope: Construct, construct_id: str) -> s3.Bucket:
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
         lifecycle_rules=[
             s3.LifecycleRule(
-                expiration=Duration.days(90),
+                expiration=Duration.days(expire_after_days or _DAYS),
                 noncurrent_version_expiration=Duration.days(1),
                 abort_incomplete_multipart_upload_after=Duration.days(1),
             )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hyperpod_ops.preflight.existing_bucket import existing_bucket
 from hyperpod_ops.preflight.existing_control_plane import existing_control_plane
 from hyperpod_ops.preflight.existing_role import existing_role
+from hyperpod_ops.preflight.kms_key import kms_key
 from hyperpod_ops.preflight.network.cidr_blocks import cidr_blocks
 from hyperpod_ops.preflight.network.gateways import gateways
 from hyperpod_ops.preflight.network.security_group import security_group
@@ -29,5 +30,6 @@ VALIDATORS: Mapping[str, Validator] = {
     "existing-role": existing_role,
     "existing-file-systems": existing_file_systems,
     "file-system-changes": file_system_changes,
+    "kms-key": kms_key,
 }
 """By name, which is what `--skip` takes."""

@@ -19,6 +19,7 @@ from rehearsal.aws.cloudformation.resource_type import (
 from rehearsal.aws.ec2 import api as ec2_api
 from rehearsal.aws.fsx import growth, rules, store, traffic
 from rehearsal.aws.fsx.open_zfs_rules import open_zfs_problem
+from rehearsal.aws.kms import keys
 
 _NUMBERS = (
     "AutomaticBackupRetentionDays",
@@ -185,6 +186,12 @@ def _require_valid(properties: Properties) -> None:
     problem = (open_zfs_problem if is_open_zfs else rules.file_system_problem)(properties)
     if problem:
         raise Refused(f"BadRequest: {problem}")
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html; the operation
+    # names no other error for a key.
+    key = properties.get("KmsKeyId")
+    problem = None if key is None else keys.problem(key)
+    if problem:
+        raise Refused(f"BadRequest: The KMS key {key} {problem}.")
 
 
 def _security_groups(properties: Properties, vpc_id: str) -> list[dict[str, Any]]:

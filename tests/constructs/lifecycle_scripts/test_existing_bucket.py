@@ -48,7 +48,15 @@ def test_nothing_is_made_or_changed_and_the_rights_follow(
             continue
         assert found[name]["Action"] == action
         assert found[name]["Resource"] == key
-        assert found[name]["Condition"] == {"StringEquals": THROUGH_S3}
+        assert found[name]["Condition"] == {
+            "StringEquals": THROUGH_S3,
+            "ArnLike": {
+                "kms:EncryptionContext:aws:s3:arn": [
+                    "arn:aws:s3:::my-scripts",
+                    "arn:aws:s3:::my-scripts/*",
+                ]
+            },
+        }
 
 
 @pytest.mark.parametrize(
