@@ -19,3 +19,12 @@ Region = Annotated[
     typer.Option("--region", help="AWS region. Default: the configuration's or the environment's."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+NodeName = Annotated[
+    str, typer.Argument(metavar="NODE", help="Group, group/number, or instance ID.")
+]
+NodeNames = Annotated[
+    list[str], typer.Argument(metavar="NODE...", help="Group, group/number, or instance ID.")
+]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it is done.")]
+Every = Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")]
