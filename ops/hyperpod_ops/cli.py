@@ -17,6 +17,7 @@ from hyperpod_ops.commands.list import list_clusters
 from hyperpod_ops.commands.logs import logs
 from hyperpod_ops.commands.reboot import reboot
 from hyperpod_ops.commands.replace import replace
+from hyperpod_ops.commands.scale import scale
 from hyperpod_ops.commands.status import status
 from hyperpod_ops.errors import INTERRUPTED, REFUSED
 
@@ -31,6 +32,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "logs": logs,
     "reboot": reboot,
     "replace": replace,
+    "scale": scale,
     "status": status,
 }
 """A module of `commands/` each; what its work takes is imported when it runs."""

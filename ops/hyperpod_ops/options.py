@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-DEFAULT_CONFIG = Path("config/default.yaml")
+from hyperpod_ops.completion import DEFAULT_CONFIG, group_names
+
+__all__ = ["DEFAULT_CONFIG"]
 
 ConfigFile = Annotated[
     Path, typer.Option("--config", envvar="CONFIG", help="File of the configuration.")
@@ -21,10 +23,20 @@ Region = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 NodeName = Annotated[
-    str, typer.Argument(metavar="NODE", help="Group, group/number, or instance ID.")
+    str,
+    typer.Argument(
+        metavar="NODE", help="Group, group/number, or instance ID.", autocompletion=group_names
+    ),
 ]
 NodeNames = Annotated[
-    list[str], typer.Argument(metavar="NODE...", help="Group, group/number, or instance ID.")
+    list[str],
+    typer.Argument(
+        metavar="NODE...", help="Group, group/number, or instance ID.", autocompletion=group_names
+    ),
 ]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it is done.")]
 Every = Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")]
+GroupName = Annotated[
+    str,
+    typer.Argument(metavar="GROUP", help="An instance group.", autocompletion=group_names),
+]

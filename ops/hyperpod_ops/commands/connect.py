@@ -29,8 +29,6 @@ def connect(
     )
     from hyperpod_ops.nodes.named import named_nodes  # noqa: PLC0415
 
-    if not only_print:
-        require_tools()
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     (named,) = named_nodes(nodes_of(chosen.sagemaker, found.name), [node], cluster=found.name)
@@ -38,5 +36,6 @@ def connect(
     if only_print:
         typer.echo(shlex.join(command))
         return
+    require_tools()
     # In place of this process, so that Ctrl-C and the window's size are the session's.
     os.execvp(command[0], command)  # noqa: S606 - a command of fixed form, without a shell

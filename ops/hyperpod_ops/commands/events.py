@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from hyperpod_ops.completion import group_names
 from hyperpod_ops.events.levels import Level
 from hyperpod_ops.options import DEFAULT_CONFIG, AsJson, ClusterName, ConfigFile, Region
 
@@ -15,7 +16,10 @@ def events(
     region: Region = None,
     since: Annotated[str, typer.Option("--since", help="How far back: 30m, 6h or 2d.")] = "1d",
     group: Annotated[
-        str | None, typer.Option("--group", help="An instance group. Default: all.")
+        str | None,
+        typer.Option(
+            "--group", help="An instance group. Default: all.", autocompletion=group_names
+        ),
     ] = None,
     level: Annotated[
         Level, typer.Option("--level", case_sensitive=False, help="The lowest level.")

@@ -11,7 +11,8 @@ from provisioner.hyperpod.groups import Groups
 
 Event = Mapping[str, Any]
 """An entry of ListClusterEvents."""
-# HyperPod reports one fault in two events within about a second; see docs/operating.md.
+# HyperPod reports one fault in two events within about a second; awslabs/awsome-distributed-ai,
+# hyperpod-mental-model.md.
 _SAME_FAULT = timedelta(seconds=5)
 # While a cluster is scaled, HyperPod warns of nodes that are missing for that reason.
 _SCALING_WARNING = re.compile(r"lost orchestration-ready status", re.IGNORECASE)
@@ -55,7 +56,18 @@ def without_misleading(events: Sequence[Event], groups: Groups) -> list[Event]:
     """
     if all(each.get("CurrentCount") == each.get("TargetCount") for each in groups.values()):
         return [*events]
-    return [event for event in events if not _SCALING_WARNING.search(event.get("Description", ""))]
+    return [event for event in events if not is_scaling_warning(event.get("Description", ""))]
+
+
+def is_scaling_warning(description: str) -> bool:
+    """Say whether an event warns of nodes that are missing, as it does while a cluster is scaled.
+
+    awslabs/awsome-distributed-ai, hyperpod-mental-model.md
+
+    Args:
+        description: What the event says.
+    """
+    return bool(_SCALING_WARNING.search(description))
 
 
 def _near(faults: Sequence[Fault], event: Event) -> Iterator[Fault]:

@@ -9,7 +9,12 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_ops.clusters.cluster import HyperPodCluster
-from hyperpod_ops.events.faults import Event, each_once, without_misleading
+from hyperpod_ops.events.faults import (
+    Event,
+    each_once,
+    is_scaling_warning,
+    without_misleading,
+)
 from hyperpod_ops.events.levels import Level
 from provisioner.aws.errors import is_not_found
 from provisioner.hyperpod.causes import UNKNOWN
@@ -105,7 +110,9 @@ def _explained(
     left = _MOST_DESCRIBED
     for event in events:
         cause = ""
-        if left and event["EventLevel"] != Level.INFO:
+        # What it names as the cause of such a warning is none.
+        misleads = is_scaling_warning(event.get("Description", ""))
+        if left and event["EventLevel"] != Level.INFO and not misleads:
             left -= 1
             cause = _cause(sagemaker, cluster, event)
         yield _event(event, cluster, cause=cause)

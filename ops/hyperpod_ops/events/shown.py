@@ -20,4 +20,4 @@ def event_lines(event: ClusterEvent) -> Iterator[Text | Padding]:
     yield head
     why = ": ".join(part for part in (event.kind, event.cause) if part)
     for line in filter(None, (event.description if not why else "", why, event.next_step)):
-        yield Padding(Text(line), (0, 0, 0, _INDENT))
+        yield Padding(Text(line), (0, 0, 0, _INDENT), expand=False)

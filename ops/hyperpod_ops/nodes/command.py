@@ -20,6 +20,11 @@ from hyperpod_ops.nodes.waiting import wait, watched
 from hyperpod_ops.session import AwsSession
 
 _MOST_PODS = 5
+# By what makes the cluster: for CloudFormation's own resource, all groups are sent as written.
+_BROUGHT_BACK = {
+    "custom": "A deployment that does not change that number brings none back.",
+    "native": "The next deployment that changes a group brings them back.",
+}
 
 
 def run(
@@ -139,15 +144,11 @@ def counts_after(
         gone = sum(each.node.group == name for each in nodes)
         left = max(int(cluster.group(name).get("TargetCount", 0)) - gone, 0)
         yield f"Group {name} will have {left} of now {left + gone} nodes."
-        if wanted.get(name, left) != left:
-            yield (
-                f"  The configuration keeps instance_count {wanted[name]}. A deployment does not "
-                "bring nodes back"
-            )
-            yield (
-                "  while that number stays as it was deployed; to have both agree: "
-                f"hyperpod-ops scale {name} {left}"
-            )
+        if config is None or wanted.get(name, left) == left:
+            continue
+        yield f"  The configuration says instance_count {wanted[name]}."
+        yield f"  {_BROUGHT_BACK[config.cluster.resource]}"
+        yield f"  To have both agree: hyperpod-ops scale {name} {left}"
 
 
 def _pods(

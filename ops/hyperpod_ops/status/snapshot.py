@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from hyperpod_ops.clusters.chosen import Chosen
 from hyperpod_ops.clusters.cluster import HyperPodCluster, Node, nodes_of
 from hyperpod_ops.errors import OpsError
+from hyperpod_ops.events.faults import is_scaling_warning
 from hyperpod_ops.events.history import ClusterEvent, events_of
 from hyperpod_ops.events.levels import Level
 from hyperpod_ops.explained import explained
@@ -22,6 +23,7 @@ from provisioner.hyperpod.statuses import NodeStatus
 
 _RECENT = timedelta(hours=1)
 _MOST_EVENTS = 5
+_MOST_READ = 15
 _IN_PROGRESS = "InProgress"
 
 
@@ -117,22 +119,22 @@ def snapshot(chosen: Chosen, *, now: datetime) -> Snapshot:
             health = health_of_nodes(api, cluster=cluster.name)
     except (OpsError, ClientError) as error:
         notes.append(f"Health is not known. {' '.join(explained(error) or ())}")
-    events = events_of(
-        chosen.sagemaker, cluster, since=now - _RECENT, least=Level.WARN, most=_MOST_EVENTS
-    )
     states = node_states(cluster, nodes, health=health)
+    troubled = any(state.trouble for state in states)
+    events = events_of(
+        chosen.sagemaker, cluster, since=now - _RECENT, least=Level.WARN, most=_MOST_READ
+    )
+    # What was warned of while a cluster was scaled is over once every node works.
+    events = [each for each in events if troubled or not is_scaling_warning(each.description)]
     return Snapshot(
         cluster=cluster.name,
         region=chosen.session.region,
         status=cluster.status,
         time=now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         notes=notes,
-        groups=[
-            _group_state(name, group, [each for each in states if each.group == name])
-            for name, group in cluster.groups.items()
-        ],
+        groups=[group_state(name, group, states) for name, group in cluster.groups.items()],
         nodes=states,
-        events=events,
+        events=events[:_MOST_EVENTS],
     )
 
 
@@ -174,7 +176,15 @@ def _node_state(
     )
 
 
-def _group_state(name: str, group: Group, nodes: Sequence[NodeState]) -> GroupState:
+def group_state(name: str, group: Group, states: Sequence[NodeState]) -> GroupState:
+    """Return how a group is.
+
+    Args:
+        name: Its name.
+        group: The group as described.
+        states: How each node of the cluster is.
+    """
+    nodes = [each for each in states if each.group == name]
     types = (group.get("InstanceRequirements") or {}).get("CurrentInstanceTypes") or ()
     status = str(group.get("Status", ""))
     if is_updated(group):
