@@ -122,7 +122,7 @@ def _token(name: str, *, region: str) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     """Return what a kubeconfig holds; an empty one for a file that is not there."""
     try:
-        document = yaml.safe_load(path.read_text("utf-8")) or {}
+        document = yaml.safe_load(path.read_text("utf-8"))
     except FileNotFoundError:
         document = {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
@@ -134,6 +134,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _mapping(document: object) -> dict[str, Any]:
+    if document is None:
+        return {}
     return document if isinstance(document, dict) else {"kind": None}
 
 

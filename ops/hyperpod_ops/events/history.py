@@ -1,7 +1,7 @@
 """The events of a cluster, each with its cause and what to do."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -41,6 +41,7 @@ class ClusterEvent:
         cause: Why, in AWS's words; may be empty.
         kind: The kind of cause, such as capacity; may be empty.
         next_step: What to do; may be empty.
+        times: How often it happened, if what happened again is not told again.
     """
 
     id: str
@@ -52,6 +53,25 @@ class ClusterEvent:
     cause: str
     kind: str
     next_step: str
+    times: int = 1
+
+    @property
+    def why(self) -> str:
+        """The kind of cause, and the cause."""
+        return ": ".join(part for part in (self.kind, self.cause) if part)
+
+
+def each_kind(events: Sequence[ClusterEvent]) -> list[ClusterEvent]:
+    """Return the newest event of each kind, with how many there are: launches are retried.
+
+    Args:
+        events: Newest first.
+    """
+    kinds: dict[tuple[str, ...], list[ClusterEvent]] = {}
+    for event in events:
+        what = event.kind or event.cause or event.description
+        kinds.setdefault((event.level, event.group, what), []).append(event)
+    return [replace(same[0], times=len(same)) for same in kinds.values()]
 
 
 def events_of(
@@ -62,6 +82,7 @@ def events_of(
     least: Level = Level.INFO,
     group: str | None = None,
     most: int = _MOST_READ,
+    causes: dict[str, str] | None = None,
 ) -> list[ClusterEvent]:
     """Return the events of a cluster, newest first; those of one fault once.
 
@@ -72,6 +93,7 @@ def events_of(
         least: The lowest level.
         group: Name of an instance group. Default: all, and the cluster itself.
         most: How many events at most.
+        causes: Causes by the IDs of events, from an earlier look; those found are added.
 
     Raises:
         ClientError: AWS refused to say.
@@ -91,7 +113,7 @@ def events_of(
     levels = [*Level][[*Level].index(least) :]
     graves = [event for event in listed if event["EventLevel"] in levels]
     told = each_once(without_misleading(graves, cluster.groups))[:most]
-    return list(_explained(sagemaker, cluster, told))
+    return list(_explained(sagemaker, cluster, told, {} if causes is None else causes))
 
 
 def has_events(cluster: HyperPodCluster) -> bool:
@@ -106,16 +128,17 @@ def _explained(
     sagemaker: Any,  # noqa: ANN401 - a client
     cluster: HyperPodCluster,
     events: Sequence[Event],
+    causes: dict[str, str],
 ) -> Iterator[ClusterEvent]:
     left = _MOST_DESCRIBED
     for event in events:
-        cause = ""
+        known = causes.get(event["EventId"])
         # What it names as the cause of such a warning is none.
         misleads = is_scaling_warning(event.get("Description", ""))
-        if left and event["EventLevel"] != Level.INFO and not misleads:
+        if known is None and left and event["EventLevel"] != Level.INFO and not misleads:
             left -= 1
-            cause = _cause(sagemaker, cluster, event)
-        yield _event(event, cluster, cause=cause)
+            known = causes[event["EventId"]] = _cause(sagemaker, cluster, event)
+        yield _event(event, cluster, cause=known or "")
 
 
 def _cause(sagemaker: Any, cluster: HyperPodCluster, event: Event) -> str:  # noqa: ANN401

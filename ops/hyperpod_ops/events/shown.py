@@ -17,7 +17,7 @@ def event_lines(event: ClusterEvent) -> Iterator[Text | Padding]:
     head = Text(f"{event.time} ")
     head.append(event.level, style=_STYLES.get(event.level, ""))
     head.append(f" {where}" if where else "")
+    head.append(f" ({event.times} times)" if event.times > 1 else "")
     yield head
-    why = ": ".join(part for part in (event.kind, event.cause) if part)
-    for line in filter(None, (event.description if not why else "", why, event.next_step)):
+    for line in filter(None, (event.why or event.description, event.next_step)):
         yield Padding(Text(line), (0, 0, 0, _INDENT), expand=False)

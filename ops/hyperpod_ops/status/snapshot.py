@@ -11,7 +11,7 @@ from hyperpod_ops.clusters.chosen import Chosen
 from hyperpod_ops.clusters.cluster import HyperPodCluster, Node, nodes_of
 from hyperpod_ops.errors import OpsError
 from hyperpod_ops.events.faults import is_scaling_warning
-from hyperpod_ops.events.history import ClusterEvent, events_of
+from hyperpod_ops.events.history import ClusterEvent, each_kind, events_of
 from hyperpod_ops.events.levels import Level
 from hyperpod_ops.explained import explained
 from hyperpod_ops.kubernetes_api.connection import kubernetes_api
@@ -85,7 +85,7 @@ class Snapshot:
         notes: What is to be said besides, such as why health is not known.
         groups: Its groups by name.
         nodes: Its nodes by group and ID.
-        events: The newest warnings and errors of the last hour.
+        events: The newest warning or error of each kind of the last hour.
     """
 
     cluster: str
@@ -98,12 +98,13 @@ class Snapshot:
     events: Sequence[ClusterEvent]
 
 
-def snapshot(chosen: Chosen, *, now: datetime) -> Snapshot:
+def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = None) -> Snapshot:
     """Look at a cluster.
 
     Args:
         chosen: The cluster.
         now: The time.
+        causes: Causes of events from earlier looks, by ID; those found are added.
 
     Raises:
         OpsError: There is no such cluster.
@@ -122,7 +123,12 @@ def snapshot(chosen: Chosen, *, now: datetime) -> Snapshot:
     states = node_states(cluster, nodes, health=health)
     troubled = any(state.trouble for state in states)
     events = events_of(
-        chosen.sagemaker, cluster, since=now - _RECENT, least=Level.WARN, most=_MOST_READ
+        chosen.sagemaker,
+        cluster,
+        since=now - _RECENT,
+        least=Level.WARN,
+        most=_MOST_READ,
+        causes=causes,
     )
     # What was warned of while a cluster was scaled is over once every node works.
     events = [each for each in events if troubled or not is_scaling_warning(each.description)]
@@ -134,7 +140,7 @@ def snapshot(chosen: Chosen, *, now: datetime) -> Snapshot:
         notes=notes,
         groups=[group_state(name, group, states) for name, group in cluster.groups.items()],
         nodes=states,
-        events=events[:_MOST_EVENTS],
+        events=each_kind(events)[:_MOST_EVENTS],
     )
 
 

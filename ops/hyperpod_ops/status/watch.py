@@ -40,7 +40,8 @@ def watch(
         ClientError: AWS refused the first look.
         BotoCoreError: AWS could not be asked at the first look.
     """
-    last = snapshot(chosen, now=datetime.now(UTC))
+    causes: dict[str, str] = {}
+    last = snapshot(chosen, now=datetime.now(UTC), causes=causes)
     live = Live(console=console, auto_refresh=False) if console.is_terminal else None
     with live if live is not None else _nothing():
         if live is None:
@@ -50,7 +51,7 @@ def watch(
                 live.update(_screen(last, console, ""), refresh=True)
             sleep(seconds)
             try:
-                found = snapshot(chosen, now=datetime.now(UTC))
+                found = snapshot(chosen, now=datetime.now(UTC), causes=causes)
             except (OpsError, ClientError, BotoCoreError) as error:
                 told = " ".join(explained(error) or ())
                 if live is not None:
@@ -96,10 +97,8 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[str]:
     known = {event.id for event in before.events}
     for event in reversed(after.events):
         if event.id not in known:
-            why = ": ".join(part for part in (event.kind, event.cause) if part)
-            yield " ".join(
-                part for part in (event.level, event.group, why or event.description) if part
-            )
+            told = (event.level, event.group, event.why or event.description)
+            yield " ".join(part for part in told if part)
 
 
 def _facts(found: Snapshot) -> Facts:
