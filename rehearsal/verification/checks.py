@@ -11,6 +11,7 @@ from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
+from rehearsal.verification.encryption import encryption_checks
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
 
 
@@ -31,6 +32,8 @@ def verify(
     if config.storage is not None:
         storage = outputs[stack_name(config, "storage")]
         yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
+    together = {name: value for each in outputs.values() for name, value in each.items()}
+    yield from encryption_checks(config, clients=clients, outputs=together)
 
 
 def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
@@ -89,9 +92,8 @@ def _platform(
 ) -> Iterator[Check]:
     listed = clients("s3").list_objects_v2(Bucket=outputs["S3BucketName"])
     keys = [item["Key"] for item in listed.get("Contents", [])]
-    yield Check(
-        check=f"aws s3 ls s3://{outputs['S3BucketName']}: on_create.sh", ok="on_create.sh" in keys
-    )
+    script = "/".join(filter(None, (config.lifecycle_scripts.prefix, "on_create.sh")))
+    yield Check(check=f"aws s3 ls s3://{outputs['S3BucketName']}: {script}", ok=script in keys)
     in_vpc = [{"Name": "vpc-id", "Values": [outputs["VpcId"]]}]
     ec2 = clients("ec2")
     tables = ec2.describe_route_tables(Filters=in_vpc)["RouteTables"]
@@ -101,11 +103,13 @@ def _platform(
         for route in table["Routes"]
         if "NatGatewayId" in route
     }
-    wanted = len(config.network.public_subnet_cidrs)
-    yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
+    wanted = config.network.nat_gateway_count
+    if config.network.vpc_id is None:
+        yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
-    yield Check(check="EKS authentication mode is API", ok=mode == "API")
+    modes = {"API", "API_AND_CONFIG_MAP"} if config.eks.is_existing else {"API"}
+    yield Check(check="EKS authentication mode has access entries", ok=mode in modes)
 
 
 def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
@@ -113,7 +117,8 @@ def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
     eks = clients("eks")
     for name in eks.list_addons(clusterName=cluster)["addons"]:
         addon = eks.describe_addon(clusterName=cluster, addonName=name)["addon"]
-        version = pinned.get(name, addon["addonVersion"])
+        ours = bool(config.eks.addons_among([name]))
+        version = pinned.get(name, addon["addonVersion"]) if ours else addon["addonVersion"]
         yield Check(
             check=f"aws eks describe-addon --addon-name {name}: ACTIVE, {version}",
             ok=(addon["status"], addon["addonVersion"]) == ("ACTIVE", version),

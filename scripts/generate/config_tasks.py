@@ -15,6 +15,13 @@ TASKS: Mapping[str, Sequence[str]] = {
         "network.eks_subnet_cidrs",
         "network.hyperpod_subnets[].cidr",
     ),
+    "deploy into a VPC that exists": (
+        "network.vpc_id",
+        "network.eks_subnet_ids",
+        "network.hyperpod_subnets[].subnet_id",
+        "network.security_group_id",
+    ),
+    "save NAT gateways": ("network.nat_gateways",),
     "run nodes in a further zone": (
         "network.availability_zone_ids",
         "network.hyperpod_subnets",
@@ -45,6 +52,9 @@ TASKS: Mapping[str, Sequence[str]] = {
         "cluster.instance_groups[].image_release_version",
     ),
     "run scripts of your own on each node": (
+        "lifecycle_scripts.directory",
+        "lifecycle_scripts.run",
+        "cluster.instance_groups[].lifecycle.directory",
         "cluster.instance_groups[].lifecycle.source_s3_uri",
         "lifecycle_scripts.writers",
     ),
@@ -57,7 +67,10 @@ TASKS: Mapping[str, Sequence[str]] = {
         "cluster.instance_groups[].taints",
         "helm.priority_classes",
     ),
-    "give nodes rights of their own": ("cluster.instance_groups[].execution_role_arn",),
+    "give nodes rights of their own": (
+        "cluster.data_buckets",
+        "cluster.instance_groups[].execution_role_arn",
+    ),
     "size the shared file system, or do without": (
         "storage",
         "storage.capacity_gib",
@@ -71,8 +84,23 @@ TASKS: Mapping[str, Sequence[str]] = {
         "storage.delete_with_stack",
         "storage.i_understand_all_files_are_deleted",
     ),
+    "deploy to an EKS cluster that exists": (
+        "eks.cluster_arn",
+        "eks.set_authentication_mode",
+        "eks.addons",
+    ),
+    "use a bucket or a role that exists": (
+        "lifecycle_scripts.existing_bucket_name",
+        "lifecycle_scripts.existing_bucket_kms_key_arn",
+        "cluster.execution_role_arn",
+    ),
+    "name what is made": (
+        "eks.cluster_name",
+        "lifecycle_scripts.bucket_name",
+        "cluster.execution_role_name",
+    ),
     "upgrade Kubernetes": ("eks.version",),
-    "let people use kubectl": ("eks.admins",),
+    "let people use kubectl": ("eks.admins", "eks.viewers", "eks.editors"),
     "limit who reaches the Kubernetes API": ("eks.endpoint_access", "eks.public_access_cidrs"),
     "encrypt Kubernetes secrets with a key of yours": ("eks.secrets_kms_key_arn",),
     "protect the control plane from deletion": ("eks.deletion_protection",),

@@ -42,6 +42,10 @@ PURPOSES = {
             "PullImages": "Containers of HyperPod, EKS and your own come from ECR in several "
             "accounts and regions.",
             "PodIdentity": "The Pod Identity agent exchanges a pod's token for its role.",
+            "ListDataBuckets": "A node finds data in the buckets of `cluster.data_buckets`.",
+            "ListDataPrefix0": "A node finds data below a prefix of `cluster.data_buckets`.",
+            "ReadData": "A node reads the data of `cluster.data_buckets`.",
+            "DecryptData": "A node reads data that a key of yours encrypts, through S3 alone.",
             "ListScripts": "A node finds its lifecycle scripts.",
             "ReadScripts": "A node reads its lifecycle scripts. The managed policy lets it read "
             "all buckets of the account whose names begin with `sagemaker-`.",
@@ -122,8 +126,16 @@ PURPOSES = {
 }
 
 OPTIONS = {
-    "GrantVolumeKeys": ("a KMS key of a volume", "EBS encrypts volumes, through SageMaker alone."),
-    "DescribeVolumeKeys": ("a KMS key of a volume", "The same."),
+    "GrantVolumeKeys": (
+        "a KMS key of a volume, or `encryption.node_volumes`",
+        "EBS encrypts volumes, through SageMaker alone.",
+    ),
+    "DescribeVolumeKeys": ("a KMS key of a volume, or `encryption.node_volumes`", "The same."),
+    "EncryptScripts": (
+        "`encryption.lifecycle_bucket`",
+        "The provisioner puts scripts that S3 encrypts with the key, for that bucket alone.",
+    ),
+    "DecryptScripts": ("`encryption.lifecycle_bucket`", "A node reads them, likewise."),
     "ListOtherScripts": ("`lifecycle.source_s3_uri`", "A node finds scripts of your own."),
     "ReadOtherScripts": ("`lifecycle.source_s3_uri`", "A node reads them, under their prefix."),
     "ReadRollbackAlarms": ("`rollback_alarms`", "HyperPod watches alarms during an update."),

@@ -149,10 +149,13 @@ def _change(config: Config, *, region: str | None, day: date) -> Change | None:
 
 
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
-    yield _control_plane(config.eks.version, region=region, day=day)
-    zones = len(config.network.public_subnet_cidrs)
-    for item in ("NAT gateway", "public IPv4 address"):
-        yield _charge(item, quantity=zones, service="VPC", item=item, region=region)
+    if not config.eks.is_existing:
+        yield _control_plane(config.eks.version, region=region, day=day)
+    gateways = config.network.nat_gateway_count
+    for item in ("NAT gateway", "public IPv4 address") if gateways else ():
+        yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)
+    if config.encryption.create_kms_key:
+        yield _charge("KMS key", quantity=1, service="KMS", item="key", region=region)
     if config.storage is not None:
         service, item = "FSx for Lustre", f"{config.storage.throughput_mbps_per_tib} MB/s/TiB"
         size = config.storage.capacity_gib
@@ -244,5 +247,5 @@ def _left_out(config: Config) -> Iterator[str]:
     if config.cluster.restricted_instance_groups:
         yield "file systems of restricted instance groups"
     yield "traffic through NAT gateways, out of AWS and between zones"
-    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, KMS"
+    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "taxes and discounts"

@@ -19,16 +19,25 @@ from hyperpod_cdk import (
 )
 from hyperpod_cdk.schema.errors import key_path
 from hyperpod_cdk.schema.section import Section
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, configured
+from tests.support.configs import (
+    CONFIG_FOLDER,
+    EVERY_EXISTING_RESOURCE,
+    EVERY_FIELD,
+    EXISTING_CONTROL_PLANE,
+    configured,
+)
 from tests.support.refusals import lines_for
 
 TOKEN = cdk.Token.as_string({"Fn::ImportValue": "AnotherStack"})
-# Synthesis reads these: it computes with blocks and dates, opens the chart, and picks by region.
+# Synthesis reads these: it computes with blocks and dates, opens the chart and
+# folders of scripts, and picks by region.
 READ_AT_SYNTHESIS = {
     "AutoPatchConfig.next_patch_date",
     "Config.region",
     "EksConfig.public_access_cidrs",
     "HelmConfig.chart",
+    "LifecycleConfig.directory",
+    "LifecycleScriptsConfig.directory",
     "HyperPodSubnetConfig.cidr",
     "NetworkConfig.eks_subnet_cidrs",
     "NetworkConfig.public_subnet_cidrs",
@@ -51,6 +60,8 @@ SECTIONS = [
     *sections(load_config(EVERY_FIELD)),
     *sections(load_config(CONFIG_FOLDER / "default.yaml")),
     NetworkConfig(availability_zone_ids=("usw2-az1", "usw2-az2")),
+    *sections(load_config(EVERY_EXISTING_RESOURCE)),
+    *sections(load_config(EXISTING_CONTROL_PLANE)),
     StorageConfig(data_repository_s3_uri="s3://bucket"),
     HelmConfig(),
 ]
