@@ -113,7 +113,8 @@ def plan(
         cluster: Their cluster.
         pods: The pods on each, by its ID; or why they are not known.
     """
-    yield f"{cluster.name}, {action.operation}; each of these {action.effect}:"
+    yield f"{cluster.name}: {action.operation}"
+    yield f"Each node {action.effect}:"
     for each in nodes:
         yield f"  {each}, {each.node.instance_type}, {each.node.status}"
         if isinstance(pods, str):

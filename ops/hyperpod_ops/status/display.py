@@ -58,11 +58,16 @@ def counted_nodes(nodes: list[NodeState]) -> str:
 
 def _others(snapshot: Snapshot, *, troubled: int) -> str:
     healthy = len(snapshot.nodes) - troubled
+    missing = sum(max(group.target - group.current, 0) for group in snapshot.groups)
     if not snapshot.nodes:
-        return "There are no nodes."
-    if not troubled:
-        return "All nodes are healthy." if healthy > 1 else "The node is healthy."
-    return f"{healthy:,} of {len(snapshot.nodes):,} nodes are healthy."
+        told = "There are no nodes"
+    elif troubled:
+        told = f"{healthy:,} of {len(snapshot.nodes):,} nodes are healthy"
+    else:
+        told = "All nodes are healthy" if healthy > 1 else "The node is healthy"
+    if not missing:
+        return f"{told}."
+    return f"{told}; {missing:,} more {'is' if missing == 1 else 'are'} wanted."
 
 
 def _groups(snapshot: Snapshot) -> Table:

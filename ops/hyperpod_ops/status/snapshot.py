@@ -23,7 +23,7 @@ from provisioner.hyperpod.statuses import NodeStatus
 
 _RECENT = timedelta(hours=1)
 _MOST_EVENTS = 5
-_MOST_READ = 15
+_MOST_READ = 25
 _IN_PROGRESS = "InProgress"
 
 
