@@ -4,8 +4,6 @@ from pathlib import Path
 
 from typer import Context
 
-DEFAULT_CONFIG = Path("config/default.yaml")
-
 
 def group_names(context: Context, incomplete: str) -> list[str]:
     """Return the groups whose names begin with what is written; none if they are not known.
@@ -17,7 +15,9 @@ def group_names(context: Context, incomplete: str) -> list[str]:
     # Read loosely: a configuration that is being written has names too.
     import yaml  # noqa: PLC0415
 
-    path = Path(context.params.get("config") or DEFAULT_CONFIG)
+    path = context.params.get("config")
+    if not isinstance(path, Path):
+        return []
     try:
         document = yaml.safe_load(path.read_text("utf-8"))
         cluster = document["cluster"]

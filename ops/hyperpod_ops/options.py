@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from hyperpod_ops.completion import DEFAULT_CONFIG, group_names
+from hyperpod_ops.completion import group_names
 
-__all__ = ["DEFAULT_CONFIG"]
+DEFAULT_CONFIG = Path("config/default.yaml")
 
 ConfigFile = Annotated[
     Path, typer.Option("--config", envvar="CONFIG", help="File of the configuration.")

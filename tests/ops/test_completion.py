@@ -11,7 +11,6 @@ from hyperpod_ops.cli import app
 from hyperpod_ops.completion import group_names
 from tests.support.configs import REPOSITORY
 
-DEFAULT = REPOSITORY / "config" / "default.yaml"
 SHELLS = {
     "bash": ("complete_bash", {"COMP_WORDS": "hyperpod-ops {line}", "COMP_CWORD": "{place}"}),
     "zsh": ("complete_zsh", {"_TYPER_COMPLETE_ARGS": "hyperpod-ops {line}"}),
@@ -33,12 +32,13 @@ def completed(shell: str, line: str) -> str:
         name: value.format(line=line, place=len(words), word=words[-1])
         for name, value in variables.items()
     }
-    environment = {"_HYPERPOD_OPS_COMPLETE": action, "CONFIG": str(DEFAULT), **filled}
+    environment = {"_HYPERPOD_OPS_COMPLETE": action, "CONFIG": None, **filled}
     return CliRunner().invoke(app(), [], prog_name="hyperpod-ops", env=environment).stdout
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_commands_and_groups_are_completed(shell: str) -> None:
+def test_commands_and_groups_are_completed(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
     assert "status" in completed(shell, "sta")
     groups = completed(shell, "scale worker-group-")
     assert "worker-group-1" in groups and "worker-group-2" in groups

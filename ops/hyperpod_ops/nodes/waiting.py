@@ -5,14 +5,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from hyperpod_ops.clusters.cluster import Node, nodes_of
 from hyperpod_ops.errors import OpsError
+from hyperpod_ops.explained import explained
 from hyperpod_ops.nodes.actions import DELETE, REBOOT, Action
 from hyperpod_ops.nodes.health import RUNNING
+from provisioner.aws.errors import is_denied
 
 # A restart may be over between two looks, and a list may lag behind: a node that has been Running
 # for this long after the call has restarted, which takes 1 to 3 minutes.
 _UNSEEN_SECONDS = 300.0
+_LOOK = "looking at the nodes"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -111,21 +116,24 @@ def wait(
 
     Raises:
         OpsError: It is not done by the deadline.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
+        ClientError: The nodes may not be listed.
     """
     begun = clock()
     shown: dict[str, str] = {}
-    deadline = watched.action.minutes * 60
     while True:
         passed = clock() - begun
-        waiting = watched.unfinished(nodes_of(sagemaker, cluster), seconds=passed)
+        try:
+            waiting = watched.unfinished(nodes_of(sagemaker, cluster), seconds=passed)
+        except (BotoCoreError, ClientError) as error:
+            if is_denied(error):
+                raise
+            waiting = {**shown, _LOOK: " ".join(explained(error) or ())}
         for name in {**shown, **waiting}:
             if shown.get(name) != waiting.get(name):
                 show(f"{name}: {waiting.get(name, 'done')}")
         if not waiting:
             return
-        if passed >= deadline:
+        if passed >= watched.action.minutes * 60:
             raise OpsError(
                 f"{watched.action.name}: not done after {watched.action.minutes:.0f} minutes: "
                 f"{_list(waiting)}; HyperPod goes on: see `hyperpod-ops status` and "

@@ -1,10 +1,14 @@
 """When a replacement, a restart and a deletion of nodes are done."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import boto3
 import pytest
+from botocore.client import BaseClient
+from botocore.config import Config
+from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from hyperpod_ops.clusters.cluster import Node
@@ -53,33 +57,62 @@ def test_what_is_left_to_do(
     assert found == left
 
 
-def test_the_wait_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+SUMMARY = {
+    "InstanceGroupName": ONE.group,
+    "InstanceId": ONE.id,
+    "InstanceType": ONE.instance_type,
+    "LaunchTime": LAUNCHED,
+    "InstanceStatus": {"Status": "ShuttingDown"},
+}
+
+
+@pytest.fixture
+def sagemaker(monkeypatch: pytest.MonkeyPatch) -> BaseClient:
+    """Return a client without retries."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    sagemaker = boto3.client("sagemaker", "us-west-2")
-    times = iter([0.0, 0.0, DELETE.minutes * 60])
+    return boto3.client("sagemaker", "us-west-2", config=Config(retries={"total_max_attempts": 1}))
+
+
+def deleted(sagemaker: BaseClient, *, times: Sequence[float]) -> list[str]:
+    """Wait for a deletion; return what is shown."""
     shown: list[str] = []
-    summary = {
-        "InstanceGroupName": ONE.group,
-        "InstanceId": ONE.id,
-        "InstanceType": ONE.instance_type,
-        "LaunchTime": LAUNCHED,
-        "InstanceStatus": {"Status": "ShuttingDown"},
-    }
+    clock = iter(times)
+    wait(
+        sagemaker,
+        watched(DELETE, [ONE], among=[ONE]),
+        cluster="ml",
+        show=shown.append,
+        seconds=1,
+        sleep=lambda _: None,
+        clock=lambda: next(clock),
+    )
+    return shown
+
+
+def test_the_wait_ends_at_its_deadline(sagemaker: BaseClient) -> None:
     with (
         Stubber(sagemaker) as stub,
         pytest.raises(OpsError, match=r"^delete: not done after 40 minutes: i-0*1 ShuttingDown; "),
     ):
         for _ in range(2):
-            stub.add_response("list_cluster_nodes", {"ClusterNodeSummaries": [summary]})
-        wait(
-            sagemaker,
-            watched(DELETE, [ONE], among=[ONE]),
-            cluster="ml",
-            show=shown.append,
-            seconds=1,
-            sleep=lambda _: None,
-            clock=lambda: next(times),
-        )
+            stub.add_response("list_cluster_nodes", {"ClusterNodeSummaries": [SUMMARY]})
+        deleted(sagemaker, times=[0, 0, DELETE.minutes * 60])
 
-    assert shown == [f"{ONE.id}: ShuttingDown"]
+
+def test_the_wait_survives_what_may_pass(sagemaker: BaseClient) -> None:
+    with Stubber(sagemaker) as stub:
+        stub.add_response("list_cluster_nodes", {"ClusterNodeSummaries": [SUMMARY]})
+        stub.add_client_error("list_cluster_nodes", "ThrottlingException", "Rate exceeded")
+        stub.add_response("list_cluster_nodes", {"ClusterNodeSummaries": []})
+        first, throttled, *done = deleted(sagemaker, times=[0, 0, 1, 2])
+
+    assert first == f"{ONE.id}: ShuttingDown"
+    assert throttled.startswith("looking at the nodes: AWS asks for fewer calls")
+    assert done == [f"{ONE.id}: done", "looking at the nodes: done"]
+
+
+def test_the_wait_ends_when_nodes_may_not_be_listed(sagemaker: BaseClient) -> None:
+    with Stubber(sagemaker) as stub, pytest.raises(ClientError, match="AccessDenied"):
+        stub.add_client_error("list_cluster_nodes", "AccessDeniedException", "no")
+        deleted(sagemaker, times=[0, 0])
