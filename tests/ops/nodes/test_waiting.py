@@ -71,7 +71,9 @@ def sagemaker(monkeypatch: pytest.MonkeyPatch) -> BaseClient:
     """Return a client without retries."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    return boto3.client("sagemaker", "us-west-2", config=Config(retries={"total_max_attempts": 1}))
+    once = Config(retries={"total_max_attempts": 1})
+    client: BaseClient = boto3.client("sagemaker", "us-west-2", config=once)
+    return client
 
 
 def deleted(sagemaker: BaseClient, *, times: Sequence[float]) -> list[str]:

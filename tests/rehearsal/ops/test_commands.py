@@ -20,6 +20,7 @@ from tests.support.operations.node_tests import (
 )
 from tests.support.operations.scale_tests import (
     test_a_group_is_scaled_by_its_configuration,
+    test_a_shortage_is_explained_and_told_once,
     test_events_are_explained,
     test_the_page_names_what_the_commands_call,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "signed_in",
     "test_a_group_is_scaled_by_its_configuration",
     "test_a_node_is_connected_to",
+    "test_a_shortage_is_explained_and_told_once",
     "test_each_node_is_found_in_sagemaker_and_in_kubernetes",
     "test_events_are_explained",
     "test_kubectl_uses_the_kubeconfig",

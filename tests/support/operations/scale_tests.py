@@ -1,10 +1,13 @@
 """The command that scales a group, after nodes were replaced and deleted, and what was called."""
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from rehearsal.hyperpod import Faults
 from tests.support.on_call import CALLS, documented_actions, run
 from tests.support.operator import Operator
 
@@ -41,6 +44,37 @@ def test_a_group_is_scaled_by_its_configuration(
     assert "is not the folder of the project" in scale("worker-group-2", 4, fails=0, code=2)
 
 
+@pytest.mark.slow(seconds=4)
+def test_a_shortage_is_explained_and_told_once(on_call: Operator) -> None:
+    environment = on_call.stage.environment
+    group = "worker-group-2"
+    environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group}))
+    run(on_call, "replace", group, "--yes", "--no-wait")
+    arguments = ("events", "--level", "error", "--json")
+    until(lambda: json.loads(run(on_call, *arguments)))
+    text = run(on_call, "status")
+    assert "1 more is wanted." in text
+    assert "capacity: We currently do not have sufficient capacity" in text
+    assert "Wait or try again later" in text
+    assert "orchestration-ready" not in text
+    environment.hyperpod.faults = Faults()
+    until(lambda: "healthy." in run(on_call, "status"))
+
+    told = json.loads(run(on_call, *arguments))
+    events = environment.clients("sagemaker").list_cluster_events(ClusterName="ml-cluster")
+    listed = [each for each in events["Events"] if each["EventLevel"] == "Error"]
+    assert len(listed) == 2 * len(told)
+    assert {each["kind"] for each in told} == {"capacity"}
+
+
+def until(holds: Callable[[], object]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
 @pytest.mark.slow(seconds=2)
 def test_events_are_explained(on_call: Operator) -> None:
     found = json.loads(run(on_call, "events", "--since", "1h", "--level", "warn", "--json"))
@@ -48,9 +82,7 @@ def test_events_are_explained(on_call: Operator) -> None:
     assert "BatchReplaceClusterNodes was called" in run(on_call, "status")
     assert any("is being replaced" in text for text in texts)
     assert {each["level"] for each in found} <= {"Warn", "Error"}
-    assert "There are no such events." in run(
-        on_call, "events", "--since", "1h", "--level", "error"
-    )
+    assert "There are no such events." in run(on_call, "events", "--since", "0s")
     assert "which has: worker-group-1, worker-group-2" in run(
         on_call, "events", "--group", "none", code=2
     )
