@@ -30,7 +30,7 @@ ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
 KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 # FSx asks whoever links a bucket for all of them, whichever there are.
 ALL_OF_S3 = {"s3:Get*", "s3:List*"}
-LINKED = {"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}
+LINKED = {"storage": {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]}}
 CONFIGS: list[Any] = [
     pytest.param({}, id="default"),
     pytest.param(LINKED, id="s3-link"),
