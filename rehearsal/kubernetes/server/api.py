@@ -148,12 +148,15 @@ class KubernetesApi:
     ) -> None:
         """Let a node join, or change it, as `ControlPlane` says; workloads are rescheduled.
 
+        It offers its devices while their plugins run on it.
+
         Raises:
             ApiError: A name, label or quantity is malformed.
         """
         wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
         target = Target(self._resource("v1", "Node"), name=name)
         with self._store.lock:
+            self._operations.hardware[name] = capacity or {}
             self._operations.apply(target, wanted, _OWN_WRITES)
             status = node_status(capacity or {}, kubernetes_version=self._kubernetes_version)
             self._operations.set_status(target, status)

@@ -7,11 +7,19 @@ from tests.support.operations.kubernetes_api_tests import (
     test_who_may_not_is_told_what_to_do,
 )
 from tests.support.operations.list_tests import test_own_clusters_are_listed
+from tests.support.operations.verify_tests import (
+    test_all_holds_of_what_is_deployed,
+    test_every_command_that_is_shown_runs,
+    test_what_fails_is_told_with_what_to_do,
+)
 
 __all__ = [
     "signed_in",
+    "test_all_holds_of_what_is_deployed",
     "test_each_node_is_found_in_sagemaker_and_in_kubernetes",
+    "test_every_command_that_is_shown_runs",
     "test_own_clusters_are_listed",
     "test_the_manual_path_is_taken_by_the_api",
+    "test_what_fails_is_told_with_what_to_do",
     "test_who_may_not_is_told_what_to_do",
 ]
