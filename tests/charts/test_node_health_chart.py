@@ -1,5 +1,8 @@
 """What the chart node-health renders with the real helm, and the values it refuses."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +10,7 @@ import pytest
 import yaml
 
 from tests.support.chart_rendering import assert_valid_for_kubernetes, helm, template
+from tests.support.configs import REPOSITORY
 from tests.support.node_health import CHART, GPU, SCRIPT
 
 VALUES: dict[str, Any] = {"script": SCRIPT, "instanceTypes": [GPU]}
@@ -82,3 +86,35 @@ def test_refused_values(tmp_path: Path, values: dict[str, Any], told: str) -> No
     done = helm("template", "health", CHART, values={**VALUES, **values}, home=tmp_path)
     assert done.returncode != 0
     assert told in done.stderr
+
+
+EXAMPLE = REPOSITORY / "examples" / "node_health" / "gpus.sh"
+
+
+def test_the_example_is_a_check_that_shellcheck_takes(tmp_path: Path) -> None:
+    render(tmp_path, script=EXAMPLE.read_text("utf-8"))
+    found = subprocess.run(
+        [Path(sys.executable).with_name("shellcheck"), EXAMPLE],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(("gpus", "code", "told"), [(8, 0, ""), (7, 1, "7 of 8 GPUs are on the ")])
+def test_the_example_counts_gpus(tmp_path: Path, gpus: int, code: int, told: str) -> None:
+    classes = ["0x030200"] * gpus + ["0x068000"] * 4
+    for index, number in enumerate(classes):
+        device = tmp_path / f"0000:{index:02}:00.0"
+        device.mkdir()
+        (device / "vendor").write_text("0x10de\n")
+        (device / "class").write_text(f"{number}\n")
+    done = subprocess.run(
+        ["sh", EXAMPLE],
+        env={"PCI_DEVICES": str(tmp_path), "PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.startswith(told)) == (code, True)
