@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from rehearsal.environment import KubernetesNodes
 from rehearsal.hyperpod import Caller, HyperPodService
+from rehearsal.kubernetes import ControlPlane
 from tests.support.hyperpod_api import create_request, group
 from tests.support.kubernetes_api import Cluster, running_cluster
 
@@ -23,7 +25,7 @@ class Site:
     service: HyperPodService = field(init=False)
 
     def __post_init__(self) -> None:
-        nodes = KubernetesNodes(self.cluster.api)
+        nodes = KubernetesNodes(cast("ControlPlane", self.cluster.api))
         self.service = HyperPodService(clock=lambda: self.time, observer=nodes)
 
     def create(self, **members: str) -> None:

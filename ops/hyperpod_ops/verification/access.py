@@ -9,14 +9,16 @@ from provisioner.aws.errors import is_not_found
 
 
 def authentication(deployment: Deployment) -> Iterator[Check]:
-    """Check that access entries alone let principals in."""
+    """Check that access entries let principals in, and alone on a cluster of the deployment."""
     name = deployment.config.eks_cluster_name
     cluster = deployment.client("eks").describe_cluster(name=name)["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
+    modes = {"API", "API_AND_CONFIG_MAP"} if deployment.config.eks.is_existing else {"API"}
     yield checked(
-        "EKS authentication mode is API",
-        problem=None if mode == "API" else f"is {mode}",
-        advice="Somebody has replaced the cluster: EKS never goes back to another mode",
+        "EKS authentication mode has access entries",
+        problem=None if mode in modes else f"is {mode}",
+        advice="HyperPod needs access entries: `aws eks update-cluster-config --name "
+        f"{name} --access-config authenticationMode=API_AND_CONFIG_MAP` adds them",
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_ops.verification.check import Check, Deployment, checked
 
@@ -25,7 +25,8 @@ def addons(deployment: Deployment) -> Iterator[Check]:
     listed = eks.list_addons(clusterName=name)["addons"]
     for addon in listed:
         found = eks.describe_addon(clusterName=name, addonName=addon)["addon"]
-        version = pinned.get(addon, found["addonVersion"])
+        ours = bool(config.eks.addons_among([addon]))
+        version = pinned.get(addon, found["addonVersion"]) if ours else found["addonVersion"]
         holds = (found["status"], found["addonVersion"]) == ("ACTIVE", version)
         issues = [issue["message"] for issue in found.get("health", {}).get("issues", ())]
         told = [f"is {found['status']}, {found['addonVersion']}", *issues]
@@ -46,5 +47,4 @@ def addons(deployment: Deployment) -> Iterator[Check]:
 
 
 def _wanted(config: Config) -> tuple[str, ...]:
-    storage = () if config.storage is None else tuple(STORAGE_ADD_ON_DAEMON_SETS)
-    return (*ADD_ON_DAEMON_SETS, "coredns", *storage)
+    return (*config.eks.addons_among(DAEMON_SET_ADDONS), *config.addons_that_need_nodes)

@@ -9,14 +9,16 @@ _ANYWHERE = "0.0.0.0/0"
 
 
 def gateways(deployment: Deployment) -> Iterator[Check]:
-    """Check that each NAT gateway is the target of a route."""
+    """Check that each NAT gateway of a VPC of the deployment is the target of a route."""
+    if deployment.config.network.vpc_id is not None:
+        return
     used = {
         route["NatGatewayId"]
         for table in _tables(deployment)
         for route in table["Routes"]
         if "NatGatewayId" in route
     }
-    wanted = len(deployment.config.network.public_subnet_cidrs)
+    wanted = deployment.config.network.nat_gateway_count
     yield checked(
         f"all {wanted} NAT gateways are routed to",
         problem=None if len(used) == wanted else f"{len(used)} are",

@@ -13,6 +13,7 @@ from hyperpod_ops.verification.cluster import cluster
 from hyperpod_ops.verification.components import components
 from hyperpod_ops.verification.definitions import definitions
 from hyperpod_ops.verification.devices import devices
+from hyperpod_ops.verification.encryption import encryption
 from hyperpod_ops.verification.health import health
 from hyperpod_ops.verification.priorities import priorities
 from hyperpod_ops.verification.readiness import readiness
@@ -42,6 +43,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "access entries": access_entries,
     "addons": addons,
     "storage": storage,
+    "encryption": encryption,
 }
 """Each subject by name, in the order in which they are checked."""
 

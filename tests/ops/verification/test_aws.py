@@ -197,7 +197,7 @@ def test_scripts(configure: Configure, deployed: Deployed, keys: list[str], told
 
 def test_storage(configure: Configure, deployed: Deployed, kubernetes: KubernetesApi) -> None:
     looked = deployed(configure({}))
-    assert [check.found for check in storage(looked)] == ["is None, not fs-1", "is not there"]
+    assert [check.found for check in storage(looked)] == ["is not there"]
     kubernetes.create(
         {
             "apiVersion": "v1",
@@ -210,7 +210,21 @@ def test_storage(configure: Configure, deployed: Deployed, kubernetes: Kubernete
             },
         }
     )
-    assert [check.found for check in storage(looked)] == ["is fs-2, not fs-1", "is not there"]
+    claim = {
+        "accessModes": ["ReadWriteMany"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "",
+        "volumeName": "fsx-pv",
+    }
+    kubernetes.create(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "fsx-claim", "namespace": "default"},
+            "spec": claim,
+        }
+    )
+    assert [check.found for check in storage(looked)] == ["", "is fs-2, not fs-1"]
     assert not [*storage(deployed(configure({"storage": None})))]
 
 
