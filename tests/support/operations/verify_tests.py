@@ -43,7 +43,7 @@ def test_every_command_that_is_shown_runs(operator: Operator) -> None:
     commands = [name for name in shown if name.startswith(("kubectl ", "helm "))]
     assert len(commands) > 12
     for command in commands:
-        assert tools.run(command) == (True, tools.run(command)[1]), command
+        assert tools.run(command)[0], command
 
 
 @pytest.mark.slow(seconds=4)
