@@ -19,6 +19,7 @@ from hyperpod_ops.commands.reboot import reboot
 from hyperpod_ops.commands.replace import replace
 from hyperpod_ops.commands.scale import scale
 from hyperpod_ops.commands.status import status
+from hyperpod_ops.commands.verify import verify
 from hyperpod_ops.errors import INTERRUPTED, REFUSED
 
 _COMMANDS: dict[str, Callable[..., None]] = {
@@ -34,6 +35,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "replace": replace,
     "scale": scale,
     "status": status,
+    "verify": verify,
 }
 """A module of `commands/` each; what its work takes is imported when it runs."""
 _DEBUG = "--debug"
