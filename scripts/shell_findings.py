@@ -13,14 +13,19 @@ _OPTIONS = ("--format=gcc", "--severity=warning", "--external-sources", "--sourc
 
 
 def shell_findings(config: Config) -> Iterator[str]:
-    """Yield a line for each finding in a folder of one's own; none without ShellCheck."""
+    """Yield a line for each finding in scripts of one's own; none without ShellCheck."""
     linter = shutil.which(_LINTER)
     own = (config.lifecycle_scripts, *config.cluster.own_scripts)
     folders = dict.fromkeys(each.directory for each in own if each.directory is not None)
+    listed = [
+        [str(Path(folder, key)) for key in script_keys(Path(folder)) if _is_shell(key)]
+        for folder in folders
+    ]
+    if config.node_health is not None and _is_shell(config.node_health.script):
+        listed.append([config.node_health.script])
     if linter is None:
         return
-    for folder in folders:
-        scripts = [str(Path(folder, key)) for key in script_keys(Path(folder)) if _is_shell(key)]
+    for scripts in listed:
         done = subprocess.run(  # noqa: S603 - an argument list, no shell
             [linter, *_OPTIONS, *scripts], capture_output=True, text=True, check=False
         )

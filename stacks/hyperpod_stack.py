@@ -13,6 +13,7 @@ from hyperpod_cdk import (
     DeletionCheck,
     Eks,
     HyperPodDependencies,
+    NodeHealth,
     PriorityClasses,
     hyperpod_cluster,
 )
@@ -58,6 +59,16 @@ class HyperPodStack(cdk.Stack):
                     classes=config.helm.priority_classes,
                     namespace=config.helm.namespace,
                 )
+            )
+        # Beside the cluster: a node joins without it.
+        if config.node_health is not None:
+            NodeHealth(
+                self,
+                "NodeHealth",
+                cluster=platform.eks_cluster,
+                provisioner=platform.provisioner,
+                health=config.node_health,
+                instance_types=config.cluster.instance_types,
             )
         make_cluster = hyperpod_cluster(config.cluster, provisioner=platform.provisioner)
         cluster = make_cluster(

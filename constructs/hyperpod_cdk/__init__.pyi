@@ -64,6 +64,8 @@ from .network.section import HyperPodSubnetConfig as HyperPodSubnetConfig
 from .network.section import NetworkConfig as NetworkConfig
 from .network.security_group import ClusterSecurityGroup as ClusterSecurityGroup
 from .network.security_group import security_group_of as security_group_of
+from .node_health.node_health import NodeHealth as NodeHealth
+from .node_health.section import NodeHealthConfig as NodeHealthConfig
 from .pipeline.pipeline import DeploymentPipeline as DeploymentPipeline
 from .pipeline.section import PipelineConfig as PipelineConfig
 from .pipeline.section import PipelineFile as PipelineFile

@@ -44,6 +44,11 @@ TASKS: Mapping[str, Sequence[str]] = {
     ),
     "test the hardware before a node joins": ("cluster.instance_groups[].deep_health_checks",),
     "decide what happens to a faulty node": ("cluster.node_recovery",),
+    "check nodes by a script of your own": (
+        "node_health.script",
+        "node_health.action",
+        "node_health.max_at_once",
+    ),
     "patch the nodes' AMI, or pin it": (
         "cluster.software_update",
         "cluster.instance_groups[].auto_patch",

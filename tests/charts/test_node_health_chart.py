@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.support.chart_rendering import assert_valid_for_kubernetes, helm, template
-from tests.support.configs import REPOSITORY
+from tests.support.configs import CONFIG_FOLDER
 from tests.support.node_health import CHART, GPU, SCRIPT
 
 VALUES: dict[str, Any] = {"script": SCRIPT, "instanceTypes": [GPU]}
@@ -88,7 +88,7 @@ def test_refused_values(tmp_path: Path, values: dict[str, Any], told: str) -> No
     assert told in done.stderr
 
 
-EXAMPLE = REPOSITORY / "examples" / "node_health" / "gpus.sh"
+EXAMPLE = CONFIG_FOLDER / "examples" / "node-health" / "gpus.sh"
 
 
 def test_the_example_is_a_check_that_shellcheck_takes(tmp_path: Path) -> None:

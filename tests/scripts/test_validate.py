@@ -132,3 +132,21 @@ def test_it_says_what_shellcheck_finds_in_scripts_of_ones_own(
 
     monkeypatch.setenv("PATH", str(tmp_path))  # without shellcheck
     assert run(validate.main, monkeypatch, capsys, path)[1] == before
+
+
+def test_it_says_what_shellcheck_finds_in_a_health_check(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    repository: Path,
+    tmp_path: Path,
+) -> None:
+    example = repository / "config" / "examples" / "node-health.yaml"
+    path = Path(shutil.copy(example, tmp_path))
+    scripts = shutil.copytree(example.with_suffix(""), tmp_path / "node-health")
+    with (scripts / "gpus.sh").open("a", encoding="utf-8") as script:
+        script.write("cd $missing\n")
+
+    code, lines, _ = run(validate.main, monkeypatch, capsys, path)
+
+    assert code == 0
+    assert any(line.startswith(f"WARNING {scripts}/gpus.sh:") for line in lines)

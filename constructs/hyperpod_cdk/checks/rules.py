@@ -9,6 +9,8 @@ from hyperpod_cdk.checks.lustre_over_efa import lustre_over_efa
 from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.node_addresses import node_addresses
+from hyperpod_cdk.checks.node_health_action import node_health_action
+from hyperpod_cdk.checks.node_health_types import node_health_types
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.secret_values import secret_values
@@ -42,6 +44,8 @@ RULES: tuple[Rule[Config], ...] = (
     lustre_over_efa,
     secret_values,
     volume_encryption,
+    node_health_types,
+    node_health_action,
 )
 
 

@@ -25,6 +25,7 @@ from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.node_health.section import NodeHealthConfig
 from hyperpod_cdk.schema.environments import DeploymentName, Region
 from hyperpod_cdk.schema.errors import refuse
 from hyperpod_cdk.schema.limits import OneOf
@@ -83,6 +84,9 @@ class Config(Section):
 
     cluster: ClusterConfig
     """The HyperPod cluster."""
+
+    node_health: NodeHealthConfig | None = None
+    """A health check of your own on each node with GPUs or Trainium. Default: none."""
 
     tags: Tags = Field(default_factory=dict)
     """Tags for every resource, at most 46. Default: none."""

@@ -29,6 +29,7 @@ _UNLISTED = {
     "neuron-device-plugin": ("ml.trn2.3xlarge",),
 }
 _EFA_DAEMON_SETS = {"efa_device_plugin": "aws-efa-k8s-device-plugin"}
+_NODE_HEALTH = "node-health-check"
 
 
 def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
@@ -36,13 +37,15 @@ def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
 
     Args:
         facts: The type.
-        config: Tells whether the FSx CSI driver and the components are installed.
+        config: Tells whether the FSx CSI driver, the components and a health check of one's own
+            are installed.
     """
     unlisted = unlisted_daemon_sets(facts, config=config)
     return (
         *ADD_ON_DAEMON_SETS.values(),
         *(STORAGE_ADD_ON_DAEMON_SETS.values() if config.storage is not None else ()),
         *(name for name in _of_components(facts, config=config) if name not in unlisted),
+        *((_NODE_HEALTH,) if config.node_health is not None and facts.accelerator else ()),
     )
 
 

@@ -88,7 +88,8 @@ class HelmRelease(Construct):
             noun=f"what helm.values and components make of the release {release}",
             to_do="leave out what the chart has as its default, or put it into a chart of your own",
         )
-        asset = s3_assets.Asset(self, "Chart", path=str(chart))
+        # Bytecode of a chart's Python files, which a test may leave there, would be an upgrade.
+        asset = s3_assets.Asset(self, "Chart", path=str(chart), exclude=["**/__pycache__"])
         access = provisioner.grant(
             self,
             "Access",

@@ -6,6 +6,7 @@ knows its values, nothing is different.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar, cast
 
@@ -15,6 +16,10 @@ from constructs import Construct
 Value = TypeVar("Value")
 
 _COLUMN = "Value"
+# Of a text, such as a script, and not of a CDK token: CloudFormation's validation takes it for a
+# parameter that nothing replaces. JSON has another way to write it.
+_PLACEHOLDER = re.compile(r"\$\{(?!Token\[)")
+_ESCAPED = r"\\u0024{"
 
 
 class ParameterText(str):
@@ -85,7 +90,7 @@ def json_in_template(value: Any) -> str:  # noqa: ANN401 - any JSON value
             return [written(item) for item in node]
         return in_template(node)
 
-    text = json.dumps(written(value), separators=(",", ":"))
+    text = _PLACEHOLDER.sub(_ESCAPED, json.dumps(written(value), separators=(",", ":")))
     for number in numbers:
         text = text.replace(f'"{number}"', number)
     return text

@@ -17,6 +17,7 @@ from tests.support.checks import (
     encryption_cases,
     group_cases,
     network_cases,
+    node_health_cases,
     placement_cases,
     pod_cases,
     script_cases,
@@ -35,6 +36,7 @@ OF_CONFIG: list[Case[Any]] = [
     *encryption_cases.CASES,
     *placement_cases.CASES,
     *pod_cases.CASES,
+    *node_health_cases.CASES,
     *script_cases.CASES,
     *software_cases.CASES,
 ]

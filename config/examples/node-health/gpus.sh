@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fails when a node has lost a GPU: one that falls off the PCI bus is no longer among its devices.
-# Its number for the instance types that it runs on, such as 8 for ml.p5.48xlarge:
+# Its number for the instance types that it runs on, such as 8 for ml.g5.48xlarge and ml.p5.48xlarge:
 wanted=8
 # Where devices are; another folder in a test.
 devices="${PCI_DEVICES:-/sys/bus/pci/devices}"

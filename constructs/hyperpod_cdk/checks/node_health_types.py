@@ -1,0 +1,22 @@
+"""A health check of one's own runs somewhere."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.instance_types import is_accelerated
+from hyperpod_cdk.schema.errors import Finding, error
+
+
+def node_health_types(config: Config) -> Iterator[Finding]:
+    """Find a health check without a node that it runs on: it runs where accelerators are.
+
+    As HyperPod's own agent does:
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-health-monitoring-agent.html
+    """
+    if config.node_health is None or any(map(is_accelerated, config.cluster.instance_types)):
+        return
+    yield error(
+        ("node_health", "script"),
+        config.node_health.script,
+        "runs on no node, since no instance group has GPUs or Trainium; leave node_health out",
+    )

@@ -1,0 +1,1 @@
+"""A health check of one's own on each node with accelerators."""

@@ -1,0 +1,72 @@
+"""The Helm release of a health check of one's own."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from aws_cdk import aws_eks_v2 as eks
+from constructs import Construct
+
+from hyperpod_cdk.facts.instance_types import is_accelerated
+from hyperpod_cdk.helm.release import HelmRelease
+from hyperpod_cdk.node_health.section import NodeHealthConfig
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.synthesis.sizes import refuse_large_request
+
+
+class NodeHealth(Construct):
+    """A script that the kubelet runs on each node with GPUs or Trainium, and what marks the nodes.
+
+    It is a Helm release in `kube-system`. No deployment waits for its pods: a script that fails
+    would fail the deployment that changes the script.
+
+    Args:
+        cluster: The EKS cluster.
+        provisioner: Runs helm; needs `ProvisionerAccess` to the cluster.
+        health: The script, when it has failed, and what follows.
+        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`; the script
+            runs on those with accelerators.
+        release: Release name. Default: `node-health`.
+
+    Raises:
+        TooLargeError: The script is too large to reach the provisioner.
+        ValueError: No instance type has accelerators, or HyperPod has no such type.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        provisioner: Provisioner,
+        health: NodeHealthConfig,
+        instance_types: Collection[str],
+        release: str = "node-health",
+    ) -> None:
+        super().__init__(scope, construct_id)
+        accelerated = sorted(name for name in instance_types if is_accelerated(name))
+        if not accelerated:
+            raise ValueError("instance_types: none of them has GPUs or Trainium")
+        values = {
+            **health.to_request(),
+            "script": Path(health.script).read_bytes().decode(),
+            "instanceTypes": accelerated,
+        }
+        refuse_large_request(
+            self,
+            values,
+            noun=f"the script {health.script}",
+            to_do="put what is long into the image",
+        )
+        HelmRelease(
+            self,
+            "Release",
+            cluster=cluster,
+            provisioner=provisioner,
+            chart=asset_directory("charts") / "node-health",
+            release=release,
+            # Where Kubernetes expects pods of the priority class system-node-critical.
+            namespace="kube-system",
+            values=values,
+        )

@@ -1,0 +1,111 @@
+"""The `node_health` section: a health check of one's own on each node with accelerators."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+
+from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.section import Api, Section
+
+NO_ACTION = "none"
+_ACTIONS = (NO_ACTION, "reboot", "replace")
+# The limits of charts/node-health/values.schema.json.
+_SHORTEST_INTERVAL, _LONGEST_INTERVAL = 10, 86_400
+_MOST_FAILURES = 100
+_MOST_AT_ONCE = 25
+_MOST_CHARACTERS = 100_000
+
+
+def _between(least: int, most: int) -> tuple[Callable[[int], int], Any]:
+    def check(value: int) -> int:
+        if not least <= value <= most:
+            raise ValueError(f"must be {least} to {most}")
+        return value
+
+    return check, Field(json_schema_extra={"minimum": least, "maximum": most})
+
+
+_check_interval, _interval_limits = _between(_SHORTEST_INTERVAL, _LONGEST_INTERVAL)
+_check_failures, _failures_limits = _between(1, _MOST_FAILURES)
+_check_at_once, _at_once_limits = _between(1, _MOST_AT_ONCE)
+
+
+class NodeHealthConfig(Section):
+    """A script that runs on each node with GPUs or Trainium, and what follows when it fails."""
+
+    script: str
+    """The script, relative to the folder of the configuration file: its first line says what runs
+    it, and it fails by its exit code. At most 100,000 characters."""
+
+    interval_seconds: Annotated[
+        int, AfterValidator(_check_interval), _interval_limits, Api("intervalSeconds")
+    ] = 60
+    """How often it runs, in seconds, 10 to 86400. Default: 60."""
+
+    failures: Annotated[int, AfterValidator(_check_failures), _failures_limits, Api("failures")] = 3
+    """For how many intervals in a row it fails until its node is marked, 1 to 100. Default: 3."""
+
+    action: Annotated[str, OneOf(values=_ACTIONS, noun="an action"), Api("action")] = NO_ACTION
+    """none: a node whose script fails is annotated, and nothing else. reboot, replace: it is also
+    labeled, upon which HyperPod does that. Default: none."""
+
+    max_at_once: Annotated[
+        int, AfterValidator(_check_at_once), _at_once_limits, Api("maxAtOnce")
+    ] = 1
+    """How many nodes at a time are marked or on their way back, those that HyperPod marked among
+    them; 1 to 25. Default: 1."""
+
+    image: (
+        Annotated[
+            str,
+            Matching(
+                pattern=r"[^\s@]+@sha256:[0-9a-f]{64}",
+                rule="must end with the digest of an image, such as "
+                "registry.example/check@sha256: and 64 hexadecimal digits",
+            ),
+            Api("image"),
+        ]
+        | None
+    ) = None
+    """Image of the check and of the controller, by digest: it needs sh, python3, and what the
+    script calls. Default: Python on Alpine, as charts/node-health pins it."""
+
+    @field_validator("script")
+    @classmethod
+    def _find_script(cls, value: str, info: ValidationInfo) -> str:
+        script = (Path((info.context or {}).get("folder", "")) / value).absolute()
+        message = next(_problems(script), None)
+        if message is not None:
+            raise ValueError(message)
+        return str(script)
+
+
+def _problems(script: Path) -> Iterator[str]:
+    """Yield why a node could not run a script."""
+    try:
+        content = script.read_bytes() if script.is_file() else None
+    except OSError as error:
+        yield f"cannot be read: {error.strerror}"
+        return
+    if content is None:
+        yield f"must be a script; {str(script)!r} is no file"
+        return
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        yield f"must be text in UTF-8, for a ConfigMap carries it; {str(script)!r} is not"
+        return
+    if not text.startswith("#!/"):
+        yield "must say in its first line what runs it; begin it with #!/bin/sh"
+    if len(text) > _MOST_CHARACTERS:
+        yield (
+            f"has {len(text):,} characters, more than {_MOST_CHARACTERS:,}; put what is long into "
+            "the image"
+        )
+    if "\r\n" in text:
+        yield (
+            "has the line ends of Windows, for which a node says `not found`; convert it with: "
+            f"sed -i 's/\\r$//' {script}"
+        )
