@@ -2,6 +2,7 @@
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import InstanceFacts
+from hyperpod_cdk.node_health.section import RELEASE
 
 # DaemonSet of each EKS add-on that has one.
 ADD_ON_DAEMON_SETS = {
@@ -29,7 +30,7 @@ _UNLISTED = {
     "neuron-device-plugin": ("ml.trn2.3xlarge",),
 }
 _EFA_DAEMON_SETS = {"efa_device_plugin": "aws-efa-k8s-device-plugin"}
-_NODE_HEALTH = "node-health-check"
+_NODE_HEALTH = f"{RELEASE}-check"
 
 
 def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from constructs import Construct
 
 from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.helm.release import HelmRelease
-from hyperpod_cdk.node_health.section import NodeHealthConfig
+from hyperpod_cdk.node_health.section import NAMESPACE, RELEASE, NodeHealthConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.sizes import refuse_large_request
@@ -42,7 +42,7 @@ class NodeHealth(Construct):
         provisioner: Provisioner,
         health: NodeHealthConfig,
         instance_types: Collection[str],
-        release: str = "node-health",
+        release: str = RELEASE,
     ) -> None:
         super().__init__(scope, construct_id)
         accelerated = sorted(name for name in instance_types if is_accelerated(name))
@@ -66,7 +66,6 @@ class NodeHealth(Construct):
             provisioner=provisioner,
             chart=asset_directory("charts") / "node-health",
             release=release,
-            # Where Kubernetes expects pods of the priority class system-node-critical.
-            namespace="kube-system",
+            namespace=NAMESPACE,
             values=values,
         )

@@ -2,20 +2,33 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import Api, Section
 
-NO_ACTION = "none"
+RELEASE: Final = "node-health"
+"""Name of its Helm release."""
+# Where Kubernetes expects pods of the priority class system-node-critical.
+NAMESPACE: Final = "kube-system"
+NO_ACTION: Final = "none"
 _ACTIONS = (NO_ACTION, "reboot", "replace")
 # The limits of charts/node-health/values.schema.json.
 _SHORTEST_INTERVAL, _LONGEST_INTERVAL = 10, 86_400
 _MOST_FAILURES = 100
 _MOST_AT_ONCE = 25
 _MOST_CHARACTERS = 100_000
+
+Image = Annotated[
+    str,
+    Matching(
+        pattern=r"[^\s@]+@sha256:[0-9a-f]{64}",
+        rule="must end with the digest of an image, such as registry.example/check@sha256: and 64 "
+        "hexadecimal digits",
+    ),
+]
 
 
 def _between(least: int, most: int) -> tuple[Callable[[int], int], Any]:
@@ -57,18 +70,7 @@ class NodeHealthConfig(Section):
     """How many nodes at a time are marked or on their way back, those that HyperPod marked among
     them; 1 to 25. Default: 1."""
 
-    image: (
-        Annotated[
-            str,
-            Matching(
-                pattern=r"[^\s@]+@sha256:[0-9a-f]{64}",
-                rule="must end with the digest of an image, such as "
-                "registry.example/check@sha256: and 64 hexadecimal digits",
-            ),
-            Api("image"),
-        ]
-        | None
-    ) = None
+    image: Annotated[Image | None, Api("image")] = None
     """Image of the check and of the controller, by digest: it needs sh, python3, and what the
     script calls. Default: Python on Alpine, as charts/node-health pins it."""
 

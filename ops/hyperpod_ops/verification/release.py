@@ -1,28 +1,35 @@
-"""The Helm release of the HyperPod dependencies."""
+"""The Helm releases of the HyperPod dependencies and of a health check of one's own."""
 
 from collections.abc import Iterator
 
 from kubernetes.client import CoreV1Api
 
+from hyperpod_cdk.node_health.section import NAMESPACE, RELEASE
 from hyperpod_ops.verification.check import Check, Deployment, checked
 
 
 def release(deployment: Deployment) -> Iterator[Check]:
-    """Check that the release is deployed, by the secrets in which Helm keeps its revisions."""
+    """Check that each release is deployed, by the secrets in which Helm keeps its revisions."""
     helm = deployment.config.helm
+    yield _deployed(deployment, name=helm.release, namespace=helm.namespace)
+    if deployment.config.node_health is not None:
+        yield _deployed(deployment, name=RELEASE, namespace=NAMESPACE)
+
+
+def _deployed(deployment: Deployment, *, name: str, namespace: str) -> Check:
     # https://helm.sh/docs/topics/advanced/#storage-backends
-    owned = f"owner=helm,name={helm.release}"
+    owned = f"owner=helm,name={name}"
     core = CoreV1Api(deployment.kubernetes)
 
     def status(selector: str) -> list[str]:
-        listed = core.list_namespaced_secret(helm.namespace, label_selector=selector).items
+        listed = core.list_namespaced_secret(namespace, label_selector=selector).items
         return sorted({secret.metadata.labels["status"] for secret in listed})
 
     deployed = bool(status(f"{owned},status=deployed"))
     found = [] if deployed else status(owned)
-    yield checked(
-        f"helm list -n {helm.namespace} -o json",
-        problem=None if deployed else f"{helm.release} is {' and '.join(found) or 'not there'}",
-        advice=f"Run `helm history {helm.release} -n {helm.namespace}`, then `make deploy`, which "
+    return checked(
+        f"helm list -n {namespace} -o json",
+        problem=None if deployed else f"{name} is {' and '.join(found) or 'not there'}",
+        advice=f"Run `helm history {name} -n {namespace}`, then `make deploy`, which "
         "mends a release that has failed or hangs",
     )

@@ -28,7 +28,7 @@ from tests.support.template_view import TemplateView
 RELEASE = "Custom::HelmRelease"
 CHART = REPOSITORY / "charts" / "node-health"
 EXAMPLE = CONFIG_FOLDER / "examples" / "node-health.yaml"
-SCRIPT = "#!/bin/sh\n# Ärger: ${AWS::Region}, {{ .Values }}\nexit 0\n"
+SCRIPT = "#!/bin/sh\n# Ärger: ${AWS::Region}, ${name}, \\${x:-y}, {{ .Values }}\nexit 0\n"
 GPU, TRAINIUM, CPU = "ml.p5.48xlarge", "ml.trn2.48xlarge", "ml.m5.2xlarge"
 DIGEST = f"registry.example/check@sha256:{'a' * 64}"
 
@@ -114,11 +114,7 @@ def test_a_script_that_does_not_reach_the_provisioner_is_refused(
 
 
 def test_bytecode_is_no_part_of_a_chart(
-    stack: cdk.Stack,
-    eks_cluster: eks.ICluster,
-    provisioner: Provisioner,
-    view: View,
-    tmp_path: Path,
+    stack: cdk.Stack, arguments: dict[str, Any], view: View, tmp_path: Path
 ) -> None:
     for name in ("clean", "used"):
         chart = tmp_path / name
@@ -129,8 +125,8 @@ def test_bytecode_is_no_part_of_a_chart(
         HelmRelease(
             stack,
             name,
-            cluster=eks_cluster,
-            provisioner=provisioner,
+            cluster=arguments["cluster"],
+            provisioner=arguments["provisioner"],
             chart=chart,
             release=name,
             namespace="kube-system",

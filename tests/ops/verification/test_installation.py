@@ -9,6 +9,7 @@ from hyperpod_ops.verification.verify import SUBJECTS, verify
 from rehearsal.kubernetes import KubernetesApi
 from tests.conftest import Configure
 from tests.ops.verification.conftest import Deployed
+from tests.support.configs import CONFIG_FOLDER
 from tests.support.documented_commands import DOCUMENTED, RELEASE
 from tests.support.kubernetes_api import VIEWER, daemon_set, deployment
 
@@ -82,3 +83,17 @@ def test_what_the_caller_may_not_see_does_not_hold(
 
     assert (check.ok, check.found) == (False, "not permitted: Kubernetes API: 403 Forbidden")
     assert "eks.admins" in check.advice
+
+
+def test_a_health_check_is_a_release_of_its_own(configure: Configure, deployed: Deployed) -> None:
+    script = str(CONFIG_FOLDER / "examples" / "node-health" / "gpus.sh")
+
+    def missing(changes: dict[str, Any]) -> list[str]:
+        release = {"release": SUBJECTS["release"]}
+        return [check.found for check in verify(deployed(configure(changes)), subjects=release)]
+
+    assert missing({}) == ["hyperpod-dependencies is not there"]
+    assert missing({"node_health": {"script": script}}) == [
+        "hyperpod-dependencies is not there",
+        "node-health is not there",
+    ]
