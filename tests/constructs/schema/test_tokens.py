@@ -43,6 +43,7 @@ READ_AT_SYNTHESIS = {
     "NetworkConfig.eks_subnet_cidrs",
     "NetworkConfig.public_subnet_cidrs",
     "NetworkConfig.vpc_cidr",
+    "NodeHealthConfig.script",
 }
 
 
