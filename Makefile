@@ -153,8 +153,8 @@ benchmark: setup-development ## Print synth, import and package figures
 	@python tests/benchmark/hyperpod_benchmark.py
 	@python tests/benchmark/helm_benchmark.py
 
-picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg
-	@python -m scripts.picture '$(TEMPLATES)' '$(or $(PICTURE),docs/architecture.svg)'
+picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg, or .png, or .mmd
+	@hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),docs/architecture.svg)'
 
 rehearsal-picture: this-machine setup-rehearsal layout ## Draw what a rehearsal prints: docs/rehearsal.svg
 	@python -m rehearsal run --picture docs/rehearsal.svg

@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from hyperpod_ops.commands.cluster_config import cluster_config
+from hyperpod_ops.commands.diagram import diagram
 from hyperpod_ops.commands.env import env
 from hyperpod_ops.commands.list import list_clusters
 from hyperpod_ops.errors import INTERRUPTED, REFUSED
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "cluster-config": cluster_config,
+    "diagram": diagram,
     "env": env,
     "list": list_clusters,
 }

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
+from hyperpod_ops.diagram.templates import Address
 from scripts.critical_path.durations import CALL_SECONDS, duration_of, is_custom
 from scripts.critical_path.graph import Graph
-from scripts.picture.templates import Address
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from hyperpod_cdk.config.config import Config
-from scripts.picture.__main__ import picture
-from scripts.picture.architecture import direct, groups, rows
+from hyperpod_ops.diagram.architecture import direct, groups, rows
+from hyperpod_ops.diagram.picture import picture
 from tests.conftest import Assemble, Configure
 
 _SVG = "{http://www.w3.org/2000/svg}"

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from scripts.picture.card import Card, Column, Surroundings
-from scripts.picture.templates import Resource, text
+from hyperpod_ops.diagram.card import Card, Column, Surroundings
+from hyperpod_ops.diagram.templates import Resource, text
 
 
 def vpc_card(vpc: Resource, around: Surroundings) -> Card:
