@@ -56,5 +56,5 @@ def _width(chain: Sequence[Address]) -> int:
     return max(len(address.stack) for address in chain)
 
 
-def _minutes(seconds: int) -> str:
-    return f"{seconds // 60}:{seconds % 60:02}"
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
