@@ -178,7 +178,7 @@ clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 
 setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
 
-setup-development: setup-rehearsal .venv/.development
+setup-development: setup-rehearsal .venv/.development tests/browser/node_modules/.installed
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
@@ -221,6 +221,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 .venv/.development: requirements-dev.txt | .venv/.rehearsal
 	@echo "Setting up: tests and checks into .venv; half a minute the first time ..."
 	@python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/package-lock.json | .venv/.development
+	@echo "Setting up: the browser of the tests into tests/browser/node_modules ..."
+	@npm ci --prefix tests/browser --silent --no-audit --no-fund
+	@node tests/browser/unpack.mjs
 	@touch $@
 
 layout:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from rehearsal.report import Report
+from rehearsal.report import INTERRUPTED, Report
 from scripts.cost import cost_here
 from scripts.deployment_report.content import Attempt, Content
 from scripts.stack_operations.display import duration
@@ -53,4 +53,6 @@ def report_page(
 def _verdict(report: Report) -> str:
     if report.ok:
         return "The rehearsal succeeded."
+    if report.error == INTERRUPTED:
+        return "The rehearsal was interrupted."
     return "The rehearsal failed."

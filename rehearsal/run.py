@@ -12,7 +12,7 @@ from rehearsal.environment import rehearsal_environment
 from rehearsal.kept import keep
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
-from rehearsal.report import Check, Report, deployment_lines
+from rehearsal.report import INTERRUPTED, Check, Report, deployment_lines
 from rehearsal.report_page import report_page
 from rehearsal.scenarios import Scenario
 from rehearsal.stage import Stage
@@ -90,7 +90,7 @@ class Rehearsal:
             if isinstance(error, AppRefusedError):
                 raise
         except KeyboardInterrupt:
-            report.error = "Interrupted."
+            report.error = INTERRUPTED
             raise
         finally:
             report.seconds = round(progress.elapsed, 1)

@@ -22,7 +22,7 @@ from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
 from rehearsal.releases import Release
-from rehearsal.report import StackReport
+from rehearsal.report import INTERRUPTED, StackReport
 from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.inspection import (
@@ -191,7 +191,7 @@ class Stage:
             self._record(operation, told=told.splitlines())
             return told
         except KeyboardInterrupt:
-            self._record(operation, told=["Interrupted."])
+            self._record(operation, told=[INTERRUPTED])
             raise
         self._record(operation)
         self._deployed = self._assembly
