@@ -128,5 +128,5 @@ def _end(report: Report, *, report_path: Path) -> Iterator[str]:
     passed = f"{len(report.verify) - len(failed)} of {len(report.verify)} checks passed. "
     yield (
         f"\nRehearsal {verdict} in {report.seconds:.0f} s. {passed if report.verify else ''}"
-        f"Report: {report_path.with_suffix('.html')}; report.json and logs beside it."
+        f"Report: {report_path.with_suffix('.html')}; logs beside it."
     )

@@ -15,7 +15,7 @@ def test_nothing_is_said_of_what_never_was() -> None:
         "Error",
         "  it broke",
         "",
-        f"Rehearsal FAILED in 0 s. Report: {PAGE}; report.json and logs beside it.",
+        f"Rehearsal FAILED in 0 s. Report: {PAGE}; logs beside it.",
     ]
 
 
@@ -27,7 +27,7 @@ def test_what_was_kept_is_not_shown_again_after_it_is_gone() -> None:
     said = summarize(report, report_path=PATH, kept=True).splitlines()
     assert said == [
         "",
-        f"Rehearsal succeeded in 0 s. Report: {PAGE}; report.json and logs beside it.",
+        f"Rehearsal succeeded in 0 s. Report: {PAGE}; logs beside it.",
     ]
 
 
