@@ -14,7 +14,7 @@ from scripts.command_line import REFUSED, config_parser, exit_with
 
 _WIDTH = 100
 _CENT = Decimal("0.01")
-UNITS = {"hour": "an hour", "GB-month": "a GB and month"}
+UNITS = {"hour": "an hour", "GB-month": "a GB and month", "month": "a month"}
 """What a price is for, in words."""
 
 

@@ -4,17 +4,22 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 
-from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk import Config, ConfigError, StorageConfig, load_config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.stack_names import stack_names
+from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.storage.retained import RetainedFiles
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
 from scripts.shell_findings import shell_findings
 from stacks.helm_chart import helm_chart
+
+_ADDONS = {DNS_ADDON: "CoreDNS", FSX_ADDON: "the FSx for Lustre CSI driver"}
 
 
 def main() -> int:
@@ -50,19 +55,18 @@ def description(config: Config) -> Iterator[str]:
     width = max(map(len, names.values())) + len("  ")
     place = config.region if config.region is not None else "the region of your environment"
     access = config.eks.endpoint_access.replace("_", " ")
+    existing = f"existing cluster {config.eks_cluster_name}, " if config.eks.is_existing else ""
     yield (
-        f"{names['platform']:{width}}in {place}: VPC {config.network.vpc_cidr}, "
-        f"{_counted(len(config.network.public_subnet_cidrs), 'NAT gateway')}, EKS "
+        f"{names['platform']:{width}}in {place}: {_network(config.network)}, {existing}EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
-    storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
-    yield f"{names['addons']:{width}}CoreDNS{storage}"
+    addons = [_ADDONS[name] for name in config.addons_that_need_nodes]
+    if addons:
+        yield f"{names['addons']:{width}}{' and '.join(addons)}"
     if config.storage is not None:
-        kept = "deleted with its stack" if config.storage.delete_with_stack else "retained"
-        yield (
-            f"{names['storage']:{width}}FSx for Lustre of {config.storage.capacity_gib} GiB"
-            f" at {config.storage.throughput_mbps_per_tib} MB/s/TiB, {kept}"
-        )
+        first, *others = _file_systems(config.storage)
+        yield f"{names['storage']:{width}}{first}"
+        yield from (f"{'':{width}}{other}" for other in others)
     groups = config.cluster.all_groups
     yield (
         f"{names['hyperpod']:{width}}Helm release {config.helm.release}, HyperPod cluster "
@@ -71,6 +75,37 @@ def description(config: Config) -> Iterator[str]:
     for group in groups:
         types = " or ".join(group.possible_instance_types)
         yield f"{'':{width}}- {group.name}: {group.instance_count} x {types}"
+
+
+def _file_systems(storage: StorageConfig) -> Iterator[str]:
+    for _, files in storage.file_systems:
+        if files.file_system_id is not None:
+            yield f"FSx for Lustre {files.file_system_id}, which exists"
+            continue
+        size = (
+            f"with Intelligent-Tiering at {files.throughput_mbps} MB/s"
+            if files.is_tiered
+            else f"of {files.capacity_gib} GiB at {files.throughput_mbps_per_tib} MB/s/TiB"
+        )
+        yield f"FSx for Lustre {size}, {_kept(files)}"
+    homes = storage.home_directories
+    if homes is not None:
+        yield (
+            f"FSx for OpenZFS of {homes.capacity_gib} GiB at {homes.throughput_mbps} MB/s, "
+            f"{_kept(homes)}"
+        )
+
+
+def _kept(files: RetainedFiles) -> str:
+    return "deleted with its stack" if files.delete_with_stack else "retained"
+
+
+def _network(network: NetworkConfig) -> str:
+    gateways = _counted(network.nat_gateway_count, "NAT gateway")
+    if network.vpc_id is None:
+        return f"VPC {network.vpc_cidr}, {gateways}"
+    new = len(network.public_subnet_cidrs + network.eks_subnet_cidrs + network.new_hyperpod_cidrs)
+    return f"existing VPC {network.vpc_id}, {_counted(new, 'new subnet')}, {gateways}"
 
 
 def _counted(number: int, noun: str) -> str:

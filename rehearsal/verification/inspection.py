@@ -3,7 +3,7 @@
 import base64
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -188,10 +188,16 @@ def allow_loss(clients: AwsClients, cluster_name: str, *, stack_name: str) -> bo
     return True
 
 
-def delete_file_systems(clients: AwsClients) -> list[str]:
-    """Delete every FSx for Lustre file system; return their ids."""
+def delete_file_systems(clients: AwsClients, *, kept: Collection[str] = ()) -> list[str]:
+    """Delete every file system but those of others; return their ids.
+
+    Args:
+        clients: AWS.
+        kept: Ids of those of others. Default: there are none.
+    """
     client = clients("fsx")
-    names = [found["FileSystemId"] for found in client.describe_file_systems()["FileSystems"]]
+    found = [each["FileSystemId"] for each in client.describe_file_systems()["FileSystems"]]
+    names = [name for name in found if name not in kept]
     for name in names:
         client.delete_file_system(FileSystemId=name)
     return names
@@ -202,7 +208,7 @@ def retained(clients: AwsClients) -> list[str]:
     file_systems = clients("fsx").describe_file_systems()["FileSystems"]
     buckets = clients("s3").list_buckets()["Buckets"]
     return [
-        *(f"FSx for Lustre file system {item['FileSystemId']}" for item in file_systems),
+        *(f"FSx file system {item['FileSystemId']}" for item in file_systems),
         *(
             f"S3 bucket {bucket['Name']}"
             for bucket in buckets
@@ -211,17 +217,27 @@ def retained(clients: AwsClients) -> list[str]:
     ]
 
 
-def left_behind(environment: RehearsalEnvironment, *, stacks: list[str]) -> list[str]:
-    """Return what should be gone and is not: stacks, clusters, nodes, releases."""
+def left_behind(
+    environment: RehearsalEnvironment, *, stacks: list[str], config: Config | None = None
+) -> list[str]:
+    """Return what should be gone and is not: stacks, clusters, nodes, releases.
+
+    Args:
+        environment: What stands in for AWS.
+        stacks: Names of the stacks.
+        config: Names an EKS cluster that was there before, if at all. Default: it names none.
+    """
+    kept = {config.eks_cluster_name} if config is not None and config.eks.is_existing else set()
     clients = environment.clients
     existing = clients("cloudformation").describe_stacks()["Stacks"]
+    eks_clusters = clients("eks").list_clusters()["clusters"]
     return [
         *(f"stack {item['StackName']}" for item in existing if item["StackName"] in stacks),
         *(
             f"HyperPod cluster {item['ClusterName']}"
             for item in clients("sagemaker").list_clusters()["ClusterSummaries"]
         ),
-        *(f"EKS cluster {name}" for name in clients("eks").list_clusters()["clusters"]),
+        *(f"EKS cluster {name}" for name in eks_clusters if name not in kept),
         *(
             f"node {node['metadata']['name']}"
             for node in environment.kubernetes.objects("v1", "Node")

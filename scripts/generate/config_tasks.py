@@ -15,6 +15,13 @@ TASKS: Mapping[str, Sequence[str]] = {
         "network.eks_subnet_cidrs",
         "network.hyperpod_subnets[].cidr",
     ),
+    "deploy into a VPC that exists": (
+        "network.vpc_id",
+        "network.eks_subnet_ids",
+        "network.hyperpod_subnets[].subnet_id",
+        "network.security_group_id",
+    ),
+    "save NAT gateways": ("network.nat_gateways",),
     "run nodes in a further zone": (
         "network.availability_zone_ids",
         "network.hyperpod_subnets",
@@ -69,13 +76,35 @@ TASKS: Mapping[str, Sequence[str]] = {
         "storage.capacity_gib",
         "storage.throughput_mbps_per_tib",
     ),
-    "read a data set from S3": (
-        "storage.data_repository_s3_uri",
-        "storage.data_repository_export",
+    "use a file system that exists": ("storage.file_system_id",),
+    "have several file systems, or home directories": (
+        "storage.more_file_systems",
+        "storage.home_directories",
+    ),
+    "mount a file system in a namespace": ("storage.claims[].namespace",),
+    "reach the file system by EFA": ("storage.efa_enabled",),
+    "read a data set from S3, and write checkpoints to it": (
+        "storage.data_repositories[].s3_uri",
+        "storage.data_repositories[].export_events",
     ),
     "delete the file system with its stack": (
         "storage.delete_with_stack",
         "storage.i_understand_all_files_are_deleted",
+    ),
+    "deploy to an EKS cluster that exists": (
+        "eks.cluster_arn",
+        "eks.set_authentication_mode",
+        "eks.addons",
+    ),
+    "use a bucket or a role that exists": (
+        "lifecycle_scripts.existing_bucket_name",
+        "lifecycle_scripts.existing_bucket_kms_key_arn",
+        "cluster.execution_role_arn",
+    ),
+    "name what is made": (
+        "eks.cluster_name",
+        "lifecycle_scripts.bucket_name",
+        "cluster.execution_role_name",
     ),
     "upgrade Kubernetes": ("eks.version",),
     "let people use kubectl": ("eks.admins", "eks.viewers", "eks.editors"),

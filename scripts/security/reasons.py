@@ -26,6 +26,17 @@ _INVOKE = {
 }
 
 PURPOSES = {
+    "FsxCsiDriverRole": Purpose(
+        title="FSx CSI driver",
+        text="With `storage.dynamic_provisioning`, the driver's controller, by EKS Pod Identity.",
+        statements={
+            "CreateFileSystems": "A claim gets a file system, with a tag of the cluster.",
+            "ChangeOwnFileSystems": "It grows and deletes file systems with that tag, no others.",
+            "DescribeFileSystems": "It waits until a file system can be mounted.",
+            "CheckSecurityGroups": "FSx looks at the security group of a new file system.",
+            "CreateServiceLinkedRole": "The first file system of an account makes FSx's role.",
+        },
+    ),
     "ExecutionRole": Purpose(
         title="Nodes",
         text="Every HyperPod node runs as this role, and so does whoever is root on a node or in a "
@@ -126,8 +137,16 @@ PURPOSES = {
 }
 
 OPTIONS = {
-    "GrantVolumeKeys": ("a KMS key of a volume", "EBS encrypts volumes, through SageMaker alone."),
-    "DescribeVolumeKeys": ("a KMS key of a volume", "The same."),
+    "GrantVolumeKeys": (
+        "a KMS key of a volume, or `encryption.node_volumes`",
+        "EBS encrypts volumes, through SageMaker alone.",
+    ),
+    "DescribeVolumeKeys": ("a KMS key of a volume, or `encryption.node_volumes`", "The same."),
+    "EncryptScripts": (
+        "`encryption.lifecycle_bucket`",
+        "The provisioner puts scripts that S3 encrypts with the key, for that bucket alone.",
+    ),
+    "DecryptScripts": ("`encryption.lifecycle_bucket`", "A node reads them, likewise."),
     "ListOtherScripts": ("`lifecycle.source_s3_uri`", "A node finds scripts of your own."),
     "ReadOtherScripts": ("`lifecycle.source_s3_uri`", "A node reads them, under their prefix."),
     "ReadRollbackAlarms": ("`rollback_alarms`", "HyperPod watches alarms during an update."),

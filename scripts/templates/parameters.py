@@ -117,11 +117,12 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
 
 
 def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
-    if config.storage is None:
+    storage = config.storage
+    if storage is None or storage.is_tiered or storage.file_system_id is not None:
         return
     size: KeyPath = ("storage", "capacity_gib")
     sizes = variants.accepted(size, range(_STEP_GIB, _MOST_GIB + 1, _STEP_GIB))
-    own = config.storage.capacity_gib
+    own = storage.capacity_gib
     yield Parameter(
         name="StorageCapacityGiB",
         label="Size in GiB",
@@ -131,6 +132,8 @@ def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
         ),
         paths=(size,),
     )
+    if storage.efa_enabled:
+        return  # its sizes are those of its throughput
     yield Parameter(
         name="StorageThroughput",
         label="Throughput in MB/s for each TiB",
@@ -138,7 +141,7 @@ def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
         definition=definition(
             StorageConfig,
             "throughput_mbps_per_tib",
-            default=config.storage.throughput_mbps_per_tib,
+            default=storage.throughput_mbps_per_tib,
         ),
         paths=(("storage", "throughput_mbps_per_tib"),),
     )
@@ -148,6 +151,19 @@ def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
     cluster = config.cluster
     names = [_in_pascal_case(group.name) for group in cluster.all_groups]
     taken = Counter(name.lower() for name in names)
+    if cluster.execution_role_arn is not None:
+        yield _existing(
+            ClusterConfig, "execution_role_arn", name="NodeRoleArn", label="Role of the nodes"
+        )
+    if config.lifecycle_scripts.existing_bucket_name is not None:
+        for key, name, label in (
+            ("existing_bucket_name", "ScriptsBucketName", "Bucket of the lifecycle scripts"),
+            ("existing_bucket_kms_key_arn", "ScriptsKmsKeyArn", "Its KMS key"),
+        ):
+            if getattr(config.lifecycle_scripts, key) is not None:
+                yield _existing(
+                    LifecycleScriptsConfig, key, name=name, label=label, path=("lifecycle_scripts",)
+                )
     if cluster.role_arn is not None:
         yield _existing(ClusterConfig, "role_arn", name="ClusterRoleArn", label="Cluster role")
     for number, (path, group) in enumerate(cluster.groups_with_paths()):

@@ -21,6 +21,14 @@ RoleArn = Annotated[
     ),
     Names("principal"),
 ]
+RoleName = Annotated[
+    str,
+    Matching(
+        pattern=_IAM_NAME,
+        longest=64,
+        rule="must be the name of an IAM role: 1 to 64 letters, digits and _+=,.@- without a path",
+    ),
+]
 PrincipalArn = Annotated[
     str,
     Matching(
@@ -61,20 +69,32 @@ KmsKeyId = Annotated[
     ),
     Names("KMS key"),
 ]
-SubnetId = Annotated[
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html
+EKS_NAME = r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}"
+EksClusterArn = Annotated[
     str,
     Matching(
-        pattern=r"subnet-[0-9a-f]{8}([0-9a-f]{9})?",
-        rule="must be a subnet's ID such as subnet-0123456789abcdef0",
+        pattern=rf"arn:aws[a-z-]*:eks:[a-z0-9-]+:[0-9]{{12}}:cluster/{EKS_NAME}",
+        rule="must be the ARN of an EKS cluster, such as "
+        "arn:aws:eks:us-west-2:111122223333:cluster/mine",
     ),
+    Names("EKS cluster"),
 ]
-SecurityGroupId = Annotated[
-    str,
-    Matching(
-        pattern=r"sg-[0-9a-f]{8}([0-9a-f]{9})?",
-        rule="must be a security group's ID such as sg-0123456789abcdef0",
-    ),
-]
+
+
+def _ec2_id(prefix: str, noun: str) -> Matching:
+    return Matching(
+        pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?",
+        rule=f"must be {noun} such as {prefix}-0123456789abcdef0",
+    )
+
+
+SubnetId = Annotated[str, _ec2_id("subnet", "a subnet's ID")]
+SecurityGroupId = Annotated[str, _ec2_id("sg", "a security group's ID")]
+VpcId = Annotated[str, _ec2_id("vpc", "the ID of a VPC")]
+RouteTableId = Annotated[str, _ec2_id("rtb", "a route table's ID")]
+NatGatewayId = Annotated[str, _ec2_id("nat", "a NAT gateway's ID")]
+InternetGatewayId = Annotated[str, _ec2_id("igw", "an internet gateway's ID")]
 
 
 def arn_findings(value: str, *, region: str | None) -> Iterator[Finding]:

@@ -67,6 +67,14 @@ def _lifecycle_scripts(scripts: Resource, _: Surroundings) -> Card:
     return Card(kind="Lifecycle scripts", lines=(f"{len(files)} files, run on each node",))
 
 
+def _authentication_mode(mode: Resource, _: Surroundings) -> Card:
+    return Card(
+        kind="Authentication mode",
+        name=text(mode.properties["ClusterName"]),
+        lines=("lets the cluster know access entries",),
+    )
+
+
 def _deletion_check(_: Resource, __: Surroundings) -> Card:
     return Card(kind="Deletion check", lines=("keeps users' objects and running jobs",))
 
@@ -97,25 +105,39 @@ def _role(role: Resource, _: Surroundings) -> Card:
 
 
 def _file_system(system: Resource, around: Surroundings) -> Card:
-    lustre = system.properties.get("LustreConfiguration", {})
     kept = ("kept when the stack is deleted",) if system.deletion_policy in _KEPT else ()
+    if system.properties["FileSystemType"] == "OPENZFS":
+        settings = system.properties["OpenZFSConfiguration"]
+        throughput = text(settings.get("ThroughputCapacity"))
+        size = f"{text(system.properties['StorageCapacity'])} GiB, {throughput} MB/s"
+        return Card(kind="FSx for OpenZFS", lines=(size, *kept))
     buckets = tuple(
         f"linked to {text(item.properties['DataRepositoryPath'])}"
         for item in around.of_type("AWS::FSx::DataRepositoryAssociation")
+        if system.address in item.needs
     )
-    return Card(
-        kind="FSx for Lustre",
-        lines=(
-            f"{text(system.properties['StorageCapacity'])} GiB, "
-            f"{text(lustre.get('PerUnitStorageThroughput'))} MB/s/TiB",
-            *buckets,
-            *kept,
-        ),
+    return Card(kind="FSx for Lustre", lines=(_lustre_size(system), *buckets, *kept))
+
+
+def _lustre_size(system: Resource) -> str:
+    lustre = system.properties.get("LustreConfiguration", {})
+    efa = ", EFA" if lustre.get("EfaEnabled") else ""
+    if "StorageCapacity" not in system.properties:
+        return f"Intelligent-Tiering, {text(lustre.get('ThroughputCapacity'))} MB/s{efa}"
+    return (
+        f"{text(system.properties['StorageCapacity'])} GiB, "
+        f"{text(lustre.get('PerUnitStorageThroughput'))} MB/s/TiB{efa}"
     )
 
 
 def _file_system_availability(_: Resource, __: Surroundings) -> Card:
     return Card(kind="Availability", lines=("waits until the file system can be mounted",))
+
+
+def _key(key: Resource, _: Surroundings) -> Card:
+    rotated = ("rotated every year",) if key.properties.get("EnableKeyRotation") else ()
+    kept = ("kept when the stack is deleted",) if key.deletion_policy in _KEPT else ()
+    return Card(kind="KMS key", lines=("encrypts the deployment's data", *rotated, *kept))
 
 
 def _helm_release(release: Resource, _: Surroundings) -> Card:
@@ -163,10 +185,12 @@ _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
     "AWS::EKS::Cluster": _eks_cluster,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::IAM::Role": _role,
+    "AWS::KMS::Key": _key,
     "AWS::Lambda::Function": _function,
     "AWS::S3::Bucket": _bucket,
     "AWS::SageMaker::Cluster": _hyperpod_cluster,
     "Custom::DeletionCheck": _deletion_check,
+    "Custom::EksAuthenticationMode": _authentication_mode,
     "Custom::FileSystemAvailability": _file_system_availability,
     "Custom::HelmRelease": _helm_release,
     "Custom::HyperPodCluster": _hyperpod_cluster,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from hyperpod_ops.diagram import mermaid, png, svg
 from hyperpod_ops.diagram.architecture import StackPicture, architecture
-from hyperpod_ops.diagram.templates import read_stacks
+from hyperpod_ops.diagram.existing import with_existing
+from hyperpod_ops.diagram.templates import read_stacks, read_templates
 
 TITLE = "HyperPod on EKS"
 
@@ -25,7 +26,8 @@ def pictured(assembly: Path) -> list[StackPicture]:
     Raises:
         OSError: The directory has no synthesized app.
     """
-    return architecture(read_stacks(assembly))
+    stacks = with_existing(read_stacks(assembly), templates=read_templates(assembly))
+    return architecture(stacks)
 
 
 def drawn(stacks: Sequence[StackPicture], *, file_format: str) -> bytes:

@@ -14,7 +14,9 @@ from hyperpod_cdk.facts.service_limits import regions
 ITEMS = {
     "EKS": {"control plane", "control plane, extended support"},
     "FSx for Lustre": {f"{throughput} MB/s/TiB" for throughput in (125, 250, 500, 1000)},
+    "FSx for OpenZFS": set(),  # no source yet
     "HyperPod": set(instance_types()),
+    "KMS": {"key"},
     "VPC": {"NAT gateway", "public IPv4 address"},
 }
 
@@ -23,7 +25,8 @@ ITEMS = {
 def test_a_price_is_of_something_that_is_deployed(price: Price) -> None:
     assert price.item in ITEMS[price.service]
     assert price.region in {*regions(), *regions().values()}
-    assert price.unit == ("GB-month" if price.service == "FSx for Lustre" else "hour")
+    units = {"FSx for Lustre": "GB-month", "KMS": "month"}
+    assert price.unit == units.get(price.service, "hour")
     assert price.usd > 0
     assert date(2024, 1, 1) < price.date
     assert price.source.startswith("https://")

@@ -11,6 +11,7 @@ from aws_cdk import Aws
 
 from hyperpod_cdk import (
     ConfigError,
+    DataRepositoryConfig,
     HelmConfig,
     InstanceGroupConfig,
     NetworkConfig,
@@ -19,7 +20,13 @@ from hyperpod_cdk import (
 )
 from hyperpod_cdk.schema.errors import key_path
 from hyperpod_cdk.schema.section import Section
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, configured
+from tests.support.configs import (
+    CONFIG_FOLDER,
+    EVERY_EXISTING_RESOURCE,
+    EVERY_FIELD,
+    EXISTING_CONTROL_PLANE,
+    configured,
+)
 from tests.support.refusals import lines_for
 
 TOKEN = cdk.Token.as_string({"Fn::ImportValue": "AnotherStack"})
@@ -54,7 +61,10 @@ SECTIONS = [
     *sections(load_config(EVERY_FIELD)),
     *sections(load_config(CONFIG_FOLDER / "default.yaml")),
     NetworkConfig(availability_zone_ids=("usw2-az1", "usw2-az2")),
-    StorageConfig(data_repository_s3_uri="s3://bucket"),
+    *sections(load_config(EVERY_EXISTING_RESOURCE)),
+    *sections(load_config(EXISTING_CONTROL_PLANE)),
+    StorageConfig(backup_retention_days=1),
+    DataRepositoryConfig(s3_uri="s3://bucket"),
     HelmConfig(),
 ]
 
