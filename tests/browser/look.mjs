@@ -125,6 +125,7 @@ function basics() {
     marked: all("tr.chain").filter((row) => row.querySelector(".mark").checkVisibility())
       .map((row) => row.querySelector(".name").innerText),
     chain: all("section[aria-labelledby=chain] .name").map((name) => name.innerText),
+    rows: all("tr").length,
     links: all("a, summary").length,
     text: document.body.innerText,
   };
