@@ -232,6 +232,8 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
     assert by_name.pop("FindOfferedAddons") == ["*"]
     # EC2 limits what describes to no resource.
     assert by_name.pop("LookAtNetwork") == ["*"]
+    # So does FSx.
+    assert by_name.pop("LookAtFileSystems") == ["*"]
     assert all(
         "*" not in resource or resource.endswith("/*")
         for arns in by_name.values()
