@@ -12,9 +12,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from hyperpod_ops.atomic_file import PUBLIC, replace_file
 from hyperpod_ops.diagram.architecture import StackPicture
 from hyperpod_ops.diagram.picture import picture, pictured
-from hyperpod_ops.files import write_whole
 from provisioner.framework.redaction import redacted
 from scripts.cost import UNITS, rounded, summary, what
 from scripts.critical_path.graph import read_graph
@@ -48,7 +48,7 @@ def write(content: Content, path: Path) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    write_whole(path, page(content).encode())
+    replace_file(path, page(content), mode=PUBLIC)
 
 
 def page(content: Content) -> str:

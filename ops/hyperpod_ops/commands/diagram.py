@@ -26,10 +26,10 @@ def diagram(
     """Draw what a configuration deploys, from its CloudFormation templates."""
     from contextlib import nullcontext  # noqa: PLC0415
 
+    from hyperpod_ops.atomic_file import PUBLIC, replace_file  # noqa: PLC0415
     from hyperpod_ops.diagram.picture import drawn, pictured  # noqa: PLC0415
     from hyperpod_ops.diagram.synthesis import synthesized  # noqa: PLC0415
     from hyperpod_ops.errors import OpsError  # noqa: PLC0415
-    from hyperpod_ops.files import write_whole  # noqa: PLC0415
 
     suffixes = {".png": "png", ".mmd": "mermaid", ".mermaid": "mermaid"}
     chosen = file_format or suffixes.get(output.suffix if output else "", "svg")
@@ -47,7 +47,7 @@ def diagram(
         typer.get_binary_stream("stdout").write(content)
         return
     try:
-        write_whole(output, content)
+        replace_file(output, content, mode=PUBLIC)
     except OSError as error:
         raise OpsError(f"--output: {error}") from None
     typer.echo(f"wrote {output}")
