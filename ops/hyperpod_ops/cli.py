@@ -10,6 +10,7 @@ import typer
 from hyperpod_ops.commands.cluster_config import cluster_config
 from hyperpod_ops.commands.connect import connect
 from hyperpod_ops.commands.delete import delete
+from hyperpod_ops.commands.diagram import diagram
 from hyperpod_ops.commands.env import env
 from hyperpod_ops.commands.events import events
 from hyperpod_ops.commands.kubeconfig import kubeconfig
@@ -26,6 +27,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "cluster-config": cluster_config,
     "connect": connect,
     "delete": delete,
+    "diagram": diagram,
     "env": env,
     "events": events,
     "kubeconfig": kubeconfig,

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from scripts.picture.card import Card, Column, Surroundings
-from scripts.picture.existing import EXISTING
-from scripts.picture.templates import Resource, text
+from hyperpod_ops.diagram.card import Card, Column, Surroundings
+from hyperpod_ops.diagram.existing import EXISTING
+from hyperpod_ops.diagram.templates import Resource, text
 
 _TABLE = "RouteTable"
 _AS_IT_IS = "In the zones that they are in"

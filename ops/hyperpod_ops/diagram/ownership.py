@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scripts.picture.templates import Address, Resource, Stack
+from hyperpod_ops.diagram.templates import Address, Resource, Stack
 
 _VPC, _EKS = "AWS::EC2::VPC", "AWS::EKS::Cluster"
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scripts.picture.card import Card, Surroundings
-from scripts.picture.cards import card, subnets_of_clusters
-from scripts.picture.ownership import needs, owners
-from scripts.picture.templates import Address, Stack
+from hyperpod_ops.diagram.card import Card, Surroundings
+from hyperpod_ops.diagram.cards import card, subnets_of_clusters
+from hyperpod_ops.diagram.ownership import needs, owners
+from hyperpod_ops.diagram.templates import Address, Stack
 
 Needs = Mapping[str, tuple[str, ...]]
 """By name, the names of what must be there first."""

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from scripts.picture.card import Card, Column, Surroundings
-from scripts.picture.network_cards import security_group_card, vpc_card
-from scripts.picture.templates import Address, Resource, Stack, text
+from hyperpod_ops.diagram.card import Card, Column, Surroundings
+from hyperpod_ops.diagram.network_cards import security_group_card, vpc_card
+from hyperpod_ops.diagram.templates import Address, Resource, Stack, text
 
 _HYPERPOD_CLUSTERS = ("AWS::SageMaker::Cluster", "Custom::HyperPodCluster")
 _KEPT = ("Retain", "RetainExceptOnCreate")

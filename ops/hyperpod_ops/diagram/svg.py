@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from xml.sax.saxutils import escape
 
-from scripts.picture.architecture import StackPicture, direct, groups, rows
-from scripts.picture.card import Card
+from hyperpod_ops.diagram.architecture import StackPicture, direct, groups, rows
+from hyperpod_ops.diagram.card import Card
 
 _WIDTH = 1040
 _MARGIN = 14

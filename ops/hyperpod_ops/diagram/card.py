@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scripts.picture.templates import Address, Resource, Stack
+from hyperpod_ops.diagram.templates import Address, Resource, Stack
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scripts.picture.templates import Address, Resource, Stack
+from hyperpod_ops.diagram.templates import Address, Resource, Stack
 
 EXISTING = "Existing"
 """The one property of such a resource: its id."""

@@ -9,8 +9,8 @@ import pytest
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.config.config import Config
-from scripts.picture.__main__ import picture
-from scripts.picture.architecture import direct, groups, rows
+from hyperpod_ops.diagram.architecture import direct, groups, rows
+from hyperpod_ops.diagram.picture import picture
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIG_FOLDER
 
