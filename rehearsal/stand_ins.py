@@ -224,7 +224,7 @@ def _training_plans(config: Config) -> Iterator[TrainingPlan]:
     """Yield each plan where its first group is, with room for that group to grow."""
     network = config.network
     cidrs = [subnet.cidr for subnet in network.hyperpod_subnets]
-    zones = len(network.availability_zone_ids or network.public_subnet_cidrs)
+    zones = network.zone_count
     for arn in config.cluster.training_plan_arns:
         groups = [group for group in config.cluster.all_groups if group.training_plan_arn == arn]
         subnet = subnet_for(groups[0], network)

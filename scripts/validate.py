@@ -9,6 +9,7 @@ from hyperpod_cdk.checks import findings
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
+from hyperpod_cdk.network.endpoint_services import endpoint_services
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
@@ -46,7 +47,7 @@ def description(config: Config) -> Iterator[str]:
     access = config.eks.endpoint_access.replace("_", " ")
     yield (
         f"{names['platform']:{width}}in {place}: VPC {config.network.vpc_cidr}, "
-        f"{_counted(len(config.network.public_subnet_cidrs), 'NAT gateway')}, EKS "
+        f"{_ways_out(config)}, EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
     storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
@@ -65,6 +66,13 @@ def description(config: Config) -> Iterator[str]:
     for group in groups:
         types = " or ".join(group.possible_instance_types)
         yield f"{'':{width}}- {group.name}: {group.instance_count} x {types}"
+
+
+def _ways_out(config: Config) -> str:
+    if config.network.closed:
+        services = endpoint_services(storage=config.storage is not None)
+        return f"closed, {_counted(len(list(services)), 'interface endpoint')}"
+    return _counted(len(config.network.public_subnet_cidrs), "NAT gateway")
 
 
 def _counted(number: int, noun: str) -> str:

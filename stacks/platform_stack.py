@@ -18,8 +18,10 @@ from hyperpod_cdk import (
     Network,
     Provisioner,
     ProvisionerAccess,
+    VpcEndpoints,
     VpcPlacement,
 )
+from hyperpod_cdk.network.endpoint_services import endpoint_services
 from stacks.outputs import add_outputs
 
 
@@ -40,6 +42,7 @@ class PlatformStack(cdk.Stack):
         self.security_group = ClusterSecurityGroup(
             self, "ClusterSecurityGroup", vpc=self.network.vpc
         ).security_group
+        endpoints = self._endpoints(config) if config.network.closed else []
         self.eks_cluster = EksCluster(
             self,
             "Eks",
@@ -52,7 +55,9 @@ class PlatformStack(cdk.Stack):
         self.provisioner = Provisioner(
             self,
             "Provisioner",
-            placement=None if config.eks.is_reachable_from_anywhere else self._in_network(),
+            placement=(
+                None if config.eks.is_reachable_from_anywhere else self._in_network(endpoints)
+            ),
         )
         ProvisionerAccess(
             self, "ProvisionerAccess", cluster=self.eks_cluster, provisioner=self.provisioner
@@ -123,10 +128,25 @@ class PlatformStack(cdk.Stack):
             f"--policy-arn {policy} --access-scope type=cluster"
         )
 
-    def _in_network(self) -> VpcPlacement:
+    def _endpoints(self, config: Config) -> list[Construct]:
+        overrides = [group.override_vpc for group in config.cluster.all_groups]
+        return VpcEndpoints(
+            self,
+            "VpcEndpoints",
+            vpc=self.network.vpc,
+            subnets=self.network.endpoint_subnets,
+            services=list(endpoint_services(storage=config.storage is not None)),
+            s3_endpoint=self.network.s3_endpoint,
+            security_group_ids=[
+                self.security_group.security_group_id,
+                *(name for vpc in overrides if vpc is not None for name in vpc.security_group_ids),
+            ],
+        ).endpoints
+
+    def _in_network(self, endpoints: list[Construct]) -> VpcPlacement:
         return VpcPlacement(
             vpc=self.network.vpc,
             subnets=self.network.node_subnets.subnets,
             security_group=self.security_group,
-            internet_access=self.network.internet_access,
+            internet_access=[*self.network.internet_access, *endpoints],
         )

@@ -42,6 +42,7 @@ from .loading import Deployment as Deployment
 from .loading import Loaded as Loaded
 from .loading import load_config as load_config
 from .loading import load_file as load_file
+from .network.endpoints import VpcEndpoints as VpcEndpoints
 from .network.network import Network as Network
 from .network.node_subnets import NodeSubnets as NodeSubnets
 from .network.section import HyperPodSubnetConfig as HyperPodSubnetConfig

@@ -6,6 +6,7 @@ from rehearsal.aws import (
     log_groups,
     network_dependencies,
     secure_transport,
+    vpc_functions,
 )
 from rehearsal.aws.cloudformation import (
     cancelled_update,
@@ -27,6 +28,7 @@ from rehearsal.aws.ec2 import (
     own_network,
     security_group_rule,
     subnet,
+    vpc_endpoint,
 )
 from rehearsal.aws.eks import (
     access_entry,
@@ -72,6 +74,7 @@ def install(*, settings: Settings) -> None:
     availability_zones.install()
     cidr_block.install()
     subnet.install()
+    vpc_endpoint.install()
     log_groups.install()
     kms_keys.install()
     eks_api.install()
@@ -100,3 +103,4 @@ def install(*, settings: Settings) -> None:
     failed_rollback.install()
     express_mode.install(settings=settings)
     lambda_layers.install(scratch=settings.scratch)
+    vpc_functions.install()

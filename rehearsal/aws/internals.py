@@ -36,9 +36,14 @@ REQUIRED_NAMES = {
         "enforce",
         "evaluate",
         "evaluate_trust_policy",
+        "parse_policy_document",
         "request_caller_arn",
+        "resolve_principal",
     ),
-    "ministack.core.lambda_runtime": ("zipfile",),
+    "ministack.core.lambda_runtime": (
+        "execution_credentials",
+        "zipfile",
+    ),
     "ministack.core.responses": (
         "AccountRegionScopedDict",
         "get_account_id",
@@ -187,7 +192,12 @@ REQUIRED_NAMES = {
         "_keys",
         "_resolve_key",
     ),
-    "ministack.services.lambda_svc": ("_functions",),
+    "ministack.services.lambda_svc": (
+        "_GATEWAY_PORT",
+        "_functions",
+        "acquire_worker",
+        "invalidate_worker",
+    ),
     "ministack.services.s3": ("_buckets",),
     "ministack.services.stepfunctions": ("_start_execution",),
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.network.endpoint_services import S3_SERVICE, endpoint_services
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
@@ -92,20 +93,36 @@ def _platform(
     yield Check(
         check=f"aws s3 ls s3://{outputs['S3BucketName']}: on_create.sh", ok="on_create.sh" in keys
     )
-    in_vpc = [{"Name": "vpc-id", "Values": [outputs["VpcId"]]}]
-    ec2 = clients("ec2")
-    tables = ec2.describe_route_tables(Filters=in_vpc)["RouteTables"]
-    used = {
-        route["NatGatewayId"]
-        for table in tables
-        for route in table["Routes"]
-        if "NatGatewayId" in route
-    }
-    wanted = len(config.network.public_subnet_cidrs)
-    yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
+    yield from _ways_out(config, clients=clients, vpc_id=outputs["VpcId"])
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
     yield Check(check="EKS authentication mode is API", ok=mode == "API")
+
+
+def _ways_out(config: Config, *, clients: AwsClients, vpc_id: str) -> Iterator[Check]:
+    ec2 = clients("ec2")
+    in_vpc = [{"Name": "vpc-id", "Values": [vpc_id]}]
+    routes = [
+        route
+        for table in ec2.describe_route_tables(Filters=in_vpc)["RouteTables"]
+        for route in table["Routes"]
+    ]
+    used = {route["NatGatewayId"] for route in routes if "NatGatewayId" in route}
+    if config.network.closed:
+        anywhere = [route for route in routes if route.get("DestinationCidrBlock") == "0.0.0.0/0"]
+        yield Check(check="nothing routes to the internet", ok=not anywhere)
+        wanted = {each.name for each in endpoint_services(storage=config.storage is not None)}
+        found = {
+            endpoint["ServiceName"].split(".", 3)[-1]
+            for endpoint in ec2.describe_vpc_endpoints(Filters=in_vpc)["VpcEndpoints"]
+        }
+        yield Check(
+            check=f"VPC endpoints of S3 and {len(wanted)} other services",
+            ok=found == {S3_SERVICE, *wanted},
+        )
+        return
+    count = len(config.network.public_subnet_cidrs)
+    yield Check(check=f"all {count} NAT gateways are routed to", ok=len(used) == count)
 
 
 def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:

@@ -18,7 +18,7 @@ _KEY = "availability_zone_ids"
 def zone_parameters(config: Config) -> Iterator[Parameter]:
     """Yield a parameter for each zone of the network, with all places of its ID."""
     network = config.network
-    count = len(network.public_subnet_cidrs)
+    count = network.zone_count
     by_name = count <= ZONES_FOUND_BY_NAME
     pattern = definition(NetworkConfig, _KEY, default=None)["AllowedPattern"]
     for index in range(count):
@@ -95,7 +95,7 @@ def _index(config: Config, position: int) -> int:
     zone = config.network.hyperpod_zone_ids[position]
     zones = config.network.availability_zone_ids
     if zone is None or zones is None:
-        return position % len(config.network.public_subnet_cidrs)
+        return position % config.network.zone_count
     return zones.index(zone)
 
 

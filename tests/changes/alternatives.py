@@ -75,6 +75,7 @@ NO_OTHER_VALUE = frozenset(
         "helm.i_know_this_breaks_resiliency",
         "lifecycle_scripts",
         "network",
+        "network.closed",
         "storage.data_repository_export_deletions",
         "storage.delete_with_stack",
         "storage.i_understand_all_files_are_deleted",

@@ -13,6 +13,7 @@ from hyperpod_cdk.facts.kubernetes_support import (
 from hyperpod_cdk.facts.prices import Price, price_of, prices_elsewhere, pricing_pages
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.network.endpoint_services import endpoint_services
 
 HOURS_A_MONTH = 730
 """What AWS's own calculator takes for a month."""
@@ -150,15 +151,33 @@ def _change(config: Config, *, region: str | None, day: date) -> Change | None:
 
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
     yield _control_plane(config.eks.version, region=region, day=day)
-    zones = len(config.network.public_subnet_cidrs)
-    for item in ("NAT gateway", "public IPv4 address"):
-        yield _charge(item, quantity=zones, service="VPC", item=item, region=region)
+    yield from _ways_out(config, region=region)
     if config.storage is not None:
         service, item = "FSx for Lustre", f"{config.storage.throughput_mbps_per_tib} MB/s/TiB"
         size = config.storage.capacity_gib
         yield _charge(
             service, detail=item, quantity=size, service=service, item=item, region=region
         )
+
+
+def _ways_out(config: Config, *, region: str | None) -> Iterator[Charge]:
+    network = config.network
+    if network.closed:
+        services = len(list(endpoint_services(storage=config.storage is not None)))
+        zones = network.node_zone_count
+        item = "interface endpoint"
+        yield _charge(
+            item,
+            detail=f"{services} services in {zones} zone{'' if zones == 1 else 's'}",
+            quantity=services * zones,
+            service="VPC",
+            item=item,
+            region=region,
+        )
+        return
+    for item in ("NAT gateway", "public IPv4 address"):
+        zones = len(network.public_subnet_cidrs)
+        yield _charge(item, quantity=zones, service="VPC", item=item, region=region)
 
 
 def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
@@ -243,6 +262,7 @@ def _left_out(config: Config) -> Iterator[str]:
         yield f"nodes that {config.cluster.auto_scaling} adds"
     if config.cluster.restricted_instance_groups:
         yield "file systems of restricted instance groups"
-    yield "traffic through NAT gateways, out of AWS and between zones"
+    way_out = "interface endpoints" if config.network.closed else "NAT gateways"
+    yield f"traffic through {way_out}, out of AWS and between zones"
     yield "logs (EKS, VPC flow log, nodes, Lambda), S3, KMS"
     yield "taxes and discounts"

@@ -52,7 +52,7 @@ def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> Subnet | None:
 
 
 def _hyperpod_subnets(network: NetworkConfig) -> Iterator[Subnet]:
-    count = len(network.availability_zone_ids or network.public_subnet_cidrs)
+    count = network.zone_count
     pairs = zip(network.hyperpod_subnets, network.hyperpod_zone_ids, strict=True)
     for index, (subnet, zone) in enumerate(pairs):
         yield Subnet(

@@ -29,7 +29,8 @@ class Network(Construct):
     Creates the VPC with a flow log, an internet gateway, a public subnet and a NAT gateway for
     each Availability Zone, one EKS subnet for each, the HyperPod subnets, and an S3 gateway
     endpoint on every private route table. Each private subnet routes through the NAT gateway of
-    its own AZ, so the loss of an AZ takes no other AZ's egress with it.
+    its own AZ, so the loss of an AZ takes no other AZ's egress with it. A closed network has
+    neither internet gateway nor public subnets: `VpcEndpoints` completes it.
 
     Args:
         network: CIDR blocks and zones.
@@ -39,6 +40,8 @@ class Network(Construct):
         eks_subnets: Subnets for the EKS control plane.
         node_subnets: Subnets for HyperPod nodes, in the order given.
         internet_access: What must exist before anything in a private subnet can reach the internet.
+        s3_endpoint: The gateway endpoint of S3.
+        endpoint_subnets: Subnets for interface endpoints, which take one in each zone.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, network: NetworkConfig) -> None:
@@ -61,31 +64,33 @@ class Network(Construct):
             },
         )
         self._add_flow_log()
-        publics = self._public_subnets(network)
-        hyperpod = self._hyperpod_subnets(network, publics=publics)
+        publics = [] if network.closed else self._public_subnets(network)
+        zones = _zones(network)
+        hyperpod = self._hyperpod_subnets(network, zones=zones, publics=publics)
         eks = [
             PrivateSubnet(
                 self,
                 f"Eks{i + 1}",
                 vpc=self.vpc,
                 cidr=eks_cidr,
-                zone=public.zone,
-                public=public,
+                zone=zone,
+                public=_public_of(zone, publics=publics),
                 # EKS may take an hour to see a block that is added after the control plane; until
                 # then it reaches no webhook and no log of the nodes there.
                 # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
                 after=[node.cidr_block for node in hyperpod if node.cidr_block is not None],
             )
-            for i, (eks_cidr, public) in enumerate(
-                zip(network.eks_subnet_cidrs, publics, strict=False)
-            )
+            for i, (eks_cidr, zone) in enumerate(zip(network.eks_subnet_cidrs, zones, strict=False))
         ]
         self.eks_subnets = [private.subnet for private in eks]
         self.node_subnets = NodeSubnets(
             subnets=[private.subnet for private in hyperpod], zone_ids=network.hyperpod_zone_ids
         )
-        self.internet_access = [private.default_route for private in hyperpod]
-        self.vpc.add_gateway_endpoint(
+        self.internet_access = [
+            private.default_route for private in hyperpod if private.default_route is not None
+        ]
+        self.endpoint_subnets = _first_in_each_zone(hyperpod)
+        self.s3_endpoint = self.vpc.add_gateway_endpoint(
             "S3Endpoint",
             service=ec2.GatewayVpcEndpointAwsService.S3,
             subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.node_subnets.subnets])],
@@ -151,11 +156,15 @@ class Network(Construct):
         ]
 
     def _hyperpod_subnets(
-        self, network: NetworkConfig, *, publics: Sequence[PublicSubnet]
+        self,
+        network: NetworkConfig,
+        *,
+        zones: Sequence[SubnetZone],
+        publics: Sequence[PublicSubnet],
     ) -> list[PrivateSubnet]:
-        by_zone_id = {public.zone.availability_zone_id: public for public in publics}
+        by_id = {zone.availability_zone_id: zone for zone in zones}
         homes = [
-            publics[position % len(publics)] if zone_id is None else by_zone_id[zone_id]
+            zones[position % len(zones)] if zone_id is None else by_id[zone_id]
             for position, zone_id in enumerate(network.hyperpod_zone_ids)
         ]
         return [
@@ -164,8 +173,8 @@ class Network(Construct):
                 f"HyperPod{i + 1}",
                 vpc=self.vpc,
                 cidr=subnet.cidr,
-                zone=home.zone,
-                public=home,
+                zone=home,
+                public=_public_of(home, publics=publics),
                 secondary_cidr=not is_inside(subnet.cidr, outer=network.vpc_cidr),
                 # Load balancers of pods belong beside the pods; the EKS subnets are too small.
                 tags={"kubernetes.io/role/internal-elb": "1"},
@@ -175,5 +184,20 @@ class Network(Construct):
 
 
 def _zones(network: NetworkConfig) -> list[SubnetZone]:
-    ids = network.availability_zone_ids or [None] * len(network.public_subnet_cidrs)
+    ids = network.availability_zone_ids or [None] * network.zone_count
     return [SubnetZone(index=index, availability_zone_id=zone) for index, zone in enumerate(ids)]
+
+
+def _public_of(zone: SubnetZone, *, publics: Sequence[PublicSubnet]) -> PublicSubnet | None:
+    return next((public for public in publics if public.zone == zone), None)
+
+
+def _first_in_each_zone(subnets: Sequence[PrivateSubnet]) -> list[ec2.ISubnet]:
+    """Return one subnet of each zone: an interface endpoint takes no second one there.
+
+    https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
+    """
+    first: dict[SubnetZone, ec2.ISubnet] = {}
+    for private in subnets:
+        first.setdefault(private.zone, private.subnet)
+    return list(first.values())

@@ -1,11 +1,11 @@
 """The `network` section: VPC, subnets and availability zones."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
-from hyperpod_cdk.network import subnet_rules
+from hyperpod_cdk.network import closed_rules, subnet_rules
 from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import refuse
@@ -39,8 +39,15 @@ class NetworkConfig(Section):
     vpc_cidr: AllocatableCidr = "10.192.0.0/16"
     """Primary IPv4 CIDR block of the VPC, /16 to /28; cannot be changed later."""
 
+    closed: bool = False
+    """Whether nothing in the VPC reaches the internet or is reached from it: no internet gateway,
+    NAT gateway or public subnet, but VPC endpoints of the AWS services. It needs
+    eks.endpoint_access: private, and a registry that the VPC reaches (helm.image_registry).
+    Default: false."""
+
     public_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.10.0/24", "10.192.11.0/24")
-    """One public subnet for each availability zone, each with a NAT gateway; inside vpc_cidr."""
+    """One public subnet for each availability zone, each with a NAT gateway; inside vpc_cidr. A
+    closed network has none."""
 
     eks_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.7.0/28", "10.192.8.0/28")
     """Private subnets for the network interfaces of the EKS control plane, one in each of the first
@@ -56,6 +63,17 @@ class NetworkConfig(Section):
     be changed, only added to; the last one can be removed in a deployment after its groups."""
 
     @property
+    def zone_count(self) -> int:
+        """How many availability zones the network has."""
+        return len(self.availability_zone_ids or self.public_subnet_cidrs or self.eks_subnet_cidrs)
+
+    @property
+    def node_zone_count(self) -> int:
+        """In how many availability zones the HyperPod subnets are."""
+        zones = enumerate(self.hyperpod_zone_ids)
+        return len({index % self.zone_count if zone is None else zone for index, zone in zones})
+
+    @property
     def hyperpod_zone_ids(self) -> tuple[str | None, ...]:
         """The zone of each HyperPod subnet; None where zones are found by name."""
         zones = self.availability_zone_ids or (None,)
@@ -64,9 +82,19 @@ class NetworkConfig(Section):
             for index, subnet in enumerate(self.hyperpod_subnets)
         )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_public_subnets(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic's own
+        if isinstance(data, Mapping) and data.get("closed") is True:
+            return {"public_subnet_cidrs": [], **data}
+        return data
+
     @field_validator("public_subnet_cidrs", "eks_subnet_cidrs")
     @classmethod
     def _check_zonal_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
+        if info.field_name == "public_subnet_cidrs" and info.data.get("closed"):
+            refuse(closed_rules.public_subnet_findings(value))
+            return value
         refuse(subnet_rules.zonal_subnet_findings(value, earlier=info.data))
         return value
 

@@ -19,8 +19,7 @@ _FEWEST_ZONES = ZONES_FOUND_BY_NAME = 2
 # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
 _MOST_SECONDARY_CIDRS = 4
 # Lists with at most one subnet in each zone, in the order of the zones.
-_PUBLIC = "public_subnet_cidrs"
-_ZONAL_LISTS = (_PUBLIC, "eks_subnet_cidrs")
+_PUBLIC, _EKS = _ZONAL_LISTS = ("public_subnet_cidrs", "eks_subnet_cidrs")
 
 # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 ZONES_WITHOUT_EKS = {"use1-az3": "us-east-1", "usw1-az2": "us-west-1", "cac1-az3": "ca-central-1"}
@@ -34,7 +33,7 @@ def zonal_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator
     if len(value) < _FEWEST_ZONES:
         message = f"must list at least {_FEWEST_ZONES} subnets: EKS needs two availability zones"
         yield Finding(value=list(value), message=message)
-    elif len(value) > len(earlier.get(_PUBLIC, value)):
+    elif not earlier.get("closed") and len(value) > len(earlier.get(_PUBLIC, value)):
         message = (
             f"must have no more entries than {_PUBLIC} ({len(earlier[_PUBLIC])}): each is in the "
             "zone of a NAT gateway"
@@ -48,15 +47,21 @@ def zonal_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator
 
 def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Iterator[Finding]:
     """Judge the list of zones: one for each subnet, each once."""
+    closed = earlier.get("closed", False)
+    first = _EKS if closed else _PUBLIC
     if value is None:
-        if len(earlier.get(_PUBLIC, ())) > ZONES_FOUND_BY_NAME:
-            message = f"must name the zones of more than {ZONES_FOUND_BY_NAME} public subnets"
+        if len(earlier.get(first, ())) > ZONES_FOUND_BY_NAME:
+            kind = "EKS" if closed else "public"
+            message = f"must name the zones of more than {ZONES_FOUND_BY_NAME} {kind} subnets"
             yield Finding(value=None, message=message)
         return
-    if len(value) != len(earlier.get(_PUBLIC, value)):
+    if closed and len(value) < len(earlier.get(_EKS, ())):
+        message = f"must have at least as many entries as {_EKS} ({len(earlier[_EKS])}): one a zone"
+        yield Finding(value=list(value), message=message)
+    elif not closed and len(value) != len(earlier.get(_PUBLIC, value)):
         message = f"must have as many entries as {_PUBLIC} ({len(earlier[_PUBLIC])}): one a zone"
         yield Finding(value=list(value), message=message)
-    eks = len(earlier.get("eks_subnet_cidrs", ()))
+    eks = len(earlier.get(_EKS, ()))
     for index, zone in enumerate(value):
         if zone in ZONES_WITHOUT_EKS and index < eks:
             message = "must be another zone: EKS takes no subnet there; list it after the EKS zones"
@@ -82,7 +87,8 @@ def hyperpod_subnet_findings(
         for index, (_, zone) in enumerate(subnets):
             if zone is not None and zone not in (zones or ()):
                 path = (index, "availability_zone_id")
-                yield Finding(path=path, value=zone, message=_unserved(zones))
+                message = _unserved(zones, closed=earlier.get("closed", False))
+                yield Finding(path=path, value=zone, message=message)
 
 
 def _secondary_findings(own: Sequence[NamedCidr], *, vpc_cidr: str) -> Iterator[Finding]:
@@ -104,7 +110,8 @@ def _zonal_cidrs(earlier: Earlier) -> list[NamedCidr]:
     ]
 
 
-def _unserved(zones: Sequence[str] | None) -> str:
+def _unserved(zones: Sequence[str] | None, *, closed: bool) -> str:
+    has = "VPC endpoints" if closed else "a NAT gateway"
     if zones is None:
-        return "needs network.availability_zone_ids too, so that its zone has a NAT gateway"
-    return f"must be one of availability_zone_ids ({', '.join(zones)}), the zones with NAT gateways"
+        return f"needs network.availability_zone_ids too, so that its zone has {has}"
+    return f"must be one of availability_zone_ids ({', '.join(zones)}), the zones with {has}"

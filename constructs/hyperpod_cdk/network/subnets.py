@@ -111,13 +111,15 @@ class PrivateSubnet(Construct):
     """A private subnet that reaches the internet through the NAT gateway of its own AZ.
 
     Args:
+        public: The public subnet with that gateway; None for no route to the internet.
         secondary_cidr: Whether to add the CIDR block to the VPC first.
         after: What else must exist before the subnet. Default: nothing.
 
     Attributes:
+        zone: Where it is.
         subnet: The subnet.
         cidr_block: The block that was added to the VPC, if any.
-        default_route: Its route to the internet.
+        default_route: Its route to the internet, if any.
     """
 
     def __init__(
@@ -128,12 +130,13 @@ class PrivateSubnet(Construct):
         vpc: ec2.IVpc,
         cidr: str,
         zone: SubnetZone,
-        public: PublicSubnet,
+        public: PublicSubnet | None,
         secondary_cidr: bool = False,
         after: Sequence[ec2.CfnVPCCidrBlock] = (),
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        self.zone = zone
         subnet = _subnet(self, vpc=vpc, cidr=cidr, zone=zone, public=False)
         for key, value in (tags if tags is not None else {}).items():
             Tags.of(subnet).add(key, value)
@@ -148,12 +151,16 @@ class PrivateSubnet(Construct):
         ec2.CfnSubnetRouteTableAssociation(
             self, "RouteTableAssociation", subnet_id=subnet.ref, route_table_id=table.ref
         )
-        self.default_route = ec2.CfnRoute(
-            self,
-            "DefaultRoute",
-            route_table_id=table.ref,
-            destination_cidr_block="0.0.0.0/0",
-            nat_gateway_id=public.nat_gateway.ref,
+        self.default_route = (
+            ec2.CfnRoute(
+                self,
+                "DefaultRoute",
+                route_table_id=table.ref,
+                destination_cidr_block="0.0.0.0/0",
+                nat_gateway_id=public.nat_gateway.ref,
+            )
+            if public is not None
+            else None
         )
         self.subnet: ec2.ISubnet = ec2.PrivateSubnet.from_subnet_attributes(
             self,

@@ -15,7 +15,7 @@ ITEMS = {
     "EKS": {"control plane", "control plane, extended support"},
     "FSx for Lustre": {f"{throughput} MB/s/TiB" for throughput in (125, 250, 500, 1000)},
     "HyperPod": set(instance_types()),
-    "VPC": {"NAT gateway", "public IPv4 address"},
+    "VPC": {"NAT gateway", "interface endpoint", "public IPv4 address"},
 }
 
 
