@@ -12,8 +12,8 @@ from typing import Any
 
 import boto3
 
+from hyperpod_ops.account import Environment
 from rehearsal.aws.clients import AwsClients
-from scripts.account import Environment
 from scripts.deployer_policy.documents import Document
 from scripts.deployer_policy.policies import policies_of
 

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
 from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployer import Deployer
@@ -38,7 +39,6 @@ from scripts.stack_operations.failed_creations import FAILED_CREATIONS, lift_pro
 from scripts.stack_operations.operation import Operation
 from scripts.stack_operations.report import failure_lines
 from scripts.stack_operations.terminal import followed
-from stacks.names import StackKind, stack_name, stack_names
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 _SCRIPTS = _REPOSITORY / "lifecycle"

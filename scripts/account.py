@@ -5,7 +5,6 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 """
 
 import sys
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -13,108 +12,21 @@ import boto3
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
-    ConnectionError,
-    HTTPClientError,
-    NoCredentialsError,
     ProfileNotFound,
 )
 
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
+from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
+from hyperpod_ops.account import AccountError, Environment, caller_of
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.kubernetes_support import support_findings
 from scripts.kubernetes_version import kubernetes_version_findings
-from scripts.region import known_region
-from stacks.names import stack_name
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 """The parameter of a bootstrap stack with CDK's default qualifier:
 https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html"""
-
-
-class AccountError(Exception):
-    """Nothing can be deployed with these credentials; one line that says what to do."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Environment:
-    """An account and a region, to which a deployment goes.
-
-    Attributes:
-        partition: Such as aws.
-        account: Twelve digits.
-        region: Such as us-west-2.
-    """
-
-    partition: str
-    account: str
-    region: str
-
-    def __str__(self) -> str:
-        return f"{self.account}/{self.region}"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Caller:
-    """Whoever the credentials are for.
-
-    Attributes:
-        arn: Their ARN.
-        environment: Where they deploy to.
-    """
-
-    arn: str
-    environment: Environment
-
-
-def region_of(config: Config, *, session: boto3.Session) -> str:
-    """Return the region of a deployment, as the CDK CLI finds it.
-
-    Raises:
-        AccountError: There is none.
-    """
-    region = known_region(config, session=session)
-    if region is None:
-        raise AccountError(
-            "region: is neither in the configuration nor in the environment; write it into the "
-            "configuration, or set AWS_REGION"
-        )
-    return region
-
-
-def caller_of(config: Config, *, session: boto3.Session) -> Caller:
-    """Return by whom a configuration would be deployed, and where.
-
-    Raises:
-        AccountError: There are no credentials that AWS accepts, or no region.
-    """
-    return caller_in(region_of(config, session=session), session=session)
-
-
-def caller_in(region: str, *, session: boto3.Session) -> Caller:
-    """Return who the credentials are for, and a region of their account.
-
-    Raises:
-        AccountError: There are no credentials that AWS accepts.
-    """
-    try:
-        identity = session.client("sts", region_name=region).get_caller_identity()
-    except NoCredentialsError:
-        raise AccountError(
-            "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
-            "`aws configure`"
-        ) from None
-    except (ConnectionError, HTTPClientError) as error:
-        raise AccountError(f"AWS: {one_line(error)}; check the network and the proxy") from None
-    except (BotoCoreError, ClientError) as error:
-        raise AccountError(f"AWS credentials: {one_line(error)}; sign in again") from None
-    environment = Environment(
-        partition=session.get_partition_for_region(region),
-        account=identity["Account"],
-        region=region,
-    )
-    return Caller(arn=identity["Arn"], environment=environment)
 
 
 def refuse_unless_bootstrapped(

@@ -6,7 +6,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
-from scripts.account import AccountError, region_of
+from hyperpod_ops.account import AccountError, region_of
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.offered_addons import offered_addons
 

@@ -9,8 +9,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
 from hyperpod_cdk.facts.prices import pricing_pages
+from hyperpod_ops.account import known_region
 from scripts.command_line import REFUSED, config_parser, exit_with
-from scripts.region import known_region
 
 _WIDTH = 100
 _CENT = Decimal("0.01")

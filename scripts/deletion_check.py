@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.config.stack_names import stack_name
 from provisioner.aws.clients import Clients
 from provisioner.aws.errors import AWS_ERRORS, code
 from provisioner.deletion_check.losses import UnknownLossError, refuse_losses
@@ -25,7 +26,6 @@ from provisioner.kubernetes.manifest import ReleaseId
 from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.layer_binaries import local_binary
 from scripts.stack_operations.failed_creations import FAILED_CREATIONS
-from stacks.names import stack_name
 
 READ_SECONDS = 20.0
 """How long one command may take: a private endpoint does not answer from outside its network."""

@@ -18,8 +18,8 @@ from typing import Any
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
+from hyperpod_ops.account import known_region
 from scripts.command_line import REFUSED, exit_with
-from scripts.region import known_region
 
 TABLE = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "prices.json"
 LIST = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker"

@@ -6,6 +6,7 @@ from datetime import date
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
+from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
@@ -14,7 +15,6 @@ from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
 from stacks.helm_chart import helm_chart
-from stacks.names import stack_names
 
 
 def main() -> int:

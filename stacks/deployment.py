@@ -7,6 +7,7 @@ import aws_cdk as cdk
 
 from hyperpod_cdk import Config, ConfigError, Loaded
 from hyperpod_cdk.checks import cross_section_findings, findings
+from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from hyperpod_cdk.helm.chart.placeholder_rule import PlaceholderRule
 from hyperpod_cdk.helm.chart.rules import refuse_unfit
@@ -14,7 +15,6 @@ from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.findings import report
 from stacks.addons_stack import AddonsStack
 from stacks.hyperpod_stack import HyperPodStack
-from stacks.names import stack_name
 from stacks.pipeline_stack import PipelineStack
 from stacks.platform_stack import PlatformStack
 from stacks.storage_stack import StorageStack

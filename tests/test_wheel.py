@@ -90,11 +90,13 @@ def test_an_app_outside_the_repository(
     shutil.rmtree(outside)
 
 
-def test_it_carries_the_library_and_its_assets_only(wheel: Path) -> None:
+def test_it_carries_the_library_with_its_assets_and_the_operators_commands_only(
+    wheel: Path,
+) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
 
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"hyperpod_cdk"}
+    assert tops == {"hyperpod_cdk", "hyperpod_ops"}
     assert "hyperpod_cdk/py.typed" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]

@@ -10,6 +10,7 @@ from pathlib import Path
 import boto3
 
 from hyperpod_cdk import Config, Loaded
+from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.pipeline.section import EnvironmentConfig
 from rehearsal.cdk_cli import CdkCli
 from rehearsal.deployer import Deployer
@@ -26,7 +27,6 @@ from rehearsal.verification.inspection import (
     stack_outputs,
     wait_for_nodes,
 )
-from stacks.names import stack_names
 
 _BUCKET = "rehearsal-artifacts"
 _LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle"

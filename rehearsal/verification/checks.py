@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE, endpoint_services
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
-from stacks.names import stack_name
 
 
 def verify(

@@ -11,7 +11,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from scripts.account import AccountError
+from hyperpod_ops.account import AccountError
 from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences

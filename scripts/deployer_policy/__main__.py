@@ -10,7 +10,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from scripts.account import AccountError, Environment, region_of
+from hyperpod_ops.account import AccountError, Environment, region_of
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.deployer_policy.documents import POLICIES_OF_A_ROLE, Document, size
 from scripts.deployer_policy.needs import UnknownTypeError

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scripts.account import BOOTSTRAP_VERSION, Environment
+from hyperpod_ops.account import Environment
+from scripts.account import BOOTSTRAP_VERSION
 from scripts.deployer_policy.documents import Document, Statement, document_of
 from scripts.deployer_policy.names import Names, pattern
 from scripts.stack_operations.assembly import stacks_in

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
-from scripts.account import Environment
+from hyperpod_ops.account import Environment
 from scripts.picture.templates import Resource, Value
 
 _IN_SUB = re.compile(r"\$\{([^!}]+)\}")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.account import Environment
+from hyperpod_ops.account import Environment
 from scripts.deployer_policy.deployer import deployer_document, execution_roles
 from scripts.deployer_policy.documents import Document, split, statements_of
 from scripts.deployer_policy.names import Names

@@ -11,7 +11,8 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
-from scripts.account import AccountError
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_ops.account import AccountError
 from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
 from scripts.stack_operations.assembly import Stack, stacks_in
@@ -33,7 +34,6 @@ from scripts.stack_operations.terminal import (
     run,
     until_interrupted,
 )
-from stacks.names import stack_name
 
 
 def main() -> int:

@@ -9,7 +9,8 @@ import boto3
 from botocore.exceptions import ProfileNotFound
 
 from hyperpod_cdk import ConfigError, load_file
-from scripts.account import AccountError, caller_in, refuse_unless_bootstrapped
+from hyperpod_ops.account import AccountError, caller_in
+from scripts.account import refuse_unless_bootstrapped
 from scripts.command_line import REFUSED, exit_with
 from scripts.pipeline.cdk_diff import DiffError
 from scripts.pipeline.connection import refuse_pending_connection

@@ -4,7 +4,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk.schema.errors import one_line
-from scripts.account import AccountError
+from hyperpod_ops.account import AccountError
 
 _WORKS = "AVAILABLE"
 

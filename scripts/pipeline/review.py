@@ -8,7 +8,8 @@ import boto3
 
 from hyperpod_cdk import Config, Loaded
 from hyperpod_cdk.facts.service_limits import regions
-from scripts.account import Environment, refuse_orphaned_storage
+from hyperpod_ops.account import Environment
+from scripts.account import refuse_orphaned_storage
 from scripts.pipeline.cdk_diff import cdk_diff
 from scripts.pipeline.deployed import deployed, reader
 from scripts.pipeline.judgment import Review, is_unprotected, refusals

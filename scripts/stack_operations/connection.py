@@ -8,7 +8,7 @@ import boto3
 import botocore.session
 
 from hyperpod_cdk import Config
-from scripts.account import region_of
+from hyperpod_ops.account import region_of
 from scripts.stack_operations.events import READING
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_names
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.verification.inspection import (
@@ -21,7 +22,6 @@ from rehearsal.verification.inspection import (
     left_behind,
     wait_for_nodes,
 )
-from stacks.names import stack_names
 from tests.conftest import Configure
 from tests.support.assembly import synthesized
 from tests.support.template_package import template_package

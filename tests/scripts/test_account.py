@@ -8,14 +8,8 @@ import pytest
 from botocore.exceptions import EndpointConnectionError, NoCredentialsError, TokenRetrievalError
 
 from hyperpod_cdk import Config
-from scripts.account import (
-    AccountError,
-    Environment,
-    caller_of,
-    main,
-    refuse_orphaned_storage,
-    refuse_unless_bootstrapped,
-)
+from hyperpod_ops.account import AccountError, Environment, caller_of
+from scripts.account import main, refuse_orphaned_storage, refuse_unless_bootstrapped
 from tests.conftest import Configure
 from tests.support.provisioner.fake_s3 import client_error
 

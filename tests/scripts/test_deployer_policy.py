@@ -10,8 +10,8 @@ from policy_sentry.querying.actions import get_action_data
 
 from aws_reference.action_resources import action_resources
 from hyperpod_cdk import load_config
+from hyperpod_ops.account import Environment
 from provisioner.framework import consent
-from scripts.account import Environment
 from scripts.deployer_policy import __main__ as command
 from scripts.deployer_policy import deployer
 from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A_ROLE, size, split
@@ -295,8 +295,6 @@ def test_scripts_that_call_aws_are_known() -> None:
         "scripts/pipeline/review.py",
         # Asks for the ID of a zone that is given by name; before there is a configuration.
         "scripts/init/zone_names.py",
-        # Reads the region of the environment and of its profile, and calls nothing.
-        "scripts/region.py",
         # Read botocore's service models, and call nothing.
         "scripts/generate/instance_types.py",
         "scripts/generate/service_limits.py",

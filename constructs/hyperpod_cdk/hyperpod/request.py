@@ -8,13 +8,13 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.checks import cluster_findings
+from hyperpod_cdk.hyperpod.cluster_request import cluster_request
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.node_subnets import NodeSubnets
-from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.synthesis.findings import report
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
@@ -73,17 +73,12 @@ def create_cluster_request(
             lifecycle=_lifecycle(lifecycle_scripts),
         )
     )
-    request: dict[str, Any] = members(
-        {
-            **cluster.to_request(),
-            "Orchestrator": orchestrator.to_request(),
-            "VpcConfig": {
-                "SecurityGroupIds": [security_group.security_group_id],
-                # It never changes: groups elsewhere name their own subnet.
-                "Subnets": subnets.ids[:1],
-            },
-            "Tags": [{"Key": key, "Value": value} for key, value in sorted(tags.items())],
-        }
+    request = cluster_request(
+        cluster,
+        orchestrator=orchestrator.to_request(),
+        security_group_id=security_group.security_group_id,
+        subnet_id=subnets.ids[0],
+        tags=tags,
     )
     return cluster, request
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
+from hyperpod_cdk.config.stack_names import StackKind, stack_names
 from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
 from scripts.stack_operations import terminal
-from stacks.names import StackKind, stack_names
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY, SHIPPED
 from tests.support.node import Node

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.account import Environment
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws
-from scripts.account import Environment
 from scripts.deployer_policy.documents import Statement, statements_of
 from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs

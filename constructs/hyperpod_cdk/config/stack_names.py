@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from hyperpod_cdk import Config
+from hyperpod_cdk.config.config import Config
 
 StackKind = Literal["platform", "addons", "storage", "hyperpod"]
 

@@ -1,0 +1,76 @@
+"""The command line: the commands by name, and how their errors are told."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from hyperpod_ops.commands.cluster_config import cluster_config
+from hyperpod_ops.commands.env import env
+from hyperpod_ops.commands.list import list_clusters
+from hyperpod_ops.errors import INTERRUPTED, REFUSED
+
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "cluster-config": cluster_config,
+    "env": env,
+    "list": list_clusters,
+}
+"""A module of `commands/` each; what its work takes is imported when it runs."""
+_DEBUG = "--debug"
+
+
+def main() -> None:
+    """Run `hyperpod-ops`; exit with 2 for what it cannot do."""
+    debug = _DEBUG in sys.argv
+    # After the command too, where it is added once something went wrong.
+    sys.argv[:] = [argument for argument in sys.argv if argument != _DEBUG]
+    _app(debug=debug)()
+
+
+def _app(*, debug: bool) -> typer.Typer:
+    app = typer.Typer(
+        name="hyperpod-ops",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_options)
+    for name, command in _COMMANDS.items():
+        app.command(name)(command if debug else _told(command))
+    return app
+
+
+def _options(
+    *,
+    debug: Annotated[
+        bool, typer.Option(_DEBUG, help="Show where in the code an error is from.")
+    ] = False,
+) -> None:
+    """Look at a HyperPod cluster, and operate it."""
+
+
+def _told(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that tells its errors in a line each."""
+
+    @functools.wraps(command)
+    def run(**options: object) -> None:
+        try:
+            command(**options)
+        except KeyboardInterrupt:
+            typer.echo("Interrupted.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # nobody reads on, as `head` does not
+            raise typer.Exit(1) from None
+        except Exception as error:
+            # What explains AWS's errors takes long to import.
+            from hyperpod_ops.explained import explained  # noqa: PLC0415
+
+            lines = explained(error)
+            if lines is None:
+                raise
+            typer.echo("\n".join(lines), err=True)
+            raise typer.Exit(REFUSED) from None
+
+    return run

@@ -1,0 +1,1 @@
+"""HyperPod clusters: which there are."""

@@ -1,0 +1,30 @@
+"""`hyperpod-ops env`."""
+
+from hyperpod_ops.options import DEFAULT_CONFIG, ConfigFile, Region
+
+
+def env(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
+    """Print the exports that the workshop's create_config.sh writes; use it with eval.
+
+    A variable that is set in the shell keeps its value.
+    """
+    import os  # noqa: PLC0415
+
+    import typer  # noqa: PLC0415
+
+    from hyperpod_cdk import load_config  # noqa: PLC0415
+    from hyperpod_cdk.config.stack_names import stack_name  # noqa: PLC0415
+    from hyperpod_ops.session import aws_session  # noqa: PLC0415
+    from hyperpod_ops.stack_outputs import outputs_of  # noqa: PLC0415
+    from hyperpod_ops.workshop.variables import OUTPUTS, exports, variables  # noqa: PLC0415
+
+    loaded = load_config(config)
+    session = aws_session(region=region, config=loaded)
+    is_given = all(os.environ.get(name) for name in OUTPUTS)
+    outputs = (
+        {}
+        if is_given
+        else outputs_of(session.client("cloudformation"), stack_name(loaded, "platform"))
+    )
+    found = variables(loaded, outputs=outputs, region=session.region, shell=os.environ)
+    typer.echo("\n".join(exports(found)))

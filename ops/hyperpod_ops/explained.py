@@ -1,0 +1,64 @@
+"""The errors of AWS and of the configuration, in a line each."""
+
+from collections.abc import Mapping
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    NoCredentialsError,
+    ProfileNotFound,
+)
+
+from hyperpod_cdk.schema.errors import ConfigError, one_line
+from hyperpod_ops.account import AccountError
+from hyperpod_ops.errors import OpsError
+
+_DENIED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
+_THROTTLED = ("Throttling", "ThrottlingException", "TooManyRequestsException")
+# The first that fits counts: the particular stand before the general.
+_TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
+    OpsError: "{told}",
+    AccountError: "{told}",
+    NoCredentialsError: (
+        "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
+        "`aws configure`"
+    ),
+    ProfileNotFound: "AWS_PROFILE: {told}; `aws configure list-profiles` lists them",
+    (ConnectionError, HTTPClientError): "AWS: {told}; check the network, the proxy and the region",
+    BotoCoreError: "AWS: {told}",
+}
+_EXPIRED = ("ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClient")
+
+
+def explained(error: Exception) -> tuple[str, ...] | None:
+    """Return what a user reads of an error; None for a fault of the program.
+
+    Args:
+        error: What a command raised.
+    """
+    if isinstance(error, ConfigError):
+        return error.lines
+    line = _line(error)
+    return None if line is None else (line,)
+
+
+def _line(error: Exception) -> str | None:
+    told = one_line(error)
+    for kind, text in _TOLD.items():
+        if isinstance(error, kind):
+            return text.format(told=told)
+    return _refused(error) if isinstance(error, ClientError) else None
+
+
+def _refused(error: ClientError) -> str:
+    code = error.response["Error"]["Code"]
+    told = one_line(error)
+    if code in _DENIED:
+        return f"Not permitted: {told}; ask for that permission, or use another profile"
+    if code in _THROTTLED:
+        return f"AWS asks for fewer calls: {told}; wait a minute and run it again"
+    if code.startswith(_EXPIRED):
+        return f"AWS credentials: {told}; sign in again"
+    return f"AWS: {told}"

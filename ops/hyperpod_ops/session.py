@@ -1,0 +1,54 @@
+"""The AWS account and region that a command is about."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import boto3
+from botocore.config import Config as ClientConfig
+
+from hyperpod_cdk import Config
+from hyperpod_ops.account import known_region
+from hyperpod_ops.errors import OpsError
+
+# Reads that a person waits for.
+_RETRIES = ClientConfig(retries={"mode": "standard", "total_max_attempts": 4})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AwsSession:
+    """Clients of one region, with the credentials of the environment.
+
+    Attributes:
+        region: The region.
+    """
+
+    region: str
+
+    @cached_property
+    def _session(self) -> boto3.Session:
+        return boto3.Session(region_name=self.region)
+
+    def client(self, service: str) -> Any:  # noqa: ANN401 - no type at run time
+        """Return the client of a service, by boto3's name of it."""
+        clients: Any = self._session.client
+        return clients(service, config=_RETRIES)
+
+
+def aws_session(*, region: str | None = None, config: Config | None = None) -> AwsSession:
+    """Return the session of a command.
+
+    Args:
+        region: What the user gave. Default: the configuration's region.
+        config: The configuration. Default: none; the environment's region is taken.
+
+    Raises:
+        OpsError: No region is known.
+    """
+    found = region or known_region(config)
+    if found is None:
+        raise OpsError(
+            "region: is neither given nor in the configuration or the environment; give --region, "
+            "or set AWS_REGION"
+        )
+    return AwsSession(region=found)

@@ -1,0 +1,1 @@
+"""What the public HyperPod workshop prepares by hand, taken from a deployment."""
