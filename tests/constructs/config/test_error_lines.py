@@ -94,7 +94,7 @@ def lines_of(path: Path, text: str) -> list[str]:
             "availability_zone_ids: [usw2-az1, usw2-az2]",
             "vpc_id: vpc-0123456789abcdef0",
             "4: network.vpc_id: 'vpc_id' is not a key here: the deployment makes a VPC of its own, "
-            "of vpc_cidr, and takes no existing one (keys: vpc_cidr, public_subnet_cidrs, "
+            "of vpc_cidr, and takes no existing one (keys: vpc_cidr, closed, public_subnet_cidrs, "
             "eks_subnet_cidrs, availability_zone_ids, hyperpod_subnets)",
             id="existing-vpc",
         ),

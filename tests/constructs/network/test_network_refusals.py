@@ -185,6 +185,7 @@ def closed(**changes: Any) -> dict[str, Any]:
     """Return a valid document of a closed network, with changes of the section `network`."""
     document = default_document()
     document["eks"] = {"endpoint_access": "private"}
+    document["helm"] = {"image_registry": "registry.example.com"}
     document["network"] = {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}], **changes}
     return document
 

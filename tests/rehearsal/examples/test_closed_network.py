@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, EndpointService
+from hyperpod_cdk.network.endpoint_services import (
+    ENDPOINT_SERVICES,
+    EndpointService,
+    endpoint_services,
+)
 from rehearsal.environment import ALLOWED_CALLS
 from rehearsal.stage import Stage
-from stacks import platform_stack
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 from tests.support.stages import bootstrapped_stage
 
@@ -46,12 +49,10 @@ def test_the_provisioner_has_the_endpoints_that_it_calls_and_no_others(stage: St
 def test_a_deployment_without_an_endpoint_fails_and_names_its_service(
     config_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    services = platform_stack.endpoint_services
-
     def without_eks(*, storage: bool) -> list[EndpointService]:
-        return [service for service in services(storage=storage) if service.name != "eks"]
+        return [service for service in endpoint_services(storage=storage) if service.name != "eks"]
 
-    monkeypatch.setattr(platform_stack, "endpoint_services", without_eks)
+    monkeypatch.setattr("stacks.platform_stack.endpoint_services", without_eks)
     with bootstrapped_stage(tmp_path, config_path) as stage:
         stage.change(lambda document: document.update(storage=None))
         problem = stage.deploy()

@@ -1,6 +1,5 @@
 """config/examples/private-endpoint.yaml."""
 
-import json
 from typing import Any
 
 import pytest
@@ -41,8 +40,13 @@ def test_the_endpoint_changes_in_a_running_deployment(stage: Stage) -> None:
 
         stage.change(edit)
         assert stage.deploy() is None
-        deployed = clients("cloudformation").get_template(StackName=stage.stack("platform"))
-        inside = "VpcConfig" in json.dumps(deployed["TemplateBody"])
+        pages = clients("cloudformation").get_paginator("list_stack_resources")
+        ids = [
+            resource["LogicalResourceId"]
+            for page in pages.paginate(StackName=stage.stack("platform"))
+            for resource in page["StackResourceSummaries"]
+        ]
+        inside = any(each.startswith("ProvisionerNetworkInterfaces") for each in ids)
 
         assert inside != stage.config.eks.is_reachable_from_anywhere
         checks = verify(stage.config, tools=stage.tools, clients=clients, outputs=stage.outputs())
