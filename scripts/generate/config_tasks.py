@@ -15,6 +15,11 @@ TASKS: Mapping[str, Sequence[str]] = {
         "network.eks_subnet_cidrs",
         "network.hyperpod_subnets[].cidr",
     ),
+    "keep the network off the internet": (
+        "network.closed",
+        "eks.endpoint_access",
+        "helm.image_registry",
+    ),
     "run nodes in a further zone": (
         "network.availability_zone_ids",
         "network.hyperpod_subnets",
