@@ -37,6 +37,7 @@ $(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES
         account deployable pullable addon-versions chart charts charts-check images deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
+.PHONY: checkov critical-path
 
 help: ## Show this help
 	@awk -f scripts/help.awk $(firstword $(MAKEFILE_LIST))
@@ -70,6 +71,10 @@ validate: .venv/.installed layout ## Check a configuration and say what it deplo
 
 cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
 	@python -m scripts.cost --config '$(CONFIG)'
+
+critical-path: ## Show the longest chain of resources of a first deployment, with its minutes: CONFIG= EXPRESS=1
+	@$(MAKE) --no-print-directory synth >&2
+	@python -m scripts.critical_path '$(TEMPLATES)' --config '$(CONFIG)' $(if $(filter 1,$(EXPRESS)),--express)
 
 prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
 	@python -m scripts.read_prices --config '$(CONFIG)'
@@ -137,6 +142,9 @@ check: setup-development layout ## Lint, format and types of the Python code; sh
 	@mypy
 	@shellcheck --external-sources .ci/run $$(git ls-files '*.sh')
 
+checkov: synth .venv/checkov/.installed ## Check the templates with checkov, which it installs first: CONFIG=
+	@.venv/checkov/bin/checkov --file '$(TEMPLATES)'/*.template.json --framework cloudformation --compact --quiet --skip-download
+
 format: setup-development ## Format the code
 	@ruff check --fix --quiet .
 	@ruff format --quiet .
@@ -197,6 +205,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@echo "Setting up: the docs site's tools into .venv/docs ..."
 	@python -m venv .venv/docs
 	@.venv/docs/bin/pip install -qq --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
+.venv/checkov/.installed: requirements-checkov.txt | .venv/bin/pip
+	@echo "Setting up: checkov into .venv/checkov; a minute the first time ..."
+	@python -m venv .venv/checkov
+	@.venv/checkov/bin/pip install -qq --disable-pip-version-check -r requirements-checkov.txt
 	@touch $@
 
 .venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed

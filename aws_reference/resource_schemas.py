@@ -32,6 +32,10 @@ _CREATE_ONLY_BESIDE_THE_SCHEMA: Mapping[str, tuple[PropertyPath, ...]] = {
     "AWS::FSx::FileSystem": tuple(("LustreConfiguration", name) for name in _LUSTRE_CREATE_ONLY)
 }
 
+# FSx has a legacy type, whose schema does not say so:
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-fsx-filesystem.html
+_TAGS_BESIDE_THE_SCHEMA = {"AWS::FSx::FileSystem": "Tags"}
+
 # FSx gives its service-linked role the rights on a linked bucket with those of the caller,
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/setting-up.html#fsx-adding-permissions-s3,
 # and refuses a caller without all of the S3 actions, in these words:
@@ -115,6 +119,7 @@ class ResourceSchema:
         required: Properties that a template must set.
         deletes_first: Whether a replacement deletes the old resource before it creates the new one.
         permissions: IAM actions of each handler: create, read, update, delete, list.
+        tag_property: The property that holds tags; None for a type without.
     """
 
     name: str
@@ -126,6 +131,7 @@ class ResourceSchema:
     required: tuple[str, ...]
     deletes_first: bool
     permissions: Mapping[str, tuple[str, ...]]
+    tag_property: str | None
 
     def replacing(self, old: Properties, new: Properties) -> list[PropertyPath]:
         """Return the changed properties that replace the resource; none: it is updated."""
@@ -237,7 +243,15 @@ def _schema(name: str, data: Mapping[str, Any]) -> ResourceSchema:
         permissions=_permissions(
             data["permissions"], beside=_PERMISSIONS_BESIDE_THE_SCHEMA.get(name, {})
         ),
+        tag_property=_tag_property(name, data),
     )
+
+
+def _tag_property(name: str, data: Mapping[str, Any]) -> str | None:
+    pointer: str | None = data.get("tagProperty")
+    if pointer is None:
+        return _TAGS_BESIDE_THE_SCHEMA.get(name)
+    return pointer.removeprefix("/properties/")
 
 
 def _permissions(

@@ -62,18 +62,7 @@ def shell_of(stage: Stage) -> Iterator[Path]:
         file.unlink(missing_ok=True)
 
 
-def _variables(stage: Stage) -> Mapping[str, str]:
-    return {
-        **stage.environment.aws.environment(),
-        **_operator(stage),
-        "CONFIG": str(stage.config_path),
-        "KUBECONFIG": str(stage.tools.kubeconfig),
-        FAULTS_VARIABLE: stage.environment.hyperpod_url,
-        **({STAND_IN_VARIABLE: str(STAND_IN)} if stage.chart.path == STAND_IN else {}),
-    }
-
-
-def _operator(stage: Stage) -> Mapping[str, str]:
+def operator_credentials(stage: Stage) -> Mapping[str, str]:
     """Return the credentials of an administrator of the account and of the EKS cluster.
 
     The root user, whose credentials the local AWS starts with, cannot be let into an EKS cluster.
@@ -96,6 +85,17 @@ def _operator(stage: Stage) -> Mapping[str, str]:
     return {
         "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
         "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+    }
+
+
+def _variables(stage: Stage) -> Mapping[str, str]:
+    return {
+        **stage.environment.aws.environment(),
+        **operator_credentials(stage),
+        "CONFIG": str(stage.config_path),
+        "KUBECONFIG": str(stage.tools.kubeconfig),
+        FAULTS_VARIABLE: stage.environment.hyperpod_url,
+        **({STAND_IN_VARIABLE: str(STAND_IN)} if stage.chart.path == STAND_IN else {}),
     }
 
 

@@ -127,6 +127,12 @@ class Stage:
         self._current.write_text(text, encoding="utf-8")
         self.config = load_config(self._current)
 
+    def change_to(self, path: Path) -> None:
+        """Put another file in force: a configuration of the same name and region."""
+        self._release = None
+        self._current = path
+        self.config = load_config(path)
+
     def change_scripts(self, edit: Callable[[Path], None]) -> None:
         """Put a changed copy of the lifecycle scripts in force, as if their folder was edited."""
         self._script_changes += 1

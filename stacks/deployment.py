@@ -100,6 +100,8 @@ def add_stacks(
     report(hyperpod, cross_section_findings(config))
     for key, value in config.tags.items():
         cdk.Tags.of(scope).add(key, value)
+        # The stacks themselves, which CDK leaves out by its flag explicitStackTags.
+        cdk.Tags.of(scope).add(key, value, include_resource_types=["aws:cdk:stack"])
 
 
 def add_pipeline(

@@ -38,3 +38,4 @@ class PipelineStack(cdk.Stack):
         )
         for key, value in pipeline.tags.items():
             cdk.Tags.of(self).add(key, value)
+            cdk.Tags.of(self).add(key, value, include_resource_types=["aws:cdk:stack"])

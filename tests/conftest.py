@@ -20,7 +20,7 @@ from tests.support.assembly import Assembly, merged, synthesized
 from tests.support.configs import REPOSITORY
 
 # Tests that several files share are in tests/support.
-pytest.register_assert_rewrite("tests.support.scenario_tests")
+pytest.register_assert_rewrite("tests.support.scenario_tests", "tests.support.operations")
 
 Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]

@@ -26,20 +26,25 @@ def main() -> None:
     debug = _DEBUG in sys.argv
     # After the command too, where it is added once something went wrong.
     sys.argv[:] = [argument for argument in sys.argv if argument != _DEBUG]
-    _app(debug=debug)()
+    app(debug=debug)()
 
 
-def _app(*, debug: bool) -> typer.Typer:
-    app = typer.Typer(
+def app(*, debug: bool = False) -> typer.Typer:
+    """Return the command line.
+
+    Args:
+        debug: Whether errors show where in the code they are from.
+    """
+    line = typer.Typer(
         name="hyperpod-ops",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    app.callback()(_options)
+    line.callback()(_options)
     for name, command in _COMMANDS.items():
-        app.command(name)(command if debug else _told(command))
-    return app
+        line.command(name)(command if debug else _told(command))
+    return line
 
 
 def _options(

@@ -5,7 +5,8 @@ https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference-Cloud
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,12 +47,15 @@ class StackActions:
     region: str
     bucket: str
 
-    def run(self, action: Action, *, template: Path | None) -> None:
+    def run(
+        self, action: Action, *, template: Path | None, configuration: Path | None = None
+    ) -> None:
         """Run an action.
 
         Args:
             action: It creates a change set, or executes one.
             template: The template of a change set that is created.
+            configuration: Its template configuration, which has the stack's tags. Default: none.
 
         Raises:
             StackFailedError: CloudFormation refused it, or it failed.
@@ -59,7 +63,10 @@ class StackActions:
         clients = self._clients(action.role)
         match action.configuration["ActionMode"]:
             case "CHANGE_SET_REPLACE" if template is not None:
-                self._replace(action, clients=clients, template=template)
+                tags = {}
+                if configuration is not None:
+                    tags = json.loads(configuration.read_text("utf-8")).get("Tags", {})
+                self._replace(action, clients=clients, template=template, tags=tags)
             case "CHANGE_SET_EXECUTE":
                 self._execute(action, clients=clients)
             case mode:
@@ -83,7 +90,9 @@ class StackActions:
 
         return client
 
-    def _replace(self, action: Action, *, clients: AwsClients, template: Path) -> None:
+    def _replace(
+        self, action: Action, *, clients: AwsClients, template: Path, tags: Mapping[str, str]
+    ) -> None:
         """Create a change set in place of one of its name; parameters get their defaults.
 
         The action sends those of `ParameterOverrides` and of a template configuration alone
@@ -104,6 +113,7 @@ class StackActions:
                 TemplateURL=url,
                 Capabilities=settings["Capabilities"].split(","),
                 RoleARN=settings["RoleArn"],
+                Tags=[{"Key": key, "Value": value} for key, value in tags.items()],
             )
             client.get_waiter("change_set_create_complete").wait(
                 StackName=stack, ChangeSetName=name, WaiterConfig=_POLL

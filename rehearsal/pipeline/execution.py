@@ -89,9 +89,16 @@ class Execution:
                 self.comments.append(comment)
                 self.progress.say(f"    {action.name}: approved, having read: {comment}")
             case _:
-                name, _, path = action.configuration.get("TemplatePath", "").partition("::")
-                template = self._artifacts[name] / path if name else None
-                self.stacks[action.region].run(action, template=template)
+                self.stacks[action.region].run(
+                    action,
+                    template=self._file_of(action, "TemplatePath"),
+                    configuration=self._file_of(action, "TemplateConfiguration"),
+                )
+
+    def _file_of(self, action: Action, setting: str) -> Path | None:
+        """Return a file that an action names as `artifact::path`."""
+        name, _, path = action.configuration.get(setting, "").partition("::")
+        return self._artifacts[name] / path if name else None
 
     def _update_pipeline(self, assembly: Path) -> None:
         """Put the definition in force that was synthesized.

@@ -77,8 +77,10 @@ def render() -> str:
 
 def _compact(file: Path) -> dict[str, Any]:
     schema: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    tag_property = schema.get("tagging", {}).get("tagProperty")
     return {
         **{key: schema[key] for key in KEYS if key in schema},
+        **({"tagProperty": tag_property} if tag_property else {}),
         "properties": sorted(schema["properties"]),
         "permissions": {
             handler: sorted(set(definition.get("permissions", ())))

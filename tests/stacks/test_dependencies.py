@@ -1,10 +1,16 @@
-"""What waits for what: nothing slow stands before EKS, Helm or HyperPod."""
+"""What waits for what: nothing stands before EKS, Helm or HyperPod that need not."""
 
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import pytest
 
 from hyperpod_cdk import Config, load_config
+from scripts.critical_path.durations import STACK
+from scripts.critical_path.graph import Graph, read_graph, start_of
+from scripts.critical_path.schedule import longest_chain, schedule
+from scripts.picture.templates import Address
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIGS
 from tests.support.template_view import TemplateView
@@ -12,6 +18,47 @@ from tests.support.template_view import TemplateView
 ADDON, CLUSTER = "AWS::EKS::Addon", "Custom::HyperPodCluster"
 # Minutes each; none is needed for an EKS control plane to start.
 SLOW = {"AWS::EC2::NatGateway", "AWS::EC2::EIP", "AWS::FSx::FileSystem", ADDON}
+
+# What a template may let stand before each: whoever adds to it says why here.
+BEFORE_EKS = {
+    "AWS::EC2::SecurityGroup",
+    "AWS::EC2::Subnet",
+    "AWS::EC2::VPC",
+    # EKS may take an hour to see a block that is added to the VPC later.
+    "AWS::EC2::VPCCidrBlock",
+    "AWS::IAM::Role",
+    # The key of its secrets.
+    "AWS::KMS::Key",
+    # EKS would make it itself, and keep its logs for ever.
+    "AWS::Logs::LogGroup",
+}
+PROVISIONER = {
+    "AWS::IAM::Policy",
+    "AWS::IAM::Role",
+    "AWS::Lambda::Function",
+    "AWS::Lambda::LayerVersion",
+    "AWS::Logs::LogGroup",
+    "AWS::StepFunctions::StateMachine",
+}
+# A provisioner in the VPC reaches EKS and its API by these.
+WAY_OUT = {
+    "AWS::EC2::EIP",
+    "AWS::EC2::InternetGateway",
+    "AWS::EC2::NatGateway",
+    "AWS::EC2::Route",
+    "AWS::EC2::RouteTable",
+    "AWS::EC2::SubnetRouteTableAssociation",
+    "AWS::EC2::VPCEndpoint",
+    "AWS::EC2::VPCGatewayAttachment",
+}
+BEFORE_HELM = BEFORE_EKS | PROVISIONER | {"AWS::EKS::Cluster"}
+# The scripts that the nodes run, and the releases without which they would not become ready.
+BEFORE_HYPERPOD = BEFORE_HELM | {
+    "AWS::S3::Bucket",
+    "Custom::HelmRelease",
+    "Custom::LifecycleScripts",
+}
+HYPERPOD = {CLUSTER, "AWS::SageMaker::Cluster"}
 
 
 @pytest.fixture
@@ -24,12 +71,50 @@ def hyperpod(default_config: Config, assemble: Assemble) -> TemplateView:
     return TemplateView(assemble(default_config).templates()["ml-hyperpod"])
 
 
-def test_the_control_plane_waits_for_nothing_slow(platform: TemplateView) -> None:
-    needed = platform.dependency_types(platform.id("AWS::EKS::Cluster"))
+@pytest.fixture(params=CONFIGS, ids=lambda path: path.stem)
+def config(request: pytest.FixtureRequest) -> Config:
+    return load_config(request.param)
 
-    assert needed & SLOW == set()
-    assert not [kind for kind in needed if kind.startswith("Custom::Helm")]
-    assert "AWS::EC2::Subnet" in needed
+
+@pytest.fixture
+def graph(config: Config, assemble: Assemble) -> Graph:
+    return read_graph(assemble(config).directory)
+
+
+def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None:
+    way_out = set() if config.eks.is_reachable_from_anywhere else WAY_OUT
+    (cluster,) = (each for kind in HYPERPOD for each in graph.of_type(kind))
+    releases = [
+        each for each in graph.of_type("Custom::HelmRelease") if each.stack == cluster.stack
+    ]
+
+    def before(addresses: Iterable[Address]) -> AbstractSet[str]:
+        found = {each for one in addresses for each in graph.before(one, across_stacks=False)}
+        return {graph.types[each] for each in found} - {STACK}
+
+    assert len(releases) >= 1
+    assert before(graph.of_type("AWS::EKS::Cluster")) <= BEFORE_EKS
+    assert before(releases) <= BEFORE_HELM | way_out
+    assert before([cluster]) <= BEFORE_HYPERPOD | way_out
+    # A stack waits for all of the stacks that it needs.
+    others = {each.stack for each in graph.needs[start_of(cluster.stack)]}
+    assert others == {f"{config.name}-platform"}
+
+
+def test_the_longest_chain_is_that_of_the_nodes(graph: Graph) -> None:
+    chain = [graph.types[each] for each in longest_chain(schedule(graph))]
+    # Of an EKS cluster that exists, nothing is created.
+    control_plane = ["AWS::EKS::Cluster", ADDON] if graph.of_type("AWS::EKS::Cluster") else []
+
+    assert [kind for kind in chain if kind not in BEFORE_EKS | HYPERPOD] == [
+        STACK,
+        *control_plane,
+        STACK,
+        "AWS::IAM::Policy",
+        "Custom::HelmRelease",
+        "Custom::DeletionCheck",
+    ]
+    assert chain[-2] in HYPERPOD
 
 
 @pytest.mark.parametrize("addon", ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"])

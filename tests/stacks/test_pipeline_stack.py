@@ -293,6 +293,7 @@ def test_an_archive_in_s3_starts_the_pipeline_and_gets_a_history(tmp_path: Path)
     assert ":s3:::charts/hyperpod.tgz" in json.dumps(read)
     (bucket,) = resources(found, "AWS::S3::Bucket")
     assert {"Key": "team", "Value": "platform"} in bucket["Tags"]
+    assert found.artifact("ml-pipeline")["properties"]["tags"] == {"team": "platform"}
     assert found.nag_findings() == []
     assert findings(found.texts()["ml-pipeline"], region="us-west-2") == ()
 

@@ -58,7 +58,9 @@ class Pipeline:
         )
         return str(role["Role"]["Arn"])
 
-    def run(self, mode: str, *, template: Path | None = None) -> None:
+    def run(
+        self, mode: str, *, template: Path | None = None, tags: Mapping[str, str] | None = None
+    ) -> None:
         configuration = {
             "StackName": self.name,
             "ChangeSetName": "PipelineChange",
@@ -78,12 +80,22 @@ class Pipeline:
             namespace="",
             run_order=1,
         )
-        self._actions.run(action, template=template)
+        described = None
+        if tags is not None:
+            described = self._directory / f"{self.name}.config.json"
+            described.write_text(json.dumps({"Tags": tags}), encoding="utf-8")
+        self._actions.run(action, template=template, configuration=described)
 
-    def deploy(self, resources: Mapping[str, Any], **sections: Any) -> None:
+    def deploy(
+        self,
+        resources: Mapping[str, Any],
+        *,
+        tags: Mapping[str, str] | None = None,
+        **sections: Any,
+    ) -> None:
         template = self._directory / f"{self.name}.json"
         template.write_text(json.dumps({"Resources": resources, **sections}), encoding="utf-8")
-        self.run("CHANGE_SET_REPLACE", template=template)
+        self.run("CHANGE_SET_REPLACE", template=template, tags=tags)
         self.run("CHANGE_SET_EXECUTE")
 
     def found(self) -> dict[str, Any]:
@@ -98,6 +110,12 @@ def pipeline(aws: LocalAws, tmp_path: Path) -> Pipeline:
 
 def topic(display_name: str) -> dict[str, Any]:
     return {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {"DisplayName": display_name}}}
+
+
+def test_a_template_configuration_tags_the_stack(pipeline: Pipeline) -> None:
+    pipeline.deploy(topic("one"), tags={"team": "research"})
+
+    assert pipeline.found()["Tags"] == [{"Key": "team", "Value": "research"}]
 
 
 def test_a_stack_is_created_updated_and_left_as_it_is_by_no_change(pipeline: Pipeline) -> None:

@@ -1,0 +1,139 @@
+"""One HyperPod cluster and its nodes, as SageMaker describes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_ops.clusters.listing import own_clusters
+from hyperpod_ops.errors import OpsError
+from provisioner.aws.errors import is_not_found
+from provisioner.hyperpod.groups import Groups, groups_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HyperPodCluster:
+    """A HyperPod cluster.
+
+    Attributes:
+        described: What DescribeCluster says.
+    """
+
+    described: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.described["ClusterName"])
+
+    @property
+    def id(self) -> str:
+        """What SageMaker drew for it: the end of its ARN, which sessions of SSM name."""
+        return str(self.described["ClusterArn"]).rpartition("/")[2]
+
+    @property
+    def status(self) -> str:
+        """Its status, such as InService."""
+        return str(self.described["ClusterStatus"])
+
+    @property
+    def groups(self) -> Groups:
+        """Its instance groups by name, as described."""
+        return groups_of(self.described)
+
+    @property
+    def eks_cluster_name(self) -> str:
+        """Name of the EKS cluster.
+
+        Raises:
+            OpsError: Slurm orchestrates the cluster.
+        """
+        eks = (self.described.get("Orchestrator") or {}).get("Eks")
+        if eks is None:
+            raise OpsError(f"cluster: {self.name!r} has no EKS cluster; Slurm orchestrates it")
+        return str(eks["ClusterArn"]).rpartition("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Node:
+    """An instance of a HyperPod cluster.
+
+    Attributes:
+        id: Its instance ID; empty while it has none.
+        group: Name of its instance group.
+        instance_type: Such as ml.g5.12xlarge.
+        status: Such as Running.
+        message: What SageMaker adds to the status; may be empty.
+    """
+
+    id: str
+    group: str
+    instance_type: str
+    status: str
+    message: str
+
+    @property
+    def kubernetes_name(self) -> str:
+        """Name of its Node object.
+
+        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html
+        """
+        return f"hyperpod-{self.id}"
+
+
+def find_cluster(sagemaker: Any, name: str) -> HyperPodCluster:  # noqa: ANN401 - a client
+    """Return a cluster.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        name: Its name, or its ARN.
+
+    Raises:
+        OpsError: There is none of that name.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    try:
+        return HyperPodCluster(described=sagemaker.describe_cluster(ClusterName=name))
+    except ClientError as error:
+        if not is_not_found(error):
+            raise
+    region = sagemaker.meta.region_name
+    known = ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
+    raise OpsError(
+        f"cluster: {name!r} is not in {region}, where deployments have made: {known}; name one "
+        "with --cluster, or another region with --region"
+    )
+
+
+def nodes_of(sagemaker: Any, name: str, *, group: str | None = None) -> list[Node]:  # noqa: ANN401 - a client
+    """Return the nodes of a cluster by group and ID.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        name: Name of the cluster.
+        group: Name of an instance group. Default: all.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    asked = {"ClusterName": name, **({"InstanceGroupNameContains": group} if group else {})}
+    pages = sagemaker.get_paginator("list_cluster_nodes").paginate(**asked)
+    found = (_node(summary) for page in pages for summary in page["ClusterNodeSummaries"])
+    return sorted(
+        (node for node in found if group in (None, node.group)),
+        key=lambda node: (node.group, node.id),
+    )
+
+
+def _node(summary: Mapping[str, Any]) -> Node:
+    status = summary["InstanceStatus"]
+    return Node(
+        id=str(summary.get("InstanceId", "")),
+        group=str(summary["InstanceGroupName"]),
+        instance_type=str(summary.get("InstanceType", "")),
+        status=str(status["Status"]),
+        message=str(status.get("Message", "")),
+    )

@@ -1,0 +1,1 @@
+"""`make critical-path`: the longest chain of resources of a first deployment."""

@@ -1,0 +1,33 @@
+"""The deployment that the operator's commands are tried on."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from rehearsal.kept import operator_credentials
+from rehearsal.stage import Stage
+from rehearsal.verification.inspection import wait_for_nodes
+from tests.support.operator import Operator
+from tests.support.stages import bootstrapped_stage
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """The default configuration, deployed, with its nodes."""
+    with bootstrapped_stage(tmp_path_factory.mktemp("ops")) as made:
+        assert made.deploy_first() is None
+        wait_for_nodes(made.config, clients=made.environment.clients)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def credentials(stage: Stage) -> Mapping[str, str]:
+    """Return those of an administrator."""
+    return operator_credentials(stage)
+
+
+@pytest.fixture
+def operator(stage: Stage, credentials: Mapping[str, str], tmp_path: Path) -> Operator:
+    """Return somebody who operates it."""
+    return Operator(stage=stage, home=tmp_path, credentials=credentials)

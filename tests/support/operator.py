@@ -1,0 +1,47 @@
+"""Somebody who runs `hyperpod-ops` on a rehearsed deployment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from typer.testing import CliRunner, Result
+
+from hyperpod_ops.cli import app
+from rehearsal.stage import Stage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Operator:
+    """Runs commands in the process of the tests, as an administrator of account and EKS cluster.
+
+    Attributes:
+        stage: What is deployed.
+        home: Gets the kubeconfig and other files.
+        credentials: As environment variables.
+    """
+
+    stage: Stage
+    home: Path
+    credentials: Mapping[str, str]
+
+    def run(self, *arguments: str, **variables: str) -> Result:
+        """Run a command; an error that it does not tell is raised.
+
+        Args:
+            arguments: Of `hyperpod-ops`.
+            variables: Of the environment, besides those with which AWS is reached.
+        """
+        environment = {
+            **self.stage.environment.aws.environment(),
+            **self.credentials,
+            "CONFIG": str(self.stage.config_path),
+            "HOME": str(self.home),
+            **variables,
+        }
+        return CliRunner().invoke(app(), [*arguments], env=environment, catch_exceptions=False)
+
+    def output(self, *arguments: str) -> str:
+        """Run a command that must succeed, and return what it prints."""
+        result = self.run(*arguments)
+        assert result.exit_code == 0, result.output
+        return result.stdout
