@@ -14,10 +14,9 @@ EXAMPLES = ["private-endpoint"]
 # The provisioner goes out of the VPC, into it, into a closed one, and out again.
 CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"endpoint_access": "public_and_private"}, {}),
-    ({"public_access_cidrs": ["192.0.2.0/24"]}, {}),
     ({"endpoint_access": "private"}, {"closed": True}),
     ({"endpoint_access": "public_and_private"}, {}),
-    ({"endpoint_access": "private"}, {}),
+    ({"public_access_cidrs": ["192.0.2.0/24"]}, {}),
 ]
 
 
