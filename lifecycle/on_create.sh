@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # HyperPod runs this as root on each new node, before the node joins the cluster.
 # Runs the steps in order. If a step fails, the node fails; for the steps of Lustre, only if
-# LUSTRE_FAILURE says so. A second run changes nothing.
+# LUSTRE_FAILURE says so. A second run changes nothing. Scripts of the user's own come last.
 set -Eeuo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -22,6 +22,9 @@ readonly LUSTRE_STEPS=(
   lustre_modules
 )
 
+# What `lifecycle_scripts.directory` of the configuration puts beside these scripts.
+readonly OWN_SCRIPT=own/on_create.sh
+
 run_step() {
   local step=$1
   bash "$here/steps/$step.sh" </dev/null 2>&1 | record "[$step]"
@@ -32,6 +35,12 @@ run_lustre_step() {
   local step=$1
   timeout --kill-after=10 "$LUSTRE_WAIT_SECONDS" bash "$here/steps/$step.sh" </dev/null 2>&1 |
     record "[$step]"
+}
+
+# In its folder, and by its first line: it may be a program of another language.
+run_own_script() {
+  chmod u+x "$here/$OWN_SCRIPT"
+  (cd "$here/own" && ./on_create.sh) </dev/null 2>&1 | record "[$OWN_SCRIPT]"
 }
 
 tolerate() {
@@ -81,6 +90,9 @@ main() {
   for step in "${LUSTRE_STEPS[@]}"; do
     run_lustre_step "$step" || tolerate "$step" "$?"
   done
+  if [[ -f $here/$OWN_SCRIPT ]]; then
+    run_own_script || give_up "$OWN_SCRIPT" "$?"
+  fi
   if ((${#failed[@]})); then
     log "done: every step but ${failed[*]} succeeded"
   else

@@ -216,6 +216,8 @@ def _buckets(config: Config) -> Iterator[Bucket]:
             keys.setdefault(bucket, []).append(f"{prefix}/{script}")
     if config.storage is not None and config.storage.data_repository_s3_uri is not None:
         keys.setdefault(_location(config.storage.data_repository_s3_uri)[0], [])
+    for data in config.cluster.data_buckets:
+        keys.setdefault(data.name, [])
     for name, scripts in keys.items():
         yield Bucket(name=name, scripts=tuple(dict.fromkeys(scripts)))
 

@@ -14,6 +14,7 @@ from hyperpod_cdk.network.endpoint_services import endpoint_services
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
+from scripts.shell_findings import shell_findings
 from stacks.helm_chart import helm_chart
 
 
@@ -32,7 +33,12 @@ def main() -> int:
     for line in description(config):
         print(f"  {line}")
     print(summary(cost_here(config)))
-    for warning in (*findings(config), *support_findings(config, day=date.today())):
+    warnings = (
+        *findings(config),
+        *support_findings(config, day=date.today()),
+        *shell_findings(config),
+    )
+    for warning in warnings:
         print(f"WARNING {warning}")
     if chart.is_placeholder:
         print(f"WARNING {placeholder_warning()}")

@@ -2,6 +2,7 @@ from .config.config import Config as Config
 from .deletion_check.deletion_check import DeletionCheck as DeletionCheck
 from .eks.addons import EksAddons as EksAddons
 from .eks.cluster import EksCluster as EksCluster
+from .eks.editors import EditorsConfig as EditorsConfig
 from .eks.section import EksConfig as EksConfig
 from .helm.chart.chart import HyperPodChartError as HyperPodChartError
 from .helm.components.section import ComponentsConfig as ComponentsConfig
@@ -12,6 +13,7 @@ from .helm.release import HelmRelease as HelmRelease
 from .helm.section import HelmConfig as HelmConfig
 from .hyperpod.autoscaling_role import AutoScalingRole as AutoScalingRole
 from .hyperpod.cluster import HyperPodCluster as HyperPodCluster
+from .hyperpod.data_bucket import DataBucketConfig as DataBucketConfig
 from .hyperpod.execution_role import ExecutionRole as ExecutionRole
 from .hyperpod.instance_group import InstanceGroupConfig as InstanceGroupConfig
 from .hyperpod.instance_storage import EbsVolumeConfig as EbsVolumeConfig

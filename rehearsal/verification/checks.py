@@ -90,9 +90,8 @@ def _platform(
 ) -> Iterator[Check]:
     listed = clients("s3").list_objects_v2(Bucket=outputs["S3BucketName"])
     keys = [item["Key"] for item in listed.get("Contents", [])]
-    yield Check(
-        check=f"aws s3 ls s3://{outputs['S3BucketName']}: on_create.sh", ok="on_create.sh" in keys
-    )
+    script = "/".join(filter(None, (config.lifecycle_scripts.prefix, "on_create.sh")))
+    yield Check(check=f"aws s3 ls s3://{outputs['S3BucketName']}: {script}", ok=script in keys)
     yield from _ways_out(config, clients=clients, vpc_id=outputs["VpcId"])
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]

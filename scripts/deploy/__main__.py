@@ -16,6 +16,7 @@ from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
+from scripts.shell_findings import shell_findings
 from scripts.stack_operations import fixed_values
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
 from scripts.stack_operations.connection import cli_environment, connected
@@ -80,7 +81,8 @@ def main() -> int:
         return REFUSED
     except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
         print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
-    print("\n".join([*_announced(changes), summary(cost_here(config))]))
+    warnings = (f"WARNING {finding}" for finding in shell_findings(config))
+    print("\n".join([*_announced(changes), *warnings, summary(cost_here(config))]))
     changing = changes is None or any(each.differs for each in changes)
     if changing and not arguments.yes and sys.stdin.isatty() and not agreed("Deploy?"):
         print("Nothing was deployed.")

@@ -50,6 +50,9 @@ TASKS: Mapping[str, Sequence[str]] = {
         "cluster.instance_groups[].image_release_version",
     ),
     "run scripts of your own on each node": (
+        "lifecycle_scripts.directory",
+        "lifecycle_scripts.run",
+        "cluster.instance_groups[].lifecycle.directory",
         "cluster.instance_groups[].lifecycle.source_s3_uri",
         "lifecycle_scripts.writers",
     ),
@@ -62,7 +65,10 @@ TASKS: Mapping[str, Sequence[str]] = {
         "cluster.instance_groups[].taints",
         "helm.priority_classes",
     ),
-    "give nodes rights of their own": ("cluster.instance_groups[].execution_role_arn",),
+    "give nodes rights of their own": (
+        "cluster.data_buckets",
+        "cluster.instance_groups[].execution_role_arn",
+    ),
     "size the shared file system, or do without": (
         "storage",
         "storage.capacity_gib",
@@ -77,7 +83,7 @@ TASKS: Mapping[str, Sequence[str]] = {
         "storage.i_understand_all_files_are_deleted",
     ),
     "upgrade Kubernetes": ("eks.version",),
-    "let people use kubectl": ("eks.admins",),
+    "let people use kubectl": ("eks.admins", "eks.viewers", "eks.editors"),
     "limit who reaches the Kubernetes API": ("eks.endpoint_access", "eks.public_access_cidrs"),
     "encrypt Kubernetes secrets with a key of yours": ("eks.secrets_kms_key_arn",),
     "protect the control plane from deletion": ("eks.deletion_protection",),

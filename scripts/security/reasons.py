@@ -42,6 +42,10 @@ PURPOSES = {
             "PullImages": "Containers of HyperPod, EKS and your own come from ECR in several "
             "accounts and regions.",
             "PodIdentity": "The Pod Identity agent exchanges a pod's token for its role.",
+            "ListDataBuckets": "A node finds data in the buckets of `cluster.data_buckets`.",
+            "ListDataPrefix0": "A node finds data below a prefix of `cluster.data_buckets`.",
+            "ReadData": "A node reads the data of `cluster.data_buckets`.",
+            "DecryptData": "A node reads data that a key of yours encrypts, through S3 alone.",
             "ListScripts": "A node finds its lifecycle scripts.",
             "ReadScripts": "A node reads its lifecycle scripts. The managed policy lets it read "
             "all buckets of the account whose names begin with `sagemaker-`.",

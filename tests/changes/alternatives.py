@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hyperpod_cdk.config.config import Config
+from tests.support.configs import CONFIG_FOLDER
 from tests.support.schema_values import Place, places
 
 Document = dict[str, Any]
@@ -31,6 +32,13 @@ VALUES: Mapping[str, list[Any]] = {
     "version": ["1.35", "1.33"],
     "public_access_cidrs": [["192.0.2.0/24"]],
     "admins": [[ROLE]],
+    "viewers": [[ROLE]],
+    "editors": [[{"namespaces": ["team-b"], "principals": [ROLE]}]],
+    "principals": [[ROLE]],
+    "namespaces": [["team-b"]],
+    "data_buckets": [[{"name": "another-bucket"}]],
+    "directory": [str(CONFIG_FOLDER.parent / "lifecycle")],
+    "prefix": ["elsewhere"],
     "writers": [[ROLE]],
     "secrets_kms_key_arn": [KEY],
     "kms_key_id": [KEY],

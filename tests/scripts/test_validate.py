@@ -1,5 +1,6 @@
 """What `make validate` says of a configuration."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,3 +105,30 @@ def test_a_reader_that_stops_reading_sees_no_traceback(repository: Path) -> None
     validation.stdout.close()
     _, said = validation.communicate()
     assert (validation.returncode, said) == (1, "")
+
+
+def test_it_says_what_shellcheck_finds_in_scripts_of_ones_own(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    repository: Path,
+    tmp_path: Path,
+) -> None:
+    example = repository / "config" / "examples" / "own-scripts.yaml"
+    path = tmp_path / "mine.yaml"
+    path.write_text(example.read_text("utf-8"), "utf-8")
+    scripts = shutil.copytree(example.with_suffix(""), tmp_path / "own-scripts")
+    code, before, _ = run(validate.main, monkeypatch, capsys, path)
+    assert code == 0
+    with (scripts / "on_create.sh").open("a", encoding="utf-8") as script:
+        script.write("cd $missing\n")
+
+    code, after, _ = run(validate.main, monkeypatch, capsys, path)
+
+    assert code == 0  # shellcheck knows no more than the author
+    (found, *rest) = [line for line in after if line not in before]
+    assert found.startswith(f"WARNING {scripts}/on_create.sh:")
+    assert found.endswith("[SC2154]")
+    assert rest == []
+
+    monkeypatch.setenv("PATH", str(tmp_path))  # without shellcheck
+    assert run(validate.main, monkeypatch, capsys, path)[1] == before

@@ -10,20 +10,28 @@ from typing import Any
 
 import yaml
 
-from rehearsal.kubernetes import KubernetesApi, Principal, Reads, static_tokens
+from rehearsal.kubernetes import Grant, KubernetesApi, Principal, static_tokens
 from scripts.layer_binaries import layer_binaries
 from tests.support.configs import REPOSITORY
 
 ADMIN = "admin-token"
 NOBODY = "nobody-token"
 VIEWER = "viewer-token"
+EDITOR = "editor-token"
 AUDITOR = "auditor-token"
 UNKNOWN = "unknown-token"
 PRINCIPALS = {
     ADMIN: Principal("admin", allowed=True),
     NOBODY: Principal("nobody"),
-    VIEWER: Principal("viewer", reads=Reads.ALL_BUT_SECRETS),
-    AUDITOR: Principal("auditor", reads=Reads.EVERYTHING),
+    VIEWER: Principal("viewer", grants=(Grant(policy="AmazonEKSViewPolicy"),)),
+    EDITOR: Principal(
+        "editor",
+        grants=(
+            Grant(policy="AmazonEKSEditPolicy", namespaces=("default", "team-*")),
+            Grant(policy="AmazonSagemakerHyperpodTrainingPolicy", namespaces=("default",)),
+        ),
+    ),
+    AUDITOR: Principal("auditor", grants=(Grant(policy="AmazonEKSAdminViewPolicy"),)),
 }
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _SECONDS = 60

@@ -15,6 +15,7 @@ from scripts.security.roles import Role, read_roles
 _HYPERPOD = "https://docs.aws.amazon.com/sagemaker/latest/dg"
 _CNI = "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKS_CNI_Policy.html"
 # The template of the console's cluster setup, whose role of the nodes has the same statements.
+_S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/example-policies-s3.html"
 _SETUP = "https://github.com/aws/sagemaker-hyperpod-cluster-setup"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
@@ -47,6 +48,9 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     # EBS, alarms and nodes use these, not the provisioner.
     ("ExecutionRole", "GrantVolumeKeys"): f"{_HYPERPOD}/smcluster-cmk.html",
     ("ExecutionRole", "DescribeVolumeKeys"): f"{_HYPERPOD}/smcluster-cmk.html",
+    ("ExecutionRole", "ListDataBuckets"): _S3,
+    ("ExecutionRole", "ListDataPrefix0"): _S3,
+    ("ExecutionRole", "ReadData"): _S3,
     ("ExecutionRole", "ReadRollbackAlarms"): f"{_HYPERPOD}/sagemaker-hyperpod-ami-update.html",
     (
         "AutoScalingRole",

@@ -11,6 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from hyperpod_cdk.eks.access import ADMIN, Access, access_by_principal
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import EksConfig
@@ -43,7 +44,7 @@ class EksCluster(Construct):
 
     Args:
         cluster_name: EKS name, 1 to 100 characters.
-        eks: Version, endpoint, admins, encryption and protection of the control plane.
+        eks: Version, endpoint, access, encryption and protection of the control plane.
         vpc: The VPC.
         subnets: Subnets for the control plane's network interfaces, in two AZs at least.
         security_group: Also carried by nodes, so both sides can talk.
@@ -93,8 +94,8 @@ class EksCluster(Construct):
             ),
         )
         add_addons(self, _DAEMON_SET_ADDONS, cluster=self.cluster, kubernetes_version=eks.version)
-        for principal in eks.admins:
-            self.grant_admin(principal)
+        for principal, access in access_by_principal(eks).items():
+            self._grant(principal, access)
         acknowledge(self.cluster, _acknowledgments(eks))
 
     def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
@@ -103,8 +104,12 @@ class EksCluster(Construct):
         Args:
             principal_arn: ARN of an IAM role or user; may be a token.
         """
-        # By the principal, not by its place in a list: EKS takes a principal once, and
-        # CloudFormation creates the entry of a new id before it deletes that of an old one.
+        return self._grant(principal_arn, [ADMIN])
+
+    def _grant(self, principal_arn: str, access: Sequence[Access]) -> aws_eks_v2.AccessEntry:
+        # By the principal, not by its place in a list or by what it may: EKS takes a principal
+        # once, and CloudFormation creates the entry of a new id before it deletes that of an old
+        # one. All are called admins, since the entries that are deployed are.
         name = json.dumps(Stack.of(self).resolve(principal_arn), sort_keys=True)
         construct_id = f"Admin{hashlib.sha256(name.encode()).hexdigest()[:8]}"
         return aws_eks_v2.AccessEntry(
@@ -112,12 +117,7 @@ class EksCluster(Construct):
             construct_id,
             cluster=self.cluster,
             principal=principal_arn,
-            access_policies=[
-                aws_eks_v2.AccessPolicy.from_access_policy_name(
-                    "AmazonEKSClusterAdminPolicy",
-                    access_scope_type=aws_eks_v2.AccessScopeType.CLUSTER,
-                )
-            ],
+            access_policies=[_access_policy(each) for each in access],
         )
 
     def _control_plane(
@@ -142,7 +142,7 @@ class EksCluster(Construct):
             default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
             default_capacity=0,
             bootstrap_self_managed_addons=False,
-            # The creator is CloudFormation's role; people get access by `admins`.
+            # The creator is CloudFormation's role; people get access by the section's lists.
             bootstrap_cluster_creator_admin_permissions=False,
             cluster_logging=list(aws_eks_v2.ClusterLoggingTypes),
             secrets_encryption_key=self._secrets_key(eks),
@@ -187,6 +187,15 @@ class EksCluster(Construct):
         if eks.secrets_kms_key_arn is None:
             return None
         return kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
+
+
+def _access_policy(access: Access) -> aws_eks_v2.IAccessPolicy:
+    scope = aws_eks_v2.AccessScopeType
+    return aws_eks_v2.AccessPolicy.from_access_policy_name(
+        access.policy,
+        access_scope_type=scope.NAMESPACE if access.namespaces else scope.CLUSTER,
+        namespaces=list(access.namespaces) or None,
+    )
 
 
 def _endpoint_access(eks: EksConfig) -> aws_eks_v2.EndpointAccess:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
+from hyperpod_cdk.eks.editors import EditorsConfig, admin_findings, listed_twice
 from hyperpod_cdk.schema.arns import KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, refuse
@@ -45,6 +46,14 @@ class EksConfig(Section):
     """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: only
     the provisioner."""
 
+    viewers: Listed[PrincipalArn] = ()
+    """ARNs of IAM roles and users that see what Kubernetes itself runs in every namespace: pods and
+    their logs, jobs, services, claims. They see no secrets, no nodes, and no objects of
+    CustomResourceDefinitions, such as a PyTorchJob. Default: none."""
+
+    editors: Listed[EditorsConfig] = ()
+    """Who runs jobs in which namespaces. Default: nobody but admins."""
+
     secrets_kms_key_arn: KmsKeyArn | None = None
     """ARN of a symmetric KMS key of this region that encrypts Kubernetes secrets; it cannot be
     changed later. Default: a key that AWS owns."""
@@ -66,10 +75,25 @@ class EksConfig(Section):
     @field_validator("admins")
     @classmethod
     def _check_admins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        refuse(listed_twice(value))
+        return value
+
+    @field_validator("viewers")
+    @classmethod
+    def _check_viewers(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        refuse([*listed_twice(value), *admin_findings(value, admins=info.data.get("admins", ()))])
+        return value
+
+    @field_validator("editors")
+    @classmethod
+    def _check_editors(
+        cls, value: tuple[EditorsConfig, ...], info: ValidationInfo
+    ) -> tuple[EditorsConfig, ...]:
+        admins = info.data.get("admins", ())
         refuse(
-            Finding(path=(index,), value=arn, message="is listed twice; EKS takes a principal once")
-            for index, arn in enumerate(value)
-            if arn in value[:index]
+            finding.under(index, "principals")
+            for index, editors in enumerate(value)
+            for finding in admin_findings(editors.principals, admins=admins)
         )
         return value
 

@@ -8,6 +8,10 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
+from hyperpod_cdk.hyperpod.data_buckets import (
+    data_bucket_acknowledgments,
+    data_bucket_statements,
+)
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments, need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
@@ -37,7 +41,8 @@ class ExecutionRole(Construct):
 
     Args:
         cluster: Its groups without an execution role of their own use this one; what they name
-            (subnets, security groups, keys, scripts, alarms) is in its rights.
+            (subnets, security groups, keys, scripts, alarms) is in its rights, as are the data
+            buckets.
         orchestrator: What runs the jobs of the nodes.
         vpc: The VPC of the nodes.
         subnets: Where nodes' network interfaces may be made.
@@ -85,15 +90,24 @@ class ExecutionRole(Construct):
                 *orchestrator.node_statements(),
                 *_read_scripts(lifecycle_scripts),
                 *need_statements(self, groups),
+                *data_bucket_statements(cluster.data_buckets),
             ],
         )
         refuse_large_policy(
             self.policy,
             to_do="let instance groups share subnets, security groups, keys and script locations, "
-            "or give some an execution_role_arn of your own",
+            "give some an execution_role_arn of your own, or list fewer data_buckets",
         )
         acknowledge_inline_policies(self.policy)
-        acknowledge(self, {**self._acknowledgments(), **need_acknowledgments(self, groups)})
+        acknowledge(
+            self,
+            {
+                **self._acknowledgments(),
+                **self._script_acknowledgments(lifecycle_scripts),
+                **need_acknowledgments(self, groups),
+                **data_bucket_acknowledgments(self, cluster.data_buckets),
+            },
+        )
 
     def _network_statements(
         self,
@@ -192,6 +206,15 @@ class ExecutionRole(Construct):
             ),
         }
 
+    def _script_acknowledgments(self, scripts: LifecycleScripts) -> dict[str, str]:
+        return {
+            wildcard_nag_id(self, scripts.bucket.arn_for_objects(pattern)): (
+                "A prefix of the bucket that holds lifecycle scripts alone; read only."
+            )
+            for pattern in scripts.patterns
+            if pattern.endswith("*")
+        }
+
     def _ec2_arn(self, resource: str, name: str) -> str:
         return Stack.of(self).format_arn(service="ec2", resource=resource, resource_name=name)
 
@@ -221,6 +244,6 @@ def _read_scripts(scripts: LifecycleScripts) -> list[iam.PolicyStatement]:
         iam.PolicyStatement(
             sid="ReadScripts",
             actions=["s3:GetObject"],
-            resources=[bucket.arn_for_objects(key) for key in scripts.keys],
+            resources=[bucket.arn_for_objects(pattern) for pattern in scripts.patterns],
         ),
     ]

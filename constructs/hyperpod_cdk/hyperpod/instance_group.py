@@ -14,6 +14,7 @@ from hyperpod_cdk.hyperpod.node_group import (
     NodeGroupConfig,
 )
 from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
+from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
 from hyperpod_cdk.schema.section import Api, Listed
@@ -60,7 +61,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
 
     lifecycle: Annotated[LifecycleConfig | None, Api("LifeCycleConfig")] = LifecycleConfig()
     """The script that nodes run when they are created; null for none but the AMI's own setup.
-    Default: the project's script."""
+    Default: as lifecycle_scripts says."""
 
     image_id: Annotated[ImageId | None, Api("ImageId")] = None
     """AMI of your own, made from a HyperPod AMI in this account, or `default` for HyperPod's
@@ -105,16 +106,35 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         )
 
     @property
-    def runs_project_scripts(self) -> bool:
-        """Whether its nodes run the project's lifecycle scripts, not others or none."""
-        return self.lifecycle is not None and self.lifecycle.source_s3_uri is None
+    def own_scripts(self) -> OwnScriptsConfig | None:
+        """The folder of scripts that its nodes run, and no others; None without one."""
+        lifecycle = self.lifecycle
+        return None if lifecycle is None or lifecycle.directory is None else lifecycle
+
+    @property
+    def runs_scripts_of_deployment(self) -> bool:
+        """Whether its nodes run the scripts of every node, not others or none."""
+        lifecycle = self.lifecycle
+        return lifecycle is not None and lifecycle.source_s3_uri is None and not self.own_scripts
 
     def filled_in(self, defaults: ClusterDefaults) -> Self:
-        """Return the group with what it takes from its cluster, the project's script included."""
+        """Return the group with what it takes from its cluster, the scripts included.
+
+        Raises:
+            ValueError: There is no subnet in the group's zone, or nothing puts its folder of
+                scripts into a bucket.
+        """
         group = super().filled_in(defaults)
-        if not self.runs_project_scripts:
+        if self.runs_scripts_of_deployment:
+            return group.model_copy(update={"lifecycle": defaults.lifecycle})
+        if self.own_scripts is None:
             return group
-        return group.model_copy(update={"lifecycle": defaults.lifecycle})
+        if defaults.lifecycle_in is None:
+            raise ValueError(
+                f"group {self.name}: lifecycle.directory needs lifecycle_scripts, which puts it "
+                "into a bucket"
+            )
+        return group.model_copy(update={"lifecycle": defaults.lifecycle_in(self.own_scripts)})
 
     def to_request(self) -> dict[str, Any]:
         """Return a ClusterInstanceGroupSpecification."""

@@ -5,9 +5,10 @@ from typing import Annotated, Self
 
 from pydantic import model_validator
 
+from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching
-from hyperpod_cdk.schema.section import Api, Section
+from hyperpod_cdk.schema.section import Api
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 _S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)+/?"
@@ -40,15 +41,16 @@ ScriptName = Annotated[
 ]
 
 
-class LifecycleConfig(Section):
+class LifecycleConfig(OwnScriptsConfig):
     """Which script the nodes run, and when."""
 
     source_s3_uri: Annotated[ScriptsUri | None, Api("SourceS3Uri")] = None
-    """Bucket and prefix of scripts of your own, which the nodes' role may then read:
-    s3://bucket/prefix. Default: the project's scripts."""
+    """Bucket and prefix of scripts that are there already, in place of directory; the nodes' role
+    may then read them: s3://bucket/prefix. Default: those of the deployment."""
 
     on_create: Annotated[ScriptName | None, Api("OnCreate")] = None
-    """Script under source_s3_uri that does all of a new node's setup. Default: the project's."""
+    """Script under source_s3_uri that does all of a new node's setup. Default: that of the
+    deployment."""
 
     on_init_complete: Annotated[ScriptName | None, Api("OnInitComplete")] = None
     """Script under source_s3_uri that runs after the AMI's own setup, instead of on_create.
@@ -60,6 +62,10 @@ class LifecycleConfig(Section):
         return self
 
     def _findings(self) -> Iterator[Finding]:
+        if self.directory is not None and self.source_s3_uri is not None:
+            message = "must be left out beside directory, whose scripts the deployment uploads"
+            yield Finding(path=("source_s3_uri",), value=self.source_s3_uri, message=message)
+            return
         scripts = [name for name in (self.on_create, self.on_init_complete) if name is not None]
         if len(scripts) > 1:
             message = "must be left out beside on_create: a node runs one script or the other"

@@ -21,6 +21,7 @@ from hyperpod_cdk.hyperpod.instance_storage import (
 )
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig
+from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn
 from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
 from hyperpod_cdk.schema.errors import Finding, refuse
@@ -50,12 +51,15 @@ class ClusterDefaults:
         subnet_id_in: Returns the ID of a subnet for nodes in an Availability Zone, given its ID;
             None for the subnet that is the cluster's own.
         lifecycle: The script that nodes run when they are created; None for none.
+        lifecycle_in: Returns the script of a folder of one's own, given the folder and when it
+            runs.
     """
 
     execution_role_arn: str
     security_group_id: str
     subnet_id_in: Callable[[str], str | None]
     lifecycle: LifecycleConfig | None = None
+    lifecycle_in: Callable[[OwnScriptsConfig], LifecycleConfig] | None = None
 
 
 class OverrideVpcConfig(Section):

@@ -1,6 +1,6 @@
 """The CreateCluster request of a HyperPod cluster, whichever resource makes it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aws_cdk import aws_ec2 as ec2
@@ -13,6 +13,7 @@ from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.lifecycle_scripts.own_scripts import ENTRY_SCRIPT, OwnScriptsConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.synthesis.findings import report
@@ -71,6 +72,7 @@ def create_cluster_request(
             security_group_id=security_group.security_group_id,
             subnet_id_in=lambda zone: _further_subnet_id(subnets, zone),
             lifecycle=_lifecycle(lifecycle_scripts),
+            lifecycle_in=None if lifecycle_scripts is None else _lifecycle_in(lifecycle_scripts),
         )
     )
     request = cluster_request(
@@ -114,3 +116,7 @@ def _lifecycle(scripts: LifecycleScripts | None) -> LifecycleConfig | None:
     if scripts is None:
         return None
     return LifecycleConfig(source_s3_uri=scripts.s3_uri, on_create=scripts.on_create)
+
+
+def _lifecycle_in(scripts: LifecycleScripts) -> Callable[[OwnScriptsConfig], LifecycleConfig]:
+    return lambda own: LifecycleConfig(source_s3_uri=scripts.s3_uri_of(own), on_create=ENTRY_SCRIPT)

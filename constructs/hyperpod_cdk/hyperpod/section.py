@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, ValidationInfo, field_validator
 
 from hyperpod_cdk.facts.service_limits import shape
+from hyperpod_cdk.hyperpod.data_bucket import DataBucketConfig, data_bucket_findings
 from hyperpod_cdk.hyperpod.group_list_rules import checked_groups
 from hyperpod_cdk.hyperpod.instance_group import DEFAULT_IMAGE, InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig
@@ -14,6 +15,7 @@ from hyperpod_cdk.hyperpod.restricted_instance_group import (
     SharedEnvironmentConfig,
 )
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
+from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
@@ -103,6 +105,11 @@ class ClusterConfig(WaitingConfig):
     """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
     off."""
 
+    data_buckets: Listed[DataBucketConfig] = ()
+    """S3 buckets that the role of the nodes reads, such as those of training data: for lifecycle
+    scripts, and for pods on the network of the host. Other pods get a role of their own by EKS Pod
+    Identity. A group with an execution_role_arn reads what that role may. Default: none."""
+
     instance_groups: Annotated[Listed[InstanceGroupConfig], Api("InstanceGroups")]
     """The groups of nodes, 1 to 100."""
 
@@ -156,6 +163,16 @@ class ClusterConfig(WaitingConfig):
             if group.image_id not in (None, DEFAULT_IMAGE)
         )
 
+    @property
+    def own_scripts(self) -> tuple[OwnScriptsConfig, ...]:
+        """Each folder of scripts that a group names, and when it runs, once."""
+        found = {
+            (own.directory, own.run): own
+            for group in self.instance_groups
+            if (own := group.own_scripts) is not None
+        }
+        return tuple(found.values())
+
     def groups_with_paths(self) -> Iterator[tuple[KeyPath, NodeGroupConfig]]:
         """Yield every group with its path from the top of the configuration."""
         yield from self.instance_groups_with_paths()
@@ -188,6 +205,14 @@ class ClusterConfig(WaitingConfig):
         """Return the part of CreateCluster's input that is the cluster's own."""
         mode = None if self.auto_scaling is None else "Enable"
         return members({**super().to_request(), "AutoScaling.Mode": mode})
+
+    @field_validator("data_buckets")
+    @classmethod
+    def _check_data_buckets(
+        cls, value: tuple[DataBucketConfig, ...]
+    ) -> tuple[DataBucketConfig, ...]:
+        refuse(data_bucket_findings(value))
+        return value
 
     @field_validator("instance_groups", mode="wrap")
     @classmethod

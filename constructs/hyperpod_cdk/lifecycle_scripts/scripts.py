@@ -1,16 +1,23 @@
 """The lifecycle scripts, put into their bucket before any node starts."""
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from aws_cdk import Aws, CustomResource, IgnoreMode, Stack
+from aws_cdk import Aws, CustomResource, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
+from hyperpod_cdk.lifecycle_scripts.own_scripts import (
+    ENTRY_SCRIPT,
+    FOLDERS,
+    OWN,
+    OwnScriptsConfig,
+)
+from hyperpod_cdk.lifecycle_scripts.upload import Folder, asset_of, put_scripts
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 from hyperpod_cdk.synthesis.assets import asset_directory
@@ -32,13 +39,17 @@ _SETTING = re.compile(r"[A-Z][A-Z0-9_]*=[^\n\r]*")
 class LifecycleScripts(Construct):
     """Lifecycle scripts in an S3 bucket.
 
-    Puts each file of a directory at the bucket's root, apart from documents (`.md`) and what is
-    hidden: files and folders whose names start with a dot. An update removes files that are gone
-    from the directory; deletion removes exactly the files that were put there and nothing else.
-    (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
+    Puts each file of a directory at the bucket's root or under a prefix, apart from documents
+    (`.md`) and what is hidden: files and folders whose names start with a dot. An update removes
+    files that are gone from the directory; deletion removes exactly the files that were put there
+    and nothing else. (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
 
     Settings become a file `deployment.env` beside them, one line `NAME=value` each, which HyperPod
     copies to each new node with the scripts.
+
+    Scripts of one's own are in the place of the others, or below them in `own/`, where the others
+    run them. A folder that only some groups run has a place of its own, `folders/<its name>/`, with
+    a copy of the others if they run before it.
 
     Nodes run the scripts as root, and several AWS managed policies let their holders write every
     object whose bucket's name has `sagemaker` in it. So the policy of a bucket in the provisioner's
@@ -50,14 +61,18 @@ class LifecycleScripts(Construct):
         provisioner: Does the copying.
         directory: Local directory. Default: this package's own scripts.
         on_create: Entry script, relative to the directory.
+        prefix: What the keys begin with, without a slash at its ends. Default: nothing.
         settings: What the scripts read of this deployment, by name. Default: nothing.
+        own: A folder of one's own, and when it runs. Default: none.
+        folders: Those of groups. Default: none.
         writers: ARNs of IAM roles and users that may change the scripts too. Default: nobody.
 
     Attributes:
         bucket: The bucket.
-        s3_uri: `s3://<bucket>`; resolves once the scripts are in place.
+        s3_uri: Where the scripts are, `s3://<bucket>/<prefix>`; resolves once all are in place.
         on_create: Entry script's name.
-        keys: Keys of all scripts in the bucket.
+        keys: Keys of those scripts in the bucket.
+        patterns: What the keys of all scripts are or match: `<prefix>/*`.
 
     Raises:
         ValueError: The entry script is not in the directory, `deployment.env` is although there are
@@ -72,43 +87,95 @@ class LifecycleScripts(Construct):
         bucket: s3.IBucket,
         provisioner: Provisioner,
         directory: Path | None = None,
-        on_create: str = "on_create.sh",
+        on_create: str = ENTRY_SCRIPT,
+        prefix: str = "",
         settings: Mapping[str, str] | None = None,
+        own: OwnScriptsConfig | None = None,
+        folders: Sequence[OwnScriptsConfig] = (),
         writers: Sequence[str] = (),
     ) -> None:
         super().__init__(scope, construct_id)
-        directory = directory if directory is not None else asset_directory("lifecycle")
-        files = (path for path in directory.rglob("*") if path.is_file() and path.suffix != ".md")
-        paths = (path.relative_to(directory) for path in files)
-        self.keys = sorted(
-            path.as_posix()
-            for path in paths
-            if not any(part.startswith(".") for part in path.parts)
-        )
-        if on_create not in self.keys:
-            raise ValueError(
-                f"{directory}: entry script {on_create!r} is missing; it has {self.keys}"
-            )
-        made = _made_files(settings if settings is not None else {})
-        for key in made:
-            if key in self.keys:
-                raise ValueError(f"{directory}: {key!r} is made from the settings; remove the file")
-        self.keys = sorted([*self.keys, *made])
         self.bucket = bucket
-        self.on_create = on_create
-        asset = s3_assets.Asset(
-            self,
-            "Source",
-            path=str(directory),
-            exclude=["*.md", ".*"],
-            ignore_mode=IgnoreMode.GIT,
+        self._provisioner = provisioner
+        self._prefix = prefix
+        project = Folder(
+            directory=directory if directory is not None else asset_directory("lifecycle"),
+            on_create=on_create,
+            prefix="",
+            made=_made_files(settings if settings is not None else {}),
         )
-        objects = bucket.arn_for_objects("*")
-        access = provisioner.grant(
+        home = _home(project, own=own, prefix=prefix)
+        # The last is the one whose attribute is read: it waits for the others.
+        places = [
+            *(
+                place
+                for folder in folders
+                for place in self._places(
+                    Construct(self, f"Folder-{_name(folder)}"),
+                    _home(project, own=folder, prefix=self._prefix_of(folder)),
+                )
+            ),
+            *self._places(self, home),
+        ]
+        resource = self._put(places)
+        self.on_create = home[0].on_create
+        self.keys = sorted(
+            _joined(folder.prefix, path) for folder in home for path in folder.paths()
+        )
+        self.patterns = _patterns(
+            home, is_own=own is not None and own.runs_own_scripts_alone, has_folders=bool(folders)
+        )
+        # From another stack, the bucket's policy would name a role that is made after it.
+        if Stack.of(bucket) is Stack.of(provisioner):
+            bucket.add_to_resource_policy(
+                self._denial(writers=[provisioner.role.role_arn, *writers])
+            )
+        # Of the bucket, without the prefix: stacks that import it would keep it from changing.
+        self._bucket_uri = resource.get_att_string("S3Uri")
+        self.s3_uri = _joined(self._bucket_uri, prefix)
+
+    def s3_uri_of(self, folder: OwnScriptsConfig) -> str:
+        """Return where a folder of `folders` is; resolves once all scripts are in place."""
+        return _joined(self._bucket_uri, self._prefix_of(folder))
+
+    def _prefix_of(self, folder: OwnScriptsConfig) -> str:
+        return _joined(self._prefix, FOLDERS, _name(folder))
+
+    def _places(
+        self, scope: Construct, home: Sequence[Folder]
+    ) -> Iterator[tuple[Construct, Folder]]:
+        """Yield the folders of a home, each with a scope of its own, the one at the front last."""
+        first, *others = home
+        for folder in others:
+            yield Construct(scope, "Own"), folder
+        yield scope, first
+
+    def _put(self, places: Sequence[tuple[Construct, Folder]]) -> CustomResource:
+        """Put folders into the bucket; return the last, which waits for the others."""
+        assets = [asset_of(scope, folder) for scope, folder in places]
+        access = self._access(assets)
+        resources: list[CustomResource] = []
+        for index, (scope, folder) in enumerate(places):
+            is_last = index == len(places) - 1
+            resource = put_scripts(
+                scope,
+                folder,
+                asset=assets[index],
+                bucket=self.bucket,
+                provisioner=self._provisioner,
+                depends_on=[access, *(resources if is_last else ())],
+            )
+            resources.append(resource)
+        return resources[-1]
+
+    def _access(self, assets: Sequence[s3_assets.Asset]) -> iam.Policy:
+        """Let the provisioner copy the assets into the bucket."""
+        objects = self.bucket.arn_for_objects("*")
+        access = self._provisioner.grant(
             self,
             "Access",
             statements=[
-                provisioner.read_asset(asset),
+                self._provisioner.read_asset(*assets),
                 iam.PolicyStatement(
                     sid="PutAndRemoveScripts",
                     actions=["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
@@ -118,7 +185,7 @@ class LifecycleScripts(Construct):
                 iam.PolicyStatement(
                     sid="FindScriptVersions",
                     actions=["s3:ListBucketVersions"],
-                    resources=[bucket.bucket_arn],
+                    resources=[self.bucket.bucket_arn],
                 ),
             ],
         )
@@ -131,26 +198,7 @@ class LifecycleScripts(Construct):
                 )
             },
         )
-        # From another stack, the bucket's policy would name a role that is made after it.
-        if Stack.of(bucket) is Stack.of(provisioner):
-            bucket.add_to_resource_policy(
-                self._denial(writers=[provisioner.role.role_arn, *writers])
-            )
-        resource: CustomResource = provisioner.custom_resource(
-            self,
-            "Resource",
-            resource_type="Custom::LifecycleScripts",
-            properties={
-                "SourceBucket": asset.s3_bucket_name,
-                "SourceKey": asset.s3_object_key,
-                "SourceDigest": asset.asset_hash,
-                "DestinationBucket": bucket.bucket_name,
-                "Keys": json.dumps(self.keys),
-                **({"Files": json.dumps(made)} if made else {}),
-            },
-            depends_on=[access],
-        )
-        self.s3_uri = resource.get_att_string("S3Uri")
+        return access
 
     def _denial(self, *, writers: Sequence[str]) -> iam.PolicyStatement:
         root_user = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:root"
@@ -159,11 +207,45 @@ class LifecycleScripts(Construct):
             effect=iam.Effect.DENY,
             principals=[iam.AnyPrincipal()],
             actions=_CHANGES,
-            resources=[self.bucket.arn_for_objects(key) for key in self.keys],
+            resources=[self.bucket.arn_for_objects(pattern) for pattern in self.patterns],
             # Of a role's session it is the role's ARN.
             # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
             conditions={"ArnNotEquals": {"aws:PrincipalArn": [*writers, root_user]}},
         )
+
+
+def _home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:
+    """Return the folders that a node gets together, that with the script it runs at the front."""
+    project = replace(project, prefix=prefix)
+    if own is None or own.directory is None:
+        return [project]
+    alone = Folder(directory=Path(own.directory), on_create=ENTRY_SCRIPT, prefix=prefix)
+    if own.runs_own_scripts_alone:
+        return [alone]
+    return [project, replace(alone, prefix=_joined(prefix, OWN))]
+
+
+def _patterns(home: Sequence[Folder], *, is_own: bool, has_folders: bool) -> list[str]:
+    """Return the keys, or few patterns of them: policies have little room."""
+    first, *others = home
+    if first.prefix:
+        return [f"{first.prefix}/*"]
+    paths = first.paths()
+    if is_own:
+        tops = dict.fromkeys(path.partition("/")[0] for path in paths)
+        paths = [top if top in paths else f"{top}/*" for top in tops]
+    below = [*(folder.prefix for folder in others), *([FOLDERS] if has_folders else [])]
+    return sorted([*paths, *(f"{prefix}/*" for prefix in below)])
+
+
+def _name(folder: OwnScriptsConfig) -> str:
+    if folder.directory is None:
+        raise ValueError("folders: each needs a directory")
+    return Path(folder.directory).name
+
+
+def _joined(*parts: str) -> str:
+    return "/".join(part for part in parts if part)
 
 
 def _made_files(settings: Mapping[str, str]) -> dict[str, str]:

@@ -220,12 +220,14 @@ class Provisioner(Construct):
         acknowledge_inline_policies(policy)
         return policy
 
-    def read_asset(self, asset: s3_assets.Asset) -> iam.PolicyStatement:
-        """Return the right to read exactly one asset."""
+    def read_asset(self, asset: s3_assets.Asset, *others: s3_assets.Asset) -> iam.PolicyStatement:
+        """Return the right to read exactly these assets."""
+        # Assets with the same content are one object.
+        by_key = {each.asset_hash: each for each in (asset, *others)}
         return iam.PolicyStatement(
             sid="ReadAsset",
             actions=["s3:GetObject"],
-            resources=[asset.bucket.arn_for_objects(asset.s3_object_key)],
+            resources=[each.bucket.arn_for_objects(each.s3_object_key) for each in by_key.values()],
         )
 
     def custom_resource(

@@ -3,7 +3,7 @@
 | request | on_event                                                              | is_complete |
 |---------|-----------------------------------------------------------------------|-------------|
 | Create  | put every file of the zip, and those whose text the request has       | at once     |
-| Update  | put every file, remove keys no longer listed (another bucket: Create) | at once     |
+| Update  | put every file, remove keys no longer listed (elsewhere: Create)      | at once     |
 | Delete  | remove the listed keys with all their versions                        | at once     |
 """
 
@@ -52,14 +52,16 @@ class LifecycleScriptsProperties:
         source_bucket: Bucket of the zipped scripts.
         source_key: Key of the zipped scripts.
         destination_bucket: Bucket that nodes read them from.
-        keys: Object keys, which are the files' relative paths in the zip.
-        files: Text of each file that is not in the zip, by its key. Default: none.
+        paths: The files' relative paths in the zip.
+        prefix: What their keys begin with, before a slash. Default: nothing, the key is the path.
+        files: Text of each file that is not in the zip, by its path. Default: none.
     """
 
     source_bucket: str
     source_key: str
     destination_bucket: str
-    keys: tuple[str, ...]
+    paths: tuple[str, ...]
+    prefix: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -79,20 +81,29 @@ class LifecycleScriptsProperties:
         if not all(isinstance(text, str) for text in files.values()):
             raise ProvisioningError(
                 "The property Files must be a JSON object of texts",
-                next_step="Pass the text of each file that is not in the zip, by its key.",
+                next_step="Pass the text of each file that is not in the zip, by its path.",
             )
         return cls(
             source_bucket=text_property(properties, "SourceBucket"),
             source_key=text_property(properties, "SourceKey"),
             destination_bucket=text_property(properties, "DestinationBucket"),
-            keys=tuple(keys),
+            paths=tuple(keys),
+            prefix=text_property(properties, "Prefix") if "Prefix" in properties else "",
             files=files,
         )
 
     @property
     def physical_id(self) -> str:
-        """The resource's id: each bucket has one set of scripts."""
-        return f"{self.destination_bucket}/lifecycle-scripts"
+        """The resource's id: each prefix of a bucket has one set of scripts."""
+        return "/".join(filter(None, (self.destination_bucket, "lifecycle-scripts", self.prefix)))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the files in the bucket."""
+        return tuple(self._key(path) for path in self.paths)
+
+    def _key(self, path: str) -> str:
+        return f"{self.prefix}/{path}" if self.prefix else path
 
 
 class LifecycleScripts:
@@ -113,8 +124,8 @@ class LifecycleScripts:
             return Accepted(physical_id=request.physical_id or properties.physical_id)
         scripts = self._scripts(properties, clock)
         try:
-            for key in properties.keys:
-                self._put(properties.destination_bucket, key, scripts[key], clock)
+            for path, key in zip(properties.paths, properties.keys, strict=True):
+                self._put(properties.destination_bucket, key, scripts[path], clock)
             if request.old_properties and request.physical_id == properties.physical_id:
                 old = LifecycleScriptsProperties.parse(request.old_properties)
                 gone = tuple(key for key in old.keys if key not in properties.keys)
@@ -145,15 +156,15 @@ class LifecycleScripts:
             self._s3, bucket=properties.source_bucket, key=properties.source_key, clock=clock
         )
         with open_zip(content, origin=origin) as archive:
-            zipped = [key for key in properties.keys if key not in properties.files]
+            zipped = [path for path in properties.paths if path not in properties.files]
             missing = sorted(set(zipped) - set(archive.namelist()))
             if missing:
                 raise ProvisioningError(
                     f"The lifecycle script {missing[0]} is not in {origin}",
                     next_step="List only files of the folder that is zipped.",
                 )
-            made = {key: text.encode() for key, text in properties.files.items()}
-            return made | {key: archive.read(key) for key in zipped}
+            made = {path: text.encode() for path, text in properties.files.items()}
+            return made | {path: archive.read(path) for path in zipped}
 
     def _put(self, bucket: str, key: str, body: bytes, clock: Clock) -> None:
         content_type = _CONTENT_TYPES.get(PurePosixPath(key).suffix, _OTHER_CONTENT_TYPE)

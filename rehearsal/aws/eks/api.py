@@ -1,6 +1,7 @@
 """Call MiniStack's EKS operations in-process, and repair where they differ from EKS."""
 
 import json
+import re
 import uuid
 from http import HTTPStatus
 from typing import Any
@@ -20,6 +21,8 @@ ACCESS_ENTRY_TYPES = (
     "HYBRID_LINUX",
     "HYPERPOD_LINUX",
 )
+# https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+_ACCESS_POLICY = re.compile(r"arn:aws[a-z-]*:eks::aws:cluster-access-policy/[A-Za-z0-9]+")
 EksResponse = tuple[int, dict[str, str], bytes]
 
 
@@ -85,4 +88,19 @@ def install() -> None:
         )
         return response
 
+    associate = eks._associate_access_policy
+
+    def associate_access_policy(
+        cluster_name: str, principal_arn: str, body: dict[str, Any]
+    ) -> EksResponse:
+        if _ACCESS_POLICY.fullmatch(body.get("policyArn", "")) is None:
+            message = "The policyArn parameter format is not valid"
+            refused: EksResponse = eks._error(
+                HTTPStatus.BAD_REQUEST, "InvalidParameterException", message
+            )
+            return refused
+        response: EksResponse = associate(cluster_name, principal_arn, body)
+        return response
+
     eks._create_access_entry = create_access_entry
+    eks._associate_access_policy = associate_access_policy

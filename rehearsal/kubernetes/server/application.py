@@ -149,10 +149,22 @@ class Application:
         verb = verb_of(request, name=named.name)
         where = {"namespace": named.namespace, "name": named.name}
         await self._faults.hit(request, verb=verb, kind=resource.kind, **where)
-        if not may(principal, verb=verb, resource=resource.plural):
+        if not _may(principal, named, verb=verb):
             raise forbidden(principal, verb=verb, resource=resource, **where)
         target = Target(resource, named.namespace, named.name)
         return await HANDLERS[verb](request, self._operations, target, named.subresource)
+
+
+def _may(principal: Principal, named: RequestPath, *, verb: str) -> bool:
+    # Kubernetes authorizes what is asked of one namespace object in that namespace.
+    is_namespace = (named.group, named.plural) == ("", "namespaces")
+    return may(
+        principal,
+        verb=verb,
+        group=named.group,
+        resource=f"{named.plural}/{named.subresource}" if named.subresource else named.plural,
+        namespace=named.name if is_namespace else named.namespace,
+    )
 
 
 def _subresources(resource: Resource) -> tuple[str, ...]:

@@ -2,18 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 
 from rehearsal.kubernetes.objects.errors import ApiError, Object, qualified
 from rehearsal.kubernetes.objects.resources import Resource
-
-
-class Reads(Enum):
-    """What a caller without full rights may read."""
-
-    NOTHING = "nothing"
-    ALL_BUT_SECRETS = "all but secrets"
-    EVERYTHING = "everything"
+from rehearsal.kubernetes.server.access_policies import Grant
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +16,13 @@ class Principal:
         username: Name that refusals show.
         groups: Kubernetes groups.
         allowed: Whether the caller may do everything, as a cluster administrator.
-        reads: What a caller who is not allowed everything may still read.
+        grants: What a caller who is not allowed everything may still do.
     """
 
     username: str
     groups: tuple[str, ...] = ("system:authenticated",)
     allowed: bool = False
-    reads: Reads = Reads.NOTHING
+    grants: tuple[Grant, ...] = ()
 
 
 # Returns the principal of a bearer token; None when the token is not valid.
@@ -50,20 +42,19 @@ def static_tokens(principals: Mapping[str, Principal]) -> Authenticate:
     return authenticate
 
 
-def may(principal: Principal, *, verb: str, resource: str) -> bool:
+def may(principal: Principal, *, verb: str, group: str, resource: str, namespace: str) -> bool:
     """Whether a principal may act on a resource.
 
     Args:
         principal: The caller.
         verb: Kubernetes verb, such as `list`.
-        resource: Plural name of the resource.
+        group: API group of the resource; empty for the core group.
+        resource: Plural name of the resource, and of its part: `pods/log`.
+        namespace: Where; empty for all namespaces, or for what lives in none.
     """
-    if principal.allowed:
-        return True
-    if verb not in ("get", "list", "watch"):
-        return False
-    return principal.reads is Reads.EVERYTHING or (
-        principal.reads is Reads.ALL_BUT_SECRETS and resource != "secrets"
+    return principal.allowed or any(
+        grant.allows(verb=verb, group=group, resource=resource, namespace=namespace)
+        for grant in principal.grants
     )
 
 
@@ -90,8 +81,15 @@ def _access(principal: Principal, spec: Object) -> Object:
     attributes = spec.get("resourceAttributes")
     if attributes is None:
         return {"allowed": principal.allowed}
-    verb, resource = attributes.get("verb", ""), attributes.get("resource", "")
-    return {"allowed": may(principal, verb=verb, resource=resource)}
+    resource, part = attributes.get("resource", ""), attributes.get("subresource", "")
+    allowed = may(
+        principal,
+        verb=attributes.get("verb", ""),
+        group=attributes.get("group", ""),
+        resource=f"{resource}/{part}" if part else resource,
+        namespace=attributes.get("namespace", ""),
+    )
+    return {"allowed": allowed}
 
 
 @dataclass(frozen=True, slots=True)

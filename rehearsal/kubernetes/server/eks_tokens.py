@@ -16,7 +16,8 @@ import boto3
 from botocore.exceptions import ClientError
 from yarl import URL
 
-from rehearsal.kubernetes.server.authentication import Authenticate, Principal, Reads
+from rehearsal.kubernetes.server.access_policies import Grant
+from rehearsal.kubernetes.server.authentication import Authenticate, Principal
 
 _PREFIX = "k8s-aws-v1."
 _CLUSTER_HEADER = "x-k8s-aws-id"
@@ -24,11 +25,7 @@ _STS_HOST = re.compile(r"sts\.[a-z0-9-]+\.amazonaws\.com(\.cn)?")
 _ASSUMED_ROLE = re.compile(r"arn:([^:]+):sts::(\d+):assumed-role/([^/]+)/.+")
 _MOST_EXPIRES = 900  # seconds; aws-iam-authenticator refuses longer ones
 _REMEMBERED = 5.0  # seconds an answer is kept
-_ADMIN_POLICY = "AmazonEKSClusterAdminPolicy"
-_READERS = {
-    "AmazonEKSViewPolicy": Reads.ALL_BUT_SECRETS,
-    "AmazonEKSAdminViewPolicy": Reads.EVERYTHING,
-}
+_ADMIN = Grant(policy="AmazonEKSClusterAdminPolicy")
 
 
 def eks_tokens(gateway_url: str, cluster_name: str, *, session: boto3.Session) -> Authenticate:
@@ -114,18 +111,19 @@ class _AccessEntries:
         where = {"clusterName": self._cluster, "principalArn": entry_arn}
         entry = self._eks.describe_access_entry(**where)["accessEntry"]
         pages = self._eks.get_paginator("list_associated_access_policies").paginate(**where)
-        policies = {
-            policy["policyArn"].rsplit("/", 1)[-1]
+        grants = tuple(
+            Grant(
+                policy=policy["policyArn"].rsplit("/", 1)[-1],
+                namespaces=tuple(policy["accessScope"].get("namespaces", ())),
+            )
             for page in pages
             for policy in page["associatedAccessPolicies"]
-            if policy["accessScope"]["type"] == "cluster"
-        }
-        readable = [reads for name, reads in _READERS.items() if name in policies]
+        )
         return Principal(
             username=entry.get("username") or arn,
             groups=("system:authenticated", *entry.get("kubernetesGroups", ())),
-            allowed=_ADMIN_POLICY in policies,
-            reads=readable[-1] if readable else Reads.NOTHING,
+            allowed=_ADMIN in grants,
+            grants=grants,
         )
 
     def _entry_of(self, arn: str) -> str | None:

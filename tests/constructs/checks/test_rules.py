@@ -21,7 +21,11 @@ from tests.support.checks import (
 )
 from tests.support.checks.cases import Case, check, check_table
 
-OF_CLUSTER: list[Case[Any]] = [*cluster_cases.CASES, *group_cases.CASES]
+OF_CLUSTER: list[Case[Any]] = [
+    *cluster_cases.CASES,
+    *group_cases.CASES,
+    *script_cases.OF_CLUSTER,
+]
 OF_CONFIG: list[Case[Any]] = [
     *placement_cases.CASES,
     *pod_cases.CASES,

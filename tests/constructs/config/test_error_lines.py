@@ -43,7 +43,7 @@ GPU = "cluster.instance_groups[1] (gpu)"
 CLUSTER_KEYS = (
     "wait_for, wait_minutes, on_shortage, on_create_failure, software_update, name, resource, "
     "node_recovery, node_provisioning_mode, auto_scaling, role_arn, tiered_storage, "
-    "instance_groups, restricted_instance_groups, shared_environment"
+    "data_buckets, instance_groups, restricted_instance_groups, shared_environment"
 )
 LABEL_KEY = (
     r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"

@@ -5,7 +5,6 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_ec2 as ec2
 
 from hyperpod_cdk import ConfigError, EksCluster, EksConfig
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
@@ -14,19 +13,6 @@ CLUSTER, ADDON, ENTRY = "AWS::EKS::Cluster", "AWS::EKS::Addon", "AWS::EKS::Acces
 ADMINS = ["arn:aws:iam::111122223333:role/Admin", "arn:aws:iam::111122223333:user/Eve"]
 OFFICE = "203.0.113.0/24"
 BOTH, PUBLIC, PRIVATE = "public_and_private", "public", "private"
-
-
-@pytest.fixture
-def surroundings(
-    vpc: ec2.IVpc, subnets: list[ec2.ISubnet], security_group: ec2.ISecurityGroup
-) -> dict[str, Any]:
-    """Return the arguments but for the section."""
-    return {
-        "cluster_name": "ml-eks",
-        "vpc": vpc,
-        "subnets": subnets,
-        "security_group": security_group,
-    }
 
 
 def test_the_default_control_plane(

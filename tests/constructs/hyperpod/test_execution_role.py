@@ -1,7 +1,7 @@
 """The role of HyperPod nodes: who may assume it, and what it may do where."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import aws_cdk as cdk
@@ -11,11 +11,14 @@ from aws_cdk import aws_eks_v2 as eks
 
 from hyperpod_cdk import (
     ClusterConfig,
+    ConfigError,
+    DataBucketConfig,
     Eks,
     ExecutionRole,
     InstanceGroupConfig,
     LifecycleScripts,
     NodeSubnets,
+    TooLargeError,
 )
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, VPC_ID, View
 from tests.support.template_view import TemplateView, listed
@@ -101,12 +104,14 @@ def make(
 ) -> Make:
     """Return a function from fields of a group to a template with the role of its nodes."""
 
-    def made(**fields: object) -> TemplateView:
+    def made(*, data_buckets: Sequence[DataBucketConfig] = (), **fields: object) -> TemplateView:
         group = InstanceGroupConfig(**{**CPU, **fields})
         ExecutionRole(
             stack,
             "ExecutionRole",
-            cluster=ClusterConfig(name="ml", instance_groups=(group,)),
+            cluster=ClusterConfig(
+                name="ml", instance_groups=(group,), data_buckets=tuple(data_buckets)
+            ),
             orchestrator=Eks(cluster=eks_cluster),
             vpc=vpc,
             subnets=node_subnets,
@@ -200,3 +205,55 @@ def test_it_tags_nothing_but_network_interfaces(seen: TemplateView) -> None:
     ]
 
     assert tagging == ["TagNetworkInterfaces"]
+
+
+def test_it_reads_the_named_buckets_of_data_and_no_more(make: Make) -> None:
+    s3 = "arn:<AWS::Partition>:s3:::"
+    seen = make(
+        data_buckets=[
+            DataBucketConfig(name="tokenizers"),
+            DataBucketConfig(name="data", prefix="sets/c4", kms_key_arn=KEY),
+        ]
+    )
+
+    assert scope(seen) == SCOPE | {
+        "ListDataBuckets": {f"{s3}tokenizers"},
+        "ListDataPrefix0": {f"{s3}data"},
+        "ReadData": {f"{s3}tokenizers/*", f"{s3}data/sets/c4/*"},
+        "DecryptData": {KEY},
+    }
+    assert seen.statement("ReadData")["Action"] == "s3:GetObject"
+    assert seen.statement("ListDataPrefix0")["Condition"] == {
+        "StringLike": {"s3:prefix": ["sets/c4", "sets/c4/*"]}
+    }
+    through = seen.statement("DecryptData")["Condition"]["StringLike"]["kms:ViaService"]
+    assert seen.text(through) == "s3.*.<AWS::URLSuffix>"
+
+
+@pytest.mark.parametrize(
+    ("buckets", "message"),
+    [
+        ([{"name": "s3://data"}], r"data_buckets\[0\]\S*name: 's3://data' must be the name"),
+        (
+            [{"name": "data", "prefix": "/a"}],
+            r"data_buckets\[0\] \(data\).prefix: '/a' must be",
+        ),
+        ([{"name": "data", "prefix": "a/*"}], r"data_buckets\[0\] \(data\).prefix: 'a/\*' must be"),
+        (
+            [{"name": "data"}, {"name": "data"}],
+            r"data_buckets\[1\] \(data\).name: .* is listed twice",
+        ),
+    ],
+)
+def test_what_is_no_bucket_or_prefix_is_refused(
+    buckets: list[dict[str, Any]], message: str
+) -> None:
+    values: dict[str, Any] = {"instance_groups": [CPU], "data_buckets": buckets}
+    with pytest.raises(ConfigError, match=rf"ClusterConfig\.{message}"):
+        ClusterConfig(name="ml", **values)
+
+
+def test_more_buckets_than_a_policy_holds_are_refused(make: Make) -> None:
+    buckets = [DataBucketConfig(name=f"{'data' * 15}{number:03}") for number in range(100)]
+    with pytest.raises(TooLargeError, match=r"but IAM takes 10,240: .* list fewer data_buckets$"):
+        make(data_buckets=buckets)

@@ -18,6 +18,7 @@ from hyperpod_cdk import (
     RollingUpdateConfig,
     load_config,
 )
+from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
 from tests.support.configs import EVERY_FIELD
@@ -139,6 +140,9 @@ def test_the_request_has_the_api_s_types(cluster: ClusterConfig) -> None:
         execution_role_arn="arn:aws:iam::111122223333:role/Nodes",
         security_group_id="sg-12345678",
         subnet_id_in={"usw2-az1": "subnet-11111111", "usw2-az2": "subnet-22222222"}.__getitem__,
+        lifecycle_in=lambda _: LifecycleConfig(
+            source_s3_uri="s3://scripts/b", on_create="on_create.sh"
+        ),
     )
 
     request = cluster.filled_in(defaults).to_request()

@@ -23,12 +23,15 @@ from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, configured
 from tests.support.refusals import lines_for
 
 TOKEN = cdk.Token.as_string({"Fn::ImportValue": "AnotherStack"})
-# Synthesis reads these: it computes with blocks and dates, opens the chart, and picks by region.
+# Synthesis reads these: it computes with blocks and dates, opens the chart and
+# folders of scripts, and picks by region.
 READ_AT_SYNTHESIS = {
     "AutoPatchConfig.next_patch_date",
     "Config.region",
     "EksConfig.public_access_cidrs",
     "HelmConfig.chart",
+    "LifecycleConfig.directory",
+    "LifecycleScriptsConfig.directory",
     "HyperPodSubnetConfig.cidr",
     "NetworkConfig.eks_subnet_cidrs",
     "NetworkConfig.public_subnet_cidrs",

@@ -83,6 +83,35 @@ def test_other_bucket_is_a_replacement(stack: Framework, s3: FakeS3) -> None:
     assert s3.keys(BUCKET) == ["on_create.sh"]  # CloudFormation deletes it afterwards
 
 
+def test_a_prefix_is_before_every_key_and_another_one_is_a_replacement(
+    stack: Framework, s3: FakeS3
+) -> None:
+    files = {"Files": json.dumps({"deployment.env": "A=1\n"})}
+    wanted = properties("on_create.sh", "deployment.env") | files
+    stack.create(wanted | {"Prefix": "a/b"})
+    assert stack.physical_id == f"{BUCKET}/lifecycle-scripts/a/b"
+    assert s3.keys(BUCKET) == ["a/b/deployment.env", "a/b/on_create.sh"]
+
+    progress = stack.update(wanted)
+    # Without the prefix: other stacks import it.
+    assert progress.data == {"S3Uri": f"s3://{BUCKET}"}
+    assert stack.physical_id == f"{BUCKET}/lifecycle-scripts"
+    # CloudFormation deletes the former ones afterwards.
+    assert s3.keys(BUCKET) == [
+        "a/b/deployment.env",
+        "a/b/on_create.sh",
+        "deployment.env",
+        "on_create.sh",
+    ]
+
+
+def test_delete_removes_what_is_under_its_prefix_alone(stack: Framework, s3: FakeS3) -> None:
+    stack.create(properties("on_create.sh") | {"Prefix": "a"})
+    s3.add(BUCKET, "on_create.sh", b"of another resource")
+    assert stack.delete().complete
+    assert s3.keys(BUCKET) == ["on_create.sh"]
+
+
 def test_delete_removes_every_version_of_the_listed_keys_and_no_other(
     stack: Framework, s3: FakeS3
 ) -> None:

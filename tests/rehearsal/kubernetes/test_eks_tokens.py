@@ -14,7 +14,7 @@ from botocore.signers import RequestSigner
 
 from rehearsal.aws.clients import aws_session
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws
-from rehearsal.kubernetes import Authenticate, Principal, Reads, eks_tokens
+from rehearsal.kubernetes import Authenticate, Grant, Principal, eks_tokens
 
 CLUSTER = "research"
 REGION = "us-west-2"
@@ -153,22 +153,22 @@ def test_a_token_of_the_aws_cli_is_signed_for_the_endpoint_in_its_environment(
 
 
 @pytest.mark.parametrize(
-    ("role", "allowed", "reads"),
+    ("role", "allowed", "grants"),
     [
-        ("admin", True, Reads.NOTHING),
-        ("pathed", True, Reads.NOTHING),
-        ("viewer", False, Reads.ALL_BUT_SECRETS),
-        ("auditor", False, Reads.EVERYTHING),
-        ("narrow", False, Reads.NOTHING),
-        ("bare", False, Reads.NOTHING),
+        ("admin", True, [Grant(policy="AmazonEKSClusterAdminPolicy")]),
+        ("pathed", True, [Grant(policy="AmazonEKSClusterAdminPolicy")]),
+        ("viewer", False, [Grant(policy="AmazonEKSViewPolicy")]),
+        ("auditor", False, [Grant(policy="AmazonEKSAdminViewPolicy")]),
+        ("narrow", False, [Grant(policy="AmazonEKSClusterAdminPolicy", namespaces=("default",))]),
+        ("bare", False, []),
     ],
 )
 def test_the_access_policies_of_a_role_decide(
-    aws: LocalAws, role: str, *, allowed: bool, reads: Reads
+    aws: LocalAws, role: str, *, allowed: bool, grants: list[Grant]
 ) -> None:
     principal = authenticated(aws, token(role_credentials(aws, role)))
     assert principal is not None
-    assert (principal.allowed, principal.reads) == (allowed, reads)
+    assert (principal.allowed, list(principal.grants)) == (allowed, grants)
     assert principal.groups == ("system:authenticated", "researchers")
     assert role in principal.username
 

@@ -3,15 +3,45 @@
 from typing import Any
 
 from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lustre
-from tests.support.checks.cases import WARNING, config, group, one
+from hyperpod_cdk.hyperpod.checks.script_folders import script_folders
+from tests.support.checks.cases import ERROR, WARNING, cluster, config, group, in_group, one
+from tests.support.configs import CONFIG_FOLDER
 
 _OWN: dict[str, Any] = {
     "lifecycle": {"source_s3_uri": "s3://sagemaker-mine/scripts", "on_create": "on_create.sh"}
 }
+_FOLDER = str(CONFIG_FOLDER / "examples" / "own-scripts")
 _NONE: dict[str, Any] = {"lifecycle": None}
 _STOPPED = {"stop_nodes_without_lustre": True}
 _KEY = "storage.stop_nodes_without_lustre"
 
+
+def _folder(name: str, *, run: str = "after") -> dict[str, Any]:
+    """Return what a group runs of a folder that is beside the examples."""
+    return {"lifecycle": {"directory": str(CONFIG_FOLDER / "examples" / name), "run": run}}
+
+
+OF_CLUSTER = [
+    one(
+        script_folders,
+        "one folder of two groups",
+        cluster(group(**_folder("own-scripts")), group(index=1, **_folder("own-scripts"))),
+    ),
+    one(
+        script_folders,
+        "two folders",
+        cluster(group(**_folder("own-scripts")), group(index=1, **_folder("../../lifecycle"))),
+    ),
+    one(
+        script_folders,
+        "one folder at two times",
+        cluster(
+            group(**_folder("own-scripts")),
+            group(index=1, **_folder("own-scripts", run="instead")),
+        ),
+        in_group(ERROR, "lifecycle.directory", "is named own-scripts, as a folder", index=1),
+    ),
+]
 CASES = [
     one(stop_nodes_without_lustre, "project's scripts", config(group(), storage=_STOPPED)),
     one(
@@ -21,6 +51,26 @@ CASES = [
     ),
     one(stop_nodes_without_lustre, "not to be stopped", config(group(**_OWN))),
     one(stop_nodes_without_lustre, "no storage", config(group(**_OWN), storage=None)),
+    one(
+        stop_nodes_without_lustre,
+        "own scripts after the project's",
+        config(
+            group(**_folder("own-scripts")),
+            storage=_STOPPED,
+            lifecycle_scripts={"directory": _FOLDER},
+        ),
+    ),
+    one(
+        stop_nodes_without_lustre,
+        "own scripts in place of the project's",
+        config(
+            group(),
+            group(index=1, **_folder("own-scripts", run="instead")),
+            storage=_STOPPED,
+            lifecycle_scripts={"directory": _FOLDER, "run": "instead"},
+        ),
+        (WARNING, _KEY, "has no effect: the project's lifecycle scripts stop the node"),
+    ),
     one(
         stop_nodes_without_lustre,
         "scripts of one's own, or none, everywhere",

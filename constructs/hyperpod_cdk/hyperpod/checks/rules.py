@@ -12,6 +12,7 @@ from hyperpod_cdk.hyperpod.checks.karpenter import karpenter
 from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
 from hyperpod_cdk.hyperpod.checks.node_labels import node_labels
 from hyperpod_cdk.hyperpod.checks.node_taints import node_taints
+from hyperpod_cdk.hyperpod.checks.script_folders import script_folders
 from hyperpod_cdk.hyperpod.checks.threads_per_core import threads_per_core
 from hyperpod_cdk.hyperpod.checks.training_plan_types import training_plan_types
 from hyperpod_cdk.hyperpod.checks.undescribed_types import undescribed_types
@@ -33,6 +34,7 @@ CLUSTER_RULES: tuple[Rule[ClusterConfig], ...] = (
     efa_interfaces,
     karpenter,
     native_resource,
+    script_folders,
 )
 
 

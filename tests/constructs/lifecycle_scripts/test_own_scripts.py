@@ -1,0 +1,196 @@
+"""A folder of scripts of one's own: where it goes, who reads it, and what is refused of it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from hyperpod_cdk import (
+    ConfigError,
+    LifecycleBucket,
+    LifecycleConfig,
+    LifecycleScripts,
+    LifecycleScriptsConfig,
+    Provisioner,
+)
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView, listed
+
+RESOURCE = "Custom::LifecycleScripts"
+ENTRY = b"#!/bin/bash\n"
+
+Make = Callable[..., LifecycleScripts]
+
+
+def folder(directory: Path, **files: bytes) -> str:
+    """Make a folder with an on_create.sh and files, by name without its suffix; return its path."""
+    directory.mkdir()
+    for name, content in {"on_create": ENTRY, **files}.items():
+        path = directory / f"{name.replace('__', '/')}.sh"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    return str(directory)
+
+
+@pytest.fixture
+def make(stack: cdk.Stack, provisioner: Provisioner, tmp_path: Path) -> Make:
+    """Return what makes the construct of a project with a script and a setting."""
+    project = Path(folder(tmp_path / "project", lib__log=b""))
+    bucket = LifecycleBucket(stack, "Bucket", bucket_name="sagemaker-ml").bucket
+
+    def made(**options: Any) -> LifecycleScripts:
+        return LifecycleScripts(
+            stack,
+            "Scripts",
+            bucket=bucket,
+            provisioner=provisioner,
+            directory=project,
+            settings={"A": "1"},
+            **options,
+        )
+
+    return made
+
+
+def put(seen: TemplateView) -> dict[str, list[str]]:
+    """Return the paths that are put under each prefix."""
+    return {
+        resource.get("Prefix", ""): json.loads(resource["Keys"]) for resource in seen.all(RESOURCE)
+    }
+
+
+def locked(seen: TemplateView) -> set[str]:
+    """Return the keys, or patterns of them, that nobody else may change."""
+    resources = listed(seen.statement("KeepScripts")["Resource"])
+    return {seen.text(arn).partition("/")[2] for arn in resources}
+
+
+PROJECT = ["deployment.env", "lib/log.sh", "on_create.sh"]
+OWN = ["lib/own.sh", "on_create.sh"]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "run", "expected", "patterns"),
+    [
+        ("", None, {"": PROJECT}, set(PROJECT)),
+        ("", "after", {"": PROJECT, "own": OWN}, {*PROJECT, "own/*"}),
+        ("", "instead", {"": OWN}, {"on_create.sh", "lib/*"}),
+        ("a/b", None, {"a/b": PROJECT}, {"a/b/*"}),
+        ("a/b", "after", {"a/b": PROJECT, "a/b/own": OWN}, {"a/b/*"}),
+        ("a/b", "instead", {"a/b": OWN}, {"a/b/*"}),
+    ],
+)
+def test_where_own_scripts_go(
+    *,
+    make: Make,
+    view: View,
+    tmp_path: Path,
+    prefix: str,
+    run: str | None,
+    expected: dict[str, list[str]],
+    patterns: set[str],
+) -> None:
+    directory = folder(tmp_path / "mine", lib__own=b"")
+    own = None if run is None else LifecycleScriptsConfig(directory=directory, run=run)
+
+    scripts = make(prefix=prefix, own=own)
+
+    seen = view()
+    assert put(seen) == expected
+    assert locked(seen) == set(scripts.patterns) == patterns
+    # Another stack imports the attribute, and could not while the prefix is in it.
+    (bucket, *rest) = listed(seen.resources and cdk.Stack.of(scripts).resolve(scripts.s3_uri))
+    text = json.dumps([bucket, *rest])
+    assert text.endswith(f'"/{prefix}"]]}}]' if prefix else '"S3Uri"]}]')
+    # The bucket has all of them when the attribute is known.
+    (last,) = seen.ids(RESOURCE, Keys=json.dumps(expected[prefix]))
+    assert set(seen.ids(RESOURCE)) - {last} <= seen.dependencies(last)
+    assert last in text
+
+
+def test_a_folder_of_groups_has_a_place_of_its_own(make: Make, view: View, tmp_path: Path) -> None:
+    after = LifecycleConfig(directory=folder(tmp_path / "gpu"))
+    instead = LifecycleConfig(directory=folder(tmp_path / "bare"), run="instead")
+
+    scripts = make(folders=[after, instead])
+
+    seen = view()
+    assert put(seen) == {
+        "": PROJECT,
+        "folders/gpu": PROJECT,
+        "folders/gpu/own": ["on_create.sh"],
+        "folders/bare": ["on_create.sh"],
+    }
+    assert locked(seen) == {*PROJECT, "folders/*"}
+    resolved = json.dumps(cdk.Stack.of(scripts).resolve(scripts.s3_uri_of(instead)))
+    assert resolved.endswith('"S3Uri"]}, "/folders/bare"]]}')
+    last = seen.id(RESOURCE, Keys=json.dumps(PROJECT), Prefix=None)
+    assert len(seen.dependencies(last) & set(seen.ids(RESOURCE))) == 3
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"on_create": b"echo\n"}, "whose first line does not say what runs it; begin it with #!"),
+        ({"lib__log": b"a\r\nb\r\n"}, r"has lib/log\.sh with the line ends of Windows, .*sed -i"),
+        ({"own__log": b""}, "has a folder own, which the bucket uses for other scripts"),
+        ({"folders__log": b""}, "has a folder folders, which the bucket uses"),
+        ({"a*": b""}, r"has 'a\*\.sh'; rename it: letters, digits"),
+        ({"large": b"0" * (100 * 1024**2)}, "has 104,857,612 bytes, more than 100 MiB"),
+    ],
+)
+def test_a_folder_that_nodes_cannot_run_is_refused(
+    tmp_path: Path, files: dict[str, bytes], message: str
+) -> None:
+    directory = folder(tmp_path / "mine", **files)
+
+    with pytest.raises(ConfigError, match=rf"^LifecycleScriptsConfig\.directory: .*{message}"):
+        LifecycleScriptsConfig(directory=directory)
+
+
+def test_a_folder_without_entry_script_or_of_links_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"must be a folder with an on_create\.sh; '.*' is none"):
+        LifecycleScriptsConfig(directory=str(tmp_path / "missing"))
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ConfigError, match=r"has no on_create\.sh, the script that nodes run"):
+        LifecycleScriptsConfig(directory=str(tmp_path / "mine"))
+    (tmp_path / "mine" / "on_create.sh").symlink_to(folder(tmp_path / "other") + "/on_create.sh")
+    with pytest.raises(ConfigError, match=r"has on_create\.sh, a symbolic link"):
+        LifecycleScriptsConfig(directory=str(tmp_path / "mine"))
+
+
+def test_a_folder_of_more_files_than_are_put_at_once_is_refused(tmp_path: Path) -> None:
+    directory = folder(tmp_path / "mine", **{f"step{number}": b"" for number in range(1000)})
+
+    with pytest.raises(ConfigError, match="has 1,001 files, more than 1,000; let a script"):
+        LifecycleScriptsConfig(directory=directory)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"run": "instead"}, "run: 'instead' has no effect without directory"),
+        ({"run": "before"}, "run: 'before' is not a time to run own scripts"),
+        ({"prefix": "/scripts"}, "prefix: '/scripts' must be a prefix such as lifecycle-scripts"),
+        ({"prefix": "a/../b"}, r"prefix: 'a/\.\./b' must be a prefix"),
+        ({"prefix": "a*"}, r"prefix: 'a\*' must be a prefix"),
+    ],
+)
+def test_what_is_refused_of_the_section(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^LifecycleScriptsConfig\.{message}"):
+        LifecycleScriptsConfig(**values)
+
+
+def test_a_group_has_a_folder_or_a_bucket(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"source_s3_uri: .* must be left out beside directory"):
+        LifecycleConfig(
+            directory=folder(tmp_path / "mine"), source_s3_uri="s3://scripts/b", on_create="c.sh"
+        )
+
+
+def test_a_slash_at_the_end_of_a_prefix_is_none() -> None:
+    # As the console writes it.
+    assert LifecycleScriptsConfig(prefix="lifecycle-scripts/").prefix == "lifecycle-scripts"

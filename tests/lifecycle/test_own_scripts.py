@@ -1,0 +1,82 @@
+"""Scripts of the user's own, which a node runs after the project's."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.node import SCRIPTS, Node
+
+EXAMPLE = CONFIG_FOLDER / "examples" / "own-scripts"
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Path:
+    """Return the project's scripts with the example's beside them, as in the bucket: no modes."""
+    folder = tmp_path / "bucket"
+    shutil.copytree(SCRIPTS, folder)
+    shutil.copytree(EXAMPLE, folder / "own")
+    for path in folder.rglob("*.sh"):
+        path.chmod(0o644)
+    return folder
+
+
+@pytest.fixture
+def node(tmp_path: Path, scripts: Path) -> Node:
+    (tmp_path / "node").mkdir()
+    made = Node(tmp_path / "node", scripts=scripts)
+    made.mount("/opt/sagemaker")
+    return made
+
+
+def test_they_run_after_the_projects(node: Node) -> None:
+    run = node.run()
+
+    assert run.code == 0, run.output
+    last = [line.partition(" ")[2] for line in run.output.splitlines()[-2:]]
+    assert last == [
+        "[own/on_create.sh] limits of open files and locked memory are raised",
+        "done: every step succeeded",
+    ]
+    assert "DefaultLimitMEMLOCK=infinity" in node.read("etc/systemd/system.conf.d/90-limits.conf")
+
+
+def test_a_failure_of_theirs_fails_the_node_and_is_reported_as_one_of_the_projects(
+    tmp_path: Path, scripts: Path
+) -> None:
+    (scripts / "own" / "on_create.sh").write_text("#!/bin/sh\necho no licence >&2\nexit 9\n")
+    (tmp_path / "node").mkdir()
+    node = Node(tmp_path / "node", scripts=scripts)
+    node.mount("/opt/sagemaker")
+
+    run = node.run()
+
+    log = node.read("var/log/provision/provisioning.log")
+    assert run.code == 9
+    assert "[own/on_create.sh] no licence" in log
+    assert "ERROR step own/on_create.sh failed with exit code 9" in log
+    assert "done: every step" not in log
+
+
+def test_they_do_not_run_on_a_node_that_the_projects_scripts_give_up(
+    tmp_path: Path, scripts: Path
+) -> None:
+    (scripts / "steps" / "kubelet_directory.sh").write_text("exit 3\n")
+    (tmp_path / "node").mkdir()
+    node = Node(tmp_path / "node", scripts=scripts)
+    node.mount("/opt/sagemaker")
+
+    run = node.run()
+
+    assert run.code == 3
+    assert "[own/on_create.sh]" not in run.output
+
+
+def test_they_may_be_of_another_language(tmp_path: Path, scripts: Path) -> None:
+    (scripts / "own" / "on_create.sh").write_text("#!/usr/bin/awk -f\nBEGIN { print ARGC }\n")
+    (tmp_path / "node").mkdir()
+    node = Node(tmp_path / "node", scripts=scripts)
+    node.mount("/opt/sagemaker")
+
+    assert "[own/on_create.sh] 1" in node.run().output

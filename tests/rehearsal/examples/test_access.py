@@ -1,0 +1,74 @@
+"""config/examples/access.yaml."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehearsal.stage import Stage
+from tests.support.aws_cli import Person
+from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
+
+__all__ = ["test_it_deploys_and_holds_what_is_verified"]
+
+EXAMPLES = ["access"]
+
+
+def _person(name: str, *, stage: Stage, home: Path) -> Person:
+    """Return a user of the example, who may do no more in AWS than to find the cluster."""
+    describe = {"Effect": "Allow", "Action": "eks:DescribeCluster", "Resource": "*"}
+    allowed = json.dumps({"Version": "2012-10-17", "Statement": [describe]})
+    clients = stage.environment.clients
+    clients("iam").put_user_policy(UserName=name, PolicyName="Look", PolicyDocument=allowed)
+    home.mkdir()
+    person = Person(environment=stage.environment, home=home, user=name)
+    configured = person.run("aws eks update-kubeconfig --name access-eks")
+    assert configured.returncode == 0, configured.stderr
+    return person
+
+
+@pytest.mark.slow(seconds=8)
+def test_each_principal_may_do_what_its_lists_say(stage: Stage, tmp_path: Path) -> None:
+    assert stage.tools.run("kubectl create namespace team-a")[0]
+    assert stage.tools.run("kubectl -n team-a create configmap settings")[0]
+    auditor, researcher = (
+        _person(name, stage=stage, home=tmp_path / name) for name in ("auditor", "researcher")
+    )
+    may: list[tuple[Person, str]] = [
+        (auditor, "kubectl get pods,configmaps -A"),
+        (researcher, "kubectl get pods,configmaps -A"),
+        (researcher, "kubectl -n team-a create secret generic token"),
+        (researcher, "kubectl -n team-a delete configmap settings"),
+    ]
+    may_not = [
+        (auditor, "kubectl -n team-a delete configmap settings"),
+        (auditor, "kubectl -n team-a get secrets"),
+        (auditor, "kubectl get nodes"),
+        (researcher, "kubectl create configmap settings"),
+        (researcher, "kubectl -n kube-system get secrets"),
+        (researcher, "kubectl delete namespace team-a"),
+    ]
+
+    for person, command in may_not:
+        assert "is forbidden: User" in person.run(command).stderr, (person.user, command)
+    for person, command in may:
+        done = person.run(command)
+        assert done.returncode == 0, (person.user, command, done.stderr)
+
+
+@pytest.mark.slow(seconds=1)
+def test_the_nodes_read_the_data_and_do_not_write_it(stage: Stage) -> None:
+    role = stage.outputs()["access-platform"]["SageMakerIAMRoleArn"]
+    iam: Any = stage.environment.clients("iam")
+    name = role.rpartition("/")[2]
+    (policy,) = iam.list_role_policies(RoleName=name)["PolicyNames"]
+    document = iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
+
+    data = "arn:aws:s3:::training-data-111122223333"
+    of_data = {
+        statement["Action"]: statement["Resource"]
+        for statement in document["Statement"]
+        if data in json.dumps(statement["Resource"])
+    }
+    assert of_data == {"s3:ListBucket": data, "s3:GetObject": f"{data}/tokenized/*"}
