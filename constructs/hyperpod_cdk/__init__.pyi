@@ -45,11 +45,15 @@ from .loading import Loaded as Loaded
 from .loading import load_config as load_config
 from .loading import load_file as load_file
 from .network.endpoints import VpcEndpoints as VpcEndpoints
+from .network.imported import ImportedNetwork as ImportedNetwork
+from .network.imported import ImportedSecurityGroup as ImportedSecurityGroup
 from .network.network import Network as Network
+from .network.network import network_of as network_of
 from .network.node_subnets import NodeSubnets as NodeSubnets
 from .network.section import HyperPodSubnetConfig as HyperPodSubnetConfig
 from .network.section import NetworkConfig as NetworkConfig
 from .network.security_group import ClusterSecurityGroup as ClusterSecurityGroup
+from .network.security_group import security_group_of as security_group_of
 from .pipeline.pipeline import DeploymentPipeline as DeploymentPipeline
 from .pipeline.section import PipelineConfig as PipelineConfig
 from .pipeline.section import PipelineFile as PipelineFile

@@ -26,6 +26,7 @@ from rehearsal.aws.ec2 import (
     flow_log,
     nat_gateway,
     own_network,
+    routing,
     security_group_rule,
     subnet,
     vpc_endpoint,
@@ -75,6 +76,7 @@ def install(*, settings: Settings) -> None:
     cidr_block.install()
     subnet.install()
     vpc_endpoint.install()
+    routing.install()
     log_groups.install()
     kms_keys.install()
     eks_api.install()

@@ -5,4 +5,4 @@ Both sides of the local AWS read them, so nothing is imported here.
 
 KMS_KEY_ID = "rehearsal:key-id"
 NETWORK_ID = "rehearsal:network-id"
-"""Of a subnet or security group."""
+"""Of a VPC, subnet, security group, route table, NAT gateway or internet gateway."""

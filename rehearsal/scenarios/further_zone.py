@@ -6,7 +6,6 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
-from rehearsal.own_networks import free_blocks
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,
@@ -15,6 +14,7 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
+from rehearsal.stand_ins.blocks import free_blocks
 
 _GROUP = "further-zone"
 _BLOCKS = 2

@@ -92,7 +92,8 @@ def _platform(
     keys = [item["Key"] for item in listed.get("Contents", [])]
     script = "/".join(filter(None, (config.lifecycle_scripts.prefix, "on_create.sh")))
     yield Check(check=f"aws s3 ls s3://{outputs['S3BucketName']}: {script}", ok=script in keys)
-    yield from _ways_out(config, clients=clients, vpc_id=outputs["VpcId"])
+    if config.network.vpc_id is None:
+        yield from _ways_out(config, clients=clients, vpc_id=outputs["VpcId"])
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
     yield Check(check="EKS authentication mode is API", ok=mode == "API")
@@ -106,22 +107,22 @@ def _ways_out(config: Config, *, clients: AwsClients, vpc_id: str) -> Iterator[C
         for table in ec2.describe_route_tables(Filters=in_vpc)["RouteTables"]
         for route in table["Routes"]
     ]
-    used = {route["NatGatewayId"] for route in routes if "NatGatewayId" in route}
     if config.network.closed:
         anywhere = [route for route in routes if route.get("DestinationCidrBlock") == "0.0.0.0/0"]
         yield Check(check="nothing routes to the internet", ok=not anywhere)
-        wanted = {each.name for each in endpoint_services(storage=config.storage is not None)}
+        services = {each.name for each in endpoint_services(storage=config.storage is not None)}
         found = {
             endpoint["ServiceName"].split(".", 3)[-1]
             for endpoint in ec2.describe_vpc_endpoints(Filters=in_vpc)["VpcEndpoints"]
         }
         yield Check(
-            check=f"VPC endpoints of S3 and {len(wanted)} other services",
-            ok=found == {S3_SERVICE, *wanted},
+            check=f"VPC endpoints of S3 and {len(services)} other services",
+            ok=found == {S3_SERVICE, *services},
         )
         return
-    count = len(config.network.public_subnet_cidrs)
-    yield Check(check=f"all {count} NAT gateways are routed to", ok=len(used) == count)
+    used = {route["NatGatewayId"] for route in routes if "NatGatewayId" in route}
+    wanted = config.network.nat_gateway_count
+    yield Check(check=f"all {wanted} NAT gateways are routed to", ok=len(used) == wanted)
 
 
 def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:

@@ -21,6 +21,17 @@ _READ_STACKS = [
     "cloudformation:GetTemplate",
     "cloudformation:ListStackResources",
 ]
+_LOOK_AT_NETWORK = [
+    "ec2:DescribeAvailabilityZones",
+    "ec2:DescribeInternetGateways",
+    "ec2:DescribeNatGateways",
+    "ec2:DescribeRouteTables",
+    "ec2:DescribeSecurityGroupRules",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcAttribute",
+    "ec2:DescribeVpcs",
+]
 _RECOVER_STACKS = [
     "cloudformation:CancelUpdateStack",
     "cloudformation:ContinueUpdateRollback",
@@ -72,6 +83,8 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
     yield _allow("FindAddons", ["eks:DescribeAddon"], [f"{eks}:addon/{cluster}/*"])
     yield _allow("FindOfferedAddons", ["eks:DescribeAddonVersions"], ["*"])
+    # Zones, and the VPC that the configuration names, if any; EC2 limits none of it to a resource.
+    yield _allow("LookAtNetwork", _LOOK_AT_NETWORK, ["*"])
     # The command with which a refused deletion is consented to.
     yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
         "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}

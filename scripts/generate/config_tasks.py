@@ -20,6 +20,13 @@ TASKS: Mapping[str, Sequence[str]] = {
         "eks.endpoint_access",
         "helm.image_registry",
     ),
+    "deploy into a VPC that exists": (
+        "network.vpc_id",
+        "network.eks_subnet_ids",
+        "network.hyperpod_subnets[].subnet_id",
+        "network.security_group_id",
+    ),
+    "save NAT gateways": ("network.nat_gateways",),
     "run nodes in a further zone": (
         "network.availability_zone_ids",
         "network.hyperpod_subnets",

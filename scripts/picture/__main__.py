@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 from scripts.picture.architecture import architecture
+from scripts.picture.existing import with_existing
 from scripts.picture.svg import draw
-from scripts.picture.templates import read_stacks
+from scripts.picture.templates import read_stacks, read_templates
 
 
 def picture(assembly: Path) -> str:
@@ -15,7 +16,8 @@ def picture(assembly: Path) -> str:
     Raises:
         OSError: The directory has no synthesized app.
     """
-    return draw(architecture(read_stacks(assembly)), title="HyperPod on EKS")
+    stacks = with_existing(read_stacks(assembly), templates=read_templates(assembly))
+    return draw(architecture(stacks), title="HyperPod on EKS")
 
 
 def main() -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import boto3
 
-from hyperpod_cdk import Config, Loaded
+from hyperpod_cdk import Loaded
 from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.loading import Deployment
 from hyperpod_ops.account import Environment
-from scripts.account import refuse_orphaned_storage
+from scripts.account import refuse_orphaned_storage, refuse_problems
 from scripts.pipeline.cdk_diff import cdk_diff
 from scripts.pipeline.deployed import deployed, reader
 from scripts.pipeline.judgment import Review, is_unprotected, refusals
@@ -35,17 +36,20 @@ def review(
         session: The pipeline's credentials.
 
     Raises:
-        AccountError: The FSx CSI driver would be taken from a file system.
+        AccountError: The FSx CSI driver would be taken from a file system, or AWS does not answer.
+        ConfigError: A deployment would fail at what the configuration names.
         DiffError: The CDK CLI failed.
         RefusedError: A value would change that cannot change, or a stack cannot be updated.
         UnreadableError: The environment cannot be read.
     """
-    config = _deployment(loaded, environment)
+    deployment = _deployment(loaded, environment)
+    config = deployment.config
     partition = regions()[config.region or ""]
     stacks = list(stage_stacks(assembly, environment=environment, partition=partition))
     session = reader(stacks[0], session=session)
     place = Environment(partition=partition, account=stacks[0].account, region=stacks[0].region)
     refuse_orphaned_storage(config, environment=place, session=session)
+    told = refuse_problems(config, environment=place, session=session, config_path=deployment.path)
     found = {stack.name: deployed(stack, session=session) for stack in stacks}
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
     if refused:
@@ -66,7 +70,7 @@ def review(
         broadens_permissions=diff.broadens_permissions,
         destroys=diff.destroys,
     )
-    return judged, diff.text
+    return judged, "\n".join([*(f"WARNING {line}" for line in told), diff.text])
 
 
 def write_review(judged: Review, *, differences: str, folder: Path) -> None:
@@ -98,9 +102,9 @@ def _address() -> str:
     )
 
 
-def _deployment(loaded: Loaded, environment: str) -> Config:
+def _deployment(loaded: Loaded, environment: str) -> Deployment:
     environments = () if loaded.pipeline is None else loaded.pipeline.environments
     for found, deployment in zip(environments, loaded.deployments, strict=True):
         if found.name == environment:
-            return deployment.config
+            return deployment
     raise RefusedError(f"{environment}: is not an environment of the pipeline")

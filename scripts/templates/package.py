@@ -95,7 +95,7 @@ def write_package(
 def parameterized(config: Config, chosen: Sequence[Parameter]) -> Config:
     """Return a configuration of no region and no name, with parameters in place of values."""
     own_name = ParameterText(f"{PLACEHOLDER}-cluster", token=f"{PLACEHOLDER}-cluster")
-    zones = config.network.availability_zone_ids or ("",) * config.network.zone_count
+    zones = config.network.availability_zone_ids or ("",) * len(config.network.zones)
     is_default = config.cluster.name == f"{config.name}-cluster"
     plain = with_values(
         config,

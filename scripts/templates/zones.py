@@ -7,7 +7,7 @@ from hyperpod_cdk.facts.availability_zones import highest_zone_number
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnet_rules import ZONES_FOUND_BY_NAME, ZONES_WITHOUT_EKS
-from hyperpod_cdk.schema.availability_zones import zone_id_prefix
+from hyperpod_cdk.schema.availability_zones import ZONE_ID_PATTERN, zone_id_prefix
 from hyperpod_cdk.schema.errors import KeyPath
 from scripts.templates.parameter import Parameter, definition
 from scripts.templates.rules import Rules, assertion, distinct
@@ -18,9 +18,10 @@ _KEY = "availability_zone_ids"
 def zone_parameters(config: Config) -> Iterator[Parameter]:
     """Yield a parameter for each zone of the network, with all places of its ID."""
     network = config.network
-    count = network.zone_count
+    count = len(network.zones)
     by_name = count <= ZONES_FOUND_BY_NAME
-    pattern = definition(NetworkConfig, _KEY, default=None)["AllowedPattern"]
+    # No name: it is another place in each account.
+    pattern = ZONE_ID_PATTERN
     for index in range(count):
         name = f"AvailabilityZoneId{index + 1}"
         used = " Nodes are here." if index in _indices_of_nodes(config) else ""
@@ -95,7 +96,7 @@ def _index(config: Config, position: int) -> int:
     zone = config.network.hyperpod_zone_ids[position]
     zones = config.network.availability_zone_ids
     if zone is None or zones is None:
-        return position % config.network.zone_count
+        return position % len(config.network.zones)
     return zones.index(zone)
 
 

@@ -26,7 +26,7 @@ from hyperpod_cdk.schema.errors import ConfigError
 from tests.changes.alternatives import NO_OTHER_VALUE, Document, changes, is_set
 from tests.changes.consequences import Outcome, consequences, worst
 from tests.support.assembly import merged, synthesized
-from tests.support.configs import REPOSITORY, SHIPPED
+from tests.support.configs import EVERY_EXISTING_RESOURCE, REPOSITORY, SHIPPED
 
 REVIEWED = Path(__file__).with_name("config_changes.json")
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
@@ -66,9 +66,11 @@ Table = dict[str, dict[str, str]]
 
 
 def documents() -> dict[str, Document]:
-    """Return each shipped configuration, and the default one with options."""
+    """Return each shipped configuration, the default one with options, and one of what exists."""
     shipped = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in SHIPPED}
-    return {**shipped, "options": merged(shipped["default"], OPTIONS)}
+    existing = yaml.safe_load(EVERY_EXISTING_RESOURCE.read_text(encoding="utf-8"))
+    options = merged(shipped["default"], OPTIONS)
+    return {**shipped, "options": options, "existing": existing}
 
 
 def templates(document: Document) -> dict[str, Any]:
@@ -100,6 +102,8 @@ def changes_of(name: str) -> Iterator[tuple[str, list[Document]]]:
             return changes(document)
         case "options":
             return changes(document, among=lambda path: path[0] in OPTIONS)
+        case "existing":
+            return changes(document, among=lambda path: path[0] == "network")
         case _:
             return changes(document, among=lambda path: is_set(document, path))
 

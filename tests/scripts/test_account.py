@@ -1,5 +1,7 @@
 """What is known of account and region before anything is deployed."""
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -8,7 +10,11 @@ import pytest
 from botocore.exceptions import EndpointConnectionError, NoCredentialsError, TokenRetrievalError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Finding, error, warning
 from hyperpod_ops.account import AccountError, Environment, caller_of
+from hyperpod_ops.preflight.run import outcomes
+from hyperpod_ops.preflight.validator import Place, Problem
+from scripts import account
 from scripts.account import main, refuse_orphaned_storage, refuse_unless_bootstrapped
 from tests.conftest import Configure
 from tests.support.provisioner.fake_s3 import client_error
@@ -213,8 +219,8 @@ def test_zones_are_those_of_the_region_of_the_environment(
     monkeypatch.setattr("sys.argv", ["account", "--config", str(config)])
 
     assert main() == (0 if said is None else 2)
-    error = capsys.readouterr().err
-    assert error == "" if said is None else error.startswith(said.format(config))
+    line = capsys.readouterr().err
+    assert line == "" if said is None else line.startswith(said.format(config))
 
 
 def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
@@ -241,3 +247,57 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
 def _in_region(configure: Configure, region: str | None) -> Config:
     # Zones of another region, and no region with zones, would be refused.
     return configure({}).model_copy(update={"region": region})
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "said"),
+    [
+        (
+            error(("eks", "version"), "1.34", "is wrong; do that"),
+            2,
+            "{}:30: eks.version: '1.34' is wrong; do that; look with: aws eks list-clusters "
+            "--region us-west-2\n",
+        ),
+        (
+            warning(("eks", "version"), "1.34", "is old"),
+            0,
+            "WARNING {}:30: eks.version: '1.34' is old; look with: aws eks list-clusters "
+            "--region us-west-2\n",
+        ),
+        (
+            client_error(
+                "AccessDenied", "ListClusters", "x is not authorized to perform: eks:ListClusters"
+            ),
+            0,
+            "WARNING subject: is not looked at: you may not use eks:ListClusters; "
+            "`make deployer-policy` writes what deploying takes\n",
+        ),
+        (
+            client_error("Throttling", "ListClusters", "slow"),
+            2,
+            "111122223333/us-west-2: subject: An error occurred (Throttling) when calling the "
+            "ListClusters operation: slow\n",
+        ),
+    ],
+)
+def test_what_a_validator_finds_refuses_a_deployment(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    repository: Path,
+    *,
+    found: Finding | Exception,
+    code: int,
+    said: str,
+) -> None:
+    def subject(_config: Config, place: Place) -> Iterator[Problem]:
+        assert place.client("sts").get_caller_identity() == CALLER
+        if isinstance(found, Exception):
+            raise found
+        yield Problem(finding=found, command="aws eks list-clusters")
+
+    monkeypatch.setattr(account, "outcomes", partial(outcomes, validators={"subject": subject}))
+    monkeypatch.setattr(boto3, "Session", lambda: session(CALLER))
+    config = str(repository / "config" / "default.yaml")
+    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-deployment"])
+    assert main() == code
+    assert capsys.readouterr().err == said.format(config)

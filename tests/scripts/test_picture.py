@@ -7,10 +7,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from hyperpod_cdk import load_config
 from hyperpod_cdk.config.config import Config
 from scripts.picture.__main__ import picture
 from scripts.picture.architecture import direct, groups, rows
 from tests.conftest import Assemble, Configure
+from tests.support.configs import CONFIG_FOLDER
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _GROUP = {"name": "debug", "instance_type": "ml.c5.xlarge", "instance_count": 3}
@@ -130,3 +132,20 @@ def test_a_circle_of_needs_is_refused() -> None:
 def test_groups_are_what_is_connected() -> None:
     needs = {"bucket": (), "vpc": (), "scripts": ("bucket",), "role": (), "eks": ("vpc",)}
     assert sorted(map(sorted, groups(needs))) == [["bucket", "scripts"], ["eks", "vpc"], ["role"]]
+
+
+@pytest.mark.parametrize(
+    ("example", "expected"),
+    [
+        ("existing-network", "Existing VPC vpc-0a1b2c3d4e5f60718"),
+        ("existing-network", "Existing EKS subnet subnet-0a1b2c3d4e5f60001"),
+        ("existing-network", "Existing HyperPod subnet subnet-0a1b2c3d4e5f60003 nodes and pods"),
+        ("existing-network", "Existing security group sg-0a1b2c3d4e5f60004 in, from itself, added"),
+        ("existing-vpc", "Existing VPC vpc-0b1b2c3d4e5f60718 + 10.41.0.0/16 + 10.42.0.0/16"),
+        ("existing-vpc", "HyperPod subnet 10.41.0.0/16 nodes and pods out through existing nat-"),
+        ("existing-vpc", "HyperPod subnet 10.42.0.0/16 nodes and pods out through existing rtb-"),
+    ],
+)
+def test_what_exists_is_shown_as_such(example: str, expected: str, assemble: Assemble) -> None:
+    config = load_config(CONFIG_FOLDER / "examples" / f"{example}.yaml")
+    assert expected in _words(picture(assemble(config).directory))

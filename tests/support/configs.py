@@ -16,7 +16,9 @@ SHIPPED = sorted(CONFIG_FOLDER.glob("*.yaml"))
 CONFIGS = [*SHIPPED, *sorted((CONFIG_FOLDER / "examples").glob("*.yaml"))]
 """Those, and the examples of single features."""
 EVERY_FIELD = Path(__file__).with_name("every_field.yaml")
-"""A configuration with every key."""
+"""A configuration with every key, but for those of the next one."""
+EVERY_EXISTING_RESOURCE = Path(__file__).with_name("every_existing_resource.yaml")
+"""A configuration with every key that names what exists, in place of what is made."""
 
 MINIMUM: Mapping[str, Any] = {
     "name": "ml",

@@ -24,6 +24,12 @@ THREE_ZONES = {
     ],
 }
 BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+EXISTING: dict[str, Any] = {
+    "vpc_id": "vpc-0123456789abcdef0",
+    "eks_subnet_ids": ["subnet-0123456789abcdef1", "subnet-0123456789abcdef2"],
+    "nat_gateway_ids": ["nat-0123456789abcdef0"],
+    "hyperpod_subnets": [{"cidr": "10.0.0.0/16", "availability_zone_id": "usw2-az1"}],
+}
 SHAPES = [pytest.param({}, id="default"), pytest.param(THREE_ZONES, id="three-zones")]
 SHAPES += [pytest.param(BY_NAME, id="zones-by-name")]
 

@@ -1,6 +1,6 @@
 """The stage of a rehearsal, as tests set it: a local AWS, bootstrapped, and a configuration."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -80,11 +80,21 @@ def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator
 
 
 @contextmanager
-def stage_until_destroyed(directory: Path, config_path: Path) -> Iterator[Stage]:
-    """As `bootstrapped_stage`; in the end, nothing is left and no right was superfluous."""
+def stage_until_destroyed(
+    directory: Path, config_path: Path, *, left: Callable[[Stage], object] = lambda _: None
+) -> Iterator[Stage]:
+    """As `bootstrapped_stage`; in the end, nothing is left and no right was superfluous.
+
+    Args:
+        directory: Gets the cloud assembly, changed configurations and logs.
+        config_path: File of the configuration.
+        left: Looks at what a deployment must leave as it found it. Default: at nothing.
+    """
     with bootstrapped_stage(directory, config_path) as stage:
+        before = left(stage)
         yield stage
         assert stage.destroy() is None
+        assert left(stage) == before
         assert left_behind(stage.environment, stacks=stage.stacks) == []
         record = directory / ALLOWED_CALLS
         assert unneeded(directory / "cdk.out", allowed_calls=record) == []

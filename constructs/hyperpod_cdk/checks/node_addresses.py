@@ -22,19 +22,30 @@ def node_addresses(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
+    services = list(endpoint_services(storage=config.storage is not None))
+    taken = len(services) if config.network.closed else 0
+    for subnet, groups in groups_in_subnets(config).items():
+        if subnet.free_addresses is None:
+            continue
+        free = subnet.free_addresses - taken
+        if addresses_of(groups) > free:
+            message = f"{too_small(groups, free=free)}; a subnet cannot be resized"
+            yield error(subnet.path, subnet.cidr, message)
+
+
+def groups_in_subnets(config: Config) -> dict[Subnet, list[NodeGroupConfig]]:
+    """Return the groups of known types whose nodes are in each HyperPod subnet."""
     groups_in: dict[Subnet, list[NodeGroupConfig]] = {}
     for group in config.cluster.all_groups:
         subnet = subnet_for(group, config.network)
         if group.facts and subnet is not None:
             groups_in.setdefault(subnet, []).append(group)
-    endpoints = endpoint_services(storage=config.storage is not None)
-    taken = len(list(endpoints)) if config.network.closed else 0
-    for subnet, groups in groups_in.items():
-        free = subnet.free_addresses - taken
-        needed = sum(group.instance_count * addresses_per_node(group) for group in groups)
-        if needed > free:
-            message = _too_small(groups, needed=needed, free=free)
-            yield error(subnet.path, subnet.cidr, message)
+    return groups_in
+
+
+def addresses_of(groups: Sequence[NodeGroupConfig]) -> int:
+    """Return how many addresses the nodes of groups take, at most."""
+    return sum(group.instance_count * addresses_per_node(group) for group in groups)
 
 
 def addresses_per_node(group: NodeGroupConfig) -> int:
@@ -56,7 +67,8 @@ def _largest_type(group: NodeGroupConfig) -> str:
     return max(group.facts, key=lambda facts: _addresses(facts, group)).instance_type
 
 
-def _too_small(groups: Sequence[NodeGroupConfig], *, needed: int, free: int) -> str:
+def too_small(groups: Sequence[NodeGroupConfig], *, free: int) -> str:
+    """Return why a subnet has too few addresses for groups; reads on from what names it."""
     largest = sorted(groups, key=lambda g: -g.instance_count * addresses_per_node(g))
     shares = [
         f"{group.name} {group.instance_count} x {addresses_per_node(group)} "
@@ -66,6 +78,6 @@ def _too_small(groups: Sequence[NodeGroupConfig], *, needed: int, free: int) -> 
     more = len(groups) - len(shares)
     others = f" and {more} more groups" if more else ""
     return (
-        f"has {free} usable addresses for nodes and pods; the instance groups need {needed}: "
-        f"{', '.join(shares)}{others}; a subnet cannot be resized"
+        f"has {free} usable addresses for nodes and pods; the instance groups need "
+        f"{addresses_of(groups)}: {', '.join(shares)}{others}"
     )

@@ -15,9 +15,11 @@ from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lus
 from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.training_plans import training_plans
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
+from hyperpod_cdk.checks.way_out import way_out
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.hyperpod.checks import cluster_findings
+from hyperpod_cdk.network.checks import network_findings
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.rules import Rule, run
 
@@ -28,6 +30,7 @@ RULES: tuple[Rule[Config], ...] = (
     closed_network,
     deep_health_check_component,
     training_plans,
+    way_out,
     efa_zones,
     node_addresses,
     pods_per_node,
@@ -45,6 +48,7 @@ def cross_section_findings(config: Config) -> Iterator[Finding]:
 
 def findings(config: Config) -> Iterator[Finding]:
     """Run every rule, those of one section first; each finding names its rule."""
+    yield from network_findings(config.network)
     yield from eks_findings(config.eks)
     yield from cluster_findings(config.cluster)
     yield from cross_section_findings(config)

@@ -10,6 +10,8 @@ from hyperpod_cdk.schema.arns import arn_findings
 from hyperpod_cdk.schema.availability_zones import (
     NamedZone,
     foreign_zone_findings,
+    form_findings,
+    is_zone_name,
     region_findings,
 )
 from hyperpod_cdk.schema.errors import Finding
@@ -44,19 +46,22 @@ def location_findings(
 
 
 def network_findings(network: object, *, region: str | None) -> Iterator[Finding]:
-    """Find zone IDs of another region in a network that may be of the wrong form.
+    """Find zones of another region, or written in two ways, in a network that may be malformed.
 
     Args:
         network: The section, or what is to become one.
         region: The configured region; None leaves the zones to agree with each other.
     """
-    yield from region_findings(_zones_of(network), region=region)
+    zones = list(_zones_of(network))
+    foreign = list(region_findings(zones, region=region))
+    yield from foreign or form_findings(zones)
 
 
 def unnamed_zone_findings(network: NetworkConfig, *, region: str | None) -> Iterator[Finding]:
-    """Find zones left to their names where one of them may be a zone that EKS refuses."""
+    """Find zones of EKS subnets by name where one of them may be a zone that EKS refuses."""
     refused = [zone for zone, home in ZONES_WITHOUT_EKS.items() if home == region]
-    if refused and network.availability_zone_ids is None:
+    eks_zones = network.zones[: len(network.eks_subnet_cidrs)]
+    if refused and any(zone is None or is_zone_name(zone) for zone in eks_zones):
         message = (
             f"is missing: name zones of {region} by ID, because EKS takes no subnet in "
             f"{refused[0]}, whose name differs from account to account"

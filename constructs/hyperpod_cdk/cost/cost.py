@@ -175,9 +175,9 @@ def _ways_out(config: Config, *, region: str | None) -> Iterator[Charge]:
             region=region,
         )
         return
-    for item in ("NAT gateway", "public IPv4 address"):
-        zones = len(network.public_subnet_cidrs)
-        yield _charge(item, quantity=zones, service="VPC", item=item, region=region)
+    gateways = network.nat_gateway_count
+    for item in ("NAT gateway", "public IPv4 address") if gateways else ():
+        yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)
 
 
 def _control_plane(version: str, *, region: str | None, day: date) -> Charge:

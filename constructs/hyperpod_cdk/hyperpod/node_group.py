@@ -23,7 +23,7 @@ from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig
 from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn
-from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
+from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
@@ -125,7 +125,7 @@ class NodeGroupConfig(GroupConfig):
     """ARN of the SageMaker training plan whose reserved instances to use; the group must be in the
     plan's zone. Default: none."""
 
-    availability_zone_id: AvailabilityZoneId | None = None
+    availability_zone_id: AvailabilityZone | None = None
     """Zone of the group, by ID; one of the HyperPod subnets' zones. It cannot be changed later.
     Default: that of the first HyperPod subnet."""
 

@@ -18,20 +18,28 @@ class Subnet:
     """A subnet.
 
     Attributes:
-        path: Where its CIDR block is in the configuration.
-        cidr: The block.
-        zone: Its Availability Zone: an ID, or words for one that is found by name.
-        availability_zone_id: The zone's ID; None for a zone that is found by name.
+        index: Its place among the HyperPod subnets.
+        cidr: The block; None of a subnet that exists already.
+        zone: Its Availability Zone as the configuration has it, or words for one that is left out.
+        availability_zone_id: The zone; None for one that is left out.
     """
 
-    path: KeyPath
-    cidr: str
+    index: int
+    cidr: str | None
     zone: str
     availability_zone_id: str | None = None
 
     @property
-    def free_addresses(self) -> int:
-        """Addresses that network interfaces can have while the subnet is empty."""
+    def path(self) -> KeyPath:
+        """Where in the configuration it gets its addresses from."""
+        key = "subnet_id" if self.cidr is None else "cidr"
+        return "network", "hyperpod_subnets", self.index, key
+
+    @property
+    def free_addresses(self) -> int | None:
+        """Addresses that network interfaces can have while the subnet is empty, if it is new."""
+        if self.cidr is None:
+            return None
         return IPv4Network(self.cidr).num_addresses - _RESERVED_ADDRESSES
 
 
@@ -52,11 +60,11 @@ def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> Subnet | None:
 
 
 def _hyperpod_subnets(network: NetworkConfig) -> Iterator[Subnet]:
-    count = network.zone_count
+    count = len(network.zones)
     pairs = zip(network.hyperpod_subnets, network.hyperpod_zone_ids, strict=True)
     for index, (subnet, zone) in enumerate(pairs):
         yield Subnet(
-            path=("network", "hyperpod_subnets", index, "cidr"),
+            index=index,
             cidr=subnet.cidr,
             zone=zone or f"the region's zone {index % count + 1} by name",
             availability_zone_id=zone,

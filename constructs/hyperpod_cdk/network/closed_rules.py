@@ -1,15 +1,37 @@
-"""What makes no sense beside `network.closed`."""
+"""What makes no sense beside `network.closed`. Values and paths are as in `subnet_rules`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hyperpod_cdk.schema.errors import Finding
 
+Values = Mapping[str, Any]
 
-def public_subnet_findings(value: Sequence[str]) -> Iterator[Finding]:
-    """Find public subnets of a closed network."""
-    if value:
+
+def with_defaults(value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
+    """Return a section with the defaults of a closed network, if it is one: no ways out."""
+    if not isinstance(value, Mapping) or value.get("closed") is not True:
+        return value
+    return {"nat_gateways": "none", "public_subnet_cidrs": (), **value}
+
+
+def combination_findings(network: Values) -> Iterator[Finding]:
+    """Judge the whole section: a closed network is new, and has no ways out."""
+    if not network["closed"]:
+        return
+    if network["vpc_id"] is not None:
+        message = (
+            "must be left out beside network.closed, which is about a new VPC: an existing one is "
+            "closed if its owner gave it VPC endpoints and no gateways"
+        )
+        yield Finding(path=("vpc_id",), value=network["vpc_id"], message=message)
+    if network["public_subnet_cidrs"]:
         message = (
             "must be left out beside network.closed: a closed network has no public subnets, "
             "because nothing routes to the internet"
         )
-        yield Finding(value=list(value), message=message)
+        value = list(network["public_subnet_cidrs"])
+        yield Finding(path=("public_subnet_cidrs",), value=value, message=message)
+    if network["nat_gateways"] != "none":
+        message = "must be none, or left out, beside network.closed"
+        yield Finding(path=("nat_gateways",), value=network["nat_gateways"], message=message)

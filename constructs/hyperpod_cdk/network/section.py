@@ -1,28 +1,54 @@
-"""The `network` section: VPC, subnets and availability zones."""
+"""The `network` section: VPC, subnets, NAT gateways, security group and availability zones."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
-from hyperpod_cdk.network import closed_rules, subnet_rules
-from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
+from hyperpod_cdk.network import closed_rules, existing_rules, nat_rules, subnet_rules
+from hyperpod_cdk.schema.arns import (
+    InternetGatewayId,
+    NatGatewayId,
+    RouteTableId,
+    SecurityGroupId,
+    SubnetId,
+    VpcId,
+)
+from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import refuse
+from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.section import Listed, Section
+
+SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
+"""The rules that a security group of one's own needs: all traffic from and to itself, and out."""
+
+_ONE_PER_ZONE, _NONE = "one_per_zone", "none"
 
 
 class HyperPodSubnetConfig(Section):
-    """A private subnet for HyperPod nodes and their pods."""
+    """A private subnet for HyperPod nodes and their pods: a new one, or one that exists."""
 
-    cidr: AllocatableCidr
-    """IPv4 CIDR block, /16 to /28. Nodes and pods take their addresses here (a p5.48xlarge up to
-    81) and the block cannot be resized. Outside vpc_cidr, it is added to the VPC as a secondary
-    block."""
+    cidr: AllocatableCidr | None = None
+    """IPv4 CIDR block of a new subnet, /16 to /28. Nodes and pods take their addresses here (a
+    p5.48xlarge up to 81) and the block cannot be resized. Outside vpc_cidr, it is added to the VPC
+    as a secondary block."""
 
-    availability_zone_id: AvailabilityZoneId | None = None
-    """Zone of the nodes, by ID; one of network.availability_zone_ids, whose NAT gateway it uses.
+    subnet_id: SubnetId | None = None
+    """ID of a private subnet that exists, in place of cidr; needs network.vpc_id."""
+
+    availability_zone_id: AvailabilityZone | None = None
+    """Zone of the nodes, as in network.availability_zone_ids. It is one of those whose NAT gateway
+    the subnet uses, if each zone has one. Needed with subnet_id: the zone that the subnet is in.
     Default: the zone at this subnet's position among the availability zones."""
+
+    route_table_id: RouteTableId | None = None
+    """ID of a route table that exists, for a new subnet in an existing VPC; nothing is added to the
+    table. Default: a new one, which leads to the NAT gateway."""
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Self:
+        refuse(existing_rules.hyperpod_subnet_findings(dict(self)))
+        return self
 
 
 Cidrs = tuple[str, ...]
@@ -30,72 +56,140 @@ Subnets = tuple[HyperPodSubnetConfig, ...]
 
 
 class NetworkConfig(Section):
-    """VPC, subnets and availability zones."""
+    """VPC, subnets, NAT gateways, security group and availability zones."""
 
-    absent: ClassVar[Mapping[str, str]] = {
-        "vpc_id": "the deployment makes a VPC of its own, of vpc_cidr, and takes no existing one"
-    }
+    vpc_id: VpcId | None = None
+    """ID of a VPC that exists, in place of vpc_cidr. Of the subnets, those with CIDR blocks are
+    created in it and those with IDs are used as they are; nothing else of it is changed, but by the
+    keys that begin with `add_`. Default: a new VPC."""
 
-    vpc_cidr: AllocatableCidr = "10.192.0.0/16"
-    """Primary IPv4 CIDR block of the VPC, /16 to /28; cannot be changed later."""
+    vpc_cidr: AllocatableCidr | None = "10.192.0.0/16"
+    """Primary IPv4 CIDR block of a new VPC, /16 to /28; cannot be changed later."""
 
     closed: bool = False
-    """Whether nothing in the VPC reaches the internet or is reached from it: no internet gateway,
+    """Whether nothing in a new VPC reaches the internet or is reached from it: no internet gateway,
     NAT gateway or public subnet, but VPC endpoints of the AWS services. It needs
     eks.endpoint_access: private, and a registry that the VPC reaches (helm.image_registry).
     Default: false."""
 
+    add_cidrs_to_vpc: bool = False
+    """Whether to add the CIDR blocks of new HyperPod subnets to an existing VPC, all of them, as
+    secondary ones; they go with the deployment. Default: they are within blocks of the VPC."""
+
+    nat_gateways: Annotated[
+        str, OneOf(values=(_ONE_PER_ZONE, "single", _NONE), noun="a number of NAT gateways")
+    ] = _ONE_PER_ZONE
+    """NAT gateways to create: one_per_zone, in each public subnet; single, in the first one, which
+    all private subnets use (cheaper, but the loss of its zone cuts all off, and traffic between
+    zones is billed); none, for a way out of your own. Default in an existing VPC without
+    public_subnet_cidrs: none."""
+
+    nat_gateway_ids: Listed[NatGatewayId] = ()
+    """IDs of NAT gateways in an existing VPC for the new private subnets: one for all, or one for
+    each of availability_zone_ids, in order. Default: the new ones, if any."""
+
+    internet_gateway_id: InternetGatewayId | None = None
+    """ID of the internet gateway of an existing VPC, for new public subnets: a VPC has one at most.
+    Default: a new one in a new VPC."""
+
     public_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.10.0/24", "10.192.11.0/24")
-    """One public subnet for each availability zone, each with a NAT gateway; inside vpc_cidr. A
-    closed network has none."""
+    """Public subnets, one in each of the first availability zones, for NAT gateways and load
+    balancers; inside vpc_cidr. Default in an existing VPC: none."""
 
     eks_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.7.0/28", "10.192.8.0/28")
     """Private subnets for the network interfaces of the EKS control plane, one in each of the first
     availability zones, at least two; inside vpc_cidr. EKS takes no further zone later, so zones
     that are added for nodes need none."""
 
-    availability_zone_ids: Listed[AvailabilityZoneId] | None = None
+    eks_subnet_ids: Listed[SubnetId] = ()
+    """IDs of subnets that exist, in place of eks_subnet_cidrs, in two zones at least; needs
+    vpc_id."""
+
+    availability_zone_ids: Listed[AvailabilityZone] | None = None
     """Zones of the public and EKS subnets, in order, by ID (usw2-az1), which means the same place
-    in every account. Default: the region's first two zones, by name."""
+    in every account, or by name (us-west-2a), which does not: a name in one account is another
+    place in the next. Default: the region's first two zones, by name."""
 
     hyperpod_subnets: Listed[HyperPodSubnetConfig] = (HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
     """Private subnets for the nodes. EFA traffic does not leave a zone. Once deployed, they cannot
     be changed, only added to; the last one can be removed in a deployment after its groups."""
 
-    @property
-    def zone_count(self) -> int:
-        """How many availability zones the network has."""
-        return len(self.availability_zone_ids or self.public_subnet_cidrs or self.eks_subnet_cidrs)
+    security_group_id: SecurityGroupId | None = None
+    """ID of a security group of the existing VPC, for control plane, nodes and file system. It must
+    let its members talk to each other, by all traffic from and to itself, and reach AWS's APIs.
+    Default: a new one."""
+
+    add_security_group_rules: Listed[
+        Annotated[str, OneOf(values=SECURITY_GROUP_RULES, noun="a rule of a security group")]
+    ] = ()
+    """Rules to add to the security group of security_group_id, and to remove with the deployment:
+    self_ingress and self_egress (all traffic from and to itself, which EFA needs) and
+    internet_egress (all traffic to 0.0.0.0/0). EC2 refuses a rule that is there. Default: none."""
 
     @property
-    def node_zone_count(self) -> int:
-        """In how many availability zones the HyperPod subnets are."""
-        zones = enumerate(self.hyperpod_zone_ids)
-        return len({index % self.zone_count if zone is None else zone for index, zone in zones})
+    def zones(self) -> tuple[str | None, ...]:
+        """The zones of the public and EKS subnets; None for each that is found by its name."""
+        count = max(len(self.public_subnet_cidrs), len(self.eks_subnet_cidrs), 1)
+        return self.availability_zone_ids or (None,) * count
 
     @property
     def hyperpod_zone_ids(self) -> tuple[str | None, ...]:
         """The zone of each HyperPod subnet; None where zones are found by name."""
-        zones = self.availability_zone_ids or (None,)
         return tuple(
-            subnet.availability_zone_id or zones[index % len(zones)]
+            subnet.availability_zone_id or self.zones[index % len(self.zones)]
             for index, subnet in enumerate(self.hyperpod_subnets)
         )
 
+    @property
+    def node_zone_count(self) -> int:
+        """In how many availability zones the HyperPod subnets are."""
+        places = enumerate(self.hyperpod_zone_ids)
+        return len({index % len(self.zones) if zone is None else zone for index, zone in places})
+
+    @property
+    def nat_gateway_count(self) -> int:
+        """How many NAT gateways the deployment creates."""
+        most = {_ONE_PER_ZONE: len(self.public_subnet_cidrs), "single": 1}
+        return most.get(self.nat_gateways, 0)
+
+    @property
+    def new_hyperpod_cidrs(self) -> tuple[str, ...]:
+        """The CIDR blocks of the HyperPod subnets that the deployment creates."""
+        return tuple(subnet.cidr for subnet in self.hyperpod_subnets if subnet.cidr is not None)
+
     @model_validator(mode="before")
     @classmethod
-    def _leave_out_public_subnets(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic's own
-        if isinstance(data, Mapping) and data.get("closed") is True:
-            return {"public_subnet_cidrs": [], **data}
-        return data
+    def _fill_in_for_existing_vpc(cls, value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
+        return existing_rules.with_defaults(closed_rules.with_defaults(value))
 
-    @field_validator("public_subnet_cidrs", "eks_subnet_cidrs")
+    @field_validator("vpc_cidr")
     @classmethod
-    def _check_zonal_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
-        if info.field_name == "public_subnet_cidrs" and info.data.get("closed"):
-            refuse(closed_rules.public_subnet_findings(value))
-            return value
-        refuse(subnet_rules.zonal_subnet_findings(value, earlier=info.data))
+    def _check_vpc(cls, value: str | None, info: ValidationInfo) -> str | None:
+        refuse(existing_rules.vpc_findings(value, earlier=info.data))
+        return value
+
+    @field_validator("nat_gateway_ids")
+    @classmethod
+    def _check_nat_gateways(cls, value: Cidrs) -> Cidrs:
+        refuse(existing_rules.repeated_findings(value))
+        return value
+
+    @field_validator("public_subnet_cidrs")
+    @classmethod
+    def _check_public_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
+        refuse(subnet_rules.public_subnet_findings(value, earlier=info.data))
+        return value
+
+    @field_validator("eks_subnet_cidrs")
+    @classmethod
+    def _check_eks_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
+        refuse(subnet_rules.eks_subnet_findings(value, earlier=info.data))
+        return value
+
+    @field_validator("eks_subnet_ids")
+    @classmethod
+    def _check_existing_eks_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
+        refuse(existing_rules.eks_subnet_findings(value, earlier=info.data))
         return value
 
     @field_validator("availability_zone_ids")
@@ -107,6 +201,20 @@ class NetworkConfig(Section):
     @field_validator("hyperpod_subnets")
     @classmethod
     def _check_hyperpod_subnets(cls, value: Subnets, info: ValidationInfo) -> Subnets:
-        subnets = [(subnet.cidr, subnet.availability_zone_id) for subnet in value]
+        subnets = [dict(subnet) for subnet in value]
         refuse(subnet_rules.hyperpod_subnet_findings(subnets, earlier=info.data))
         return value
+
+    @field_validator("add_security_group_rules")
+    @classmethod
+    def _check_rules(cls, value: Cidrs) -> Cidrs:
+        refuse(existing_rules.repeated_findings(value))
+        return value
+
+    @model_validator(mode="after")
+    def _check_combination(self) -> Self:
+        values = {**dict(self), "hyperpod_subnets": [dict(each) for each in self.hyperpod_subnets]}
+        refuse(closed_rules.combination_findings(values))
+        refuse(existing_rules.combination_findings(values))
+        refuse(nat_rules.nat_gateway_findings(values))
+        return self

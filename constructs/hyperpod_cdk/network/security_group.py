@@ -6,7 +6,29 @@ from aws_cdk import Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, RootConstruct
 
+from hyperpod_cdk.network.fixed_values import fix_security_group
+from hyperpod_cdk.network.imported import ImportedSecurityGroup
+from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
+
+
+def security_group_of(
+    scope: Construct, construct_id: str, *, network: NetworkConfig, vpc: ec2.IVpc
+) -> "ClusterSecurityGroup | ImportedSecurityGroup":
+    """Return a new security group, or the existing one that the section names.
+
+    Args:
+        scope: Parent.
+        construct_id: Id.
+        network: The section.
+        vpc: The VPC.
+    """
+    if network.security_group_id is not None:
+        return ImportedSecurityGroup(scope, construct_id, network=network)
+    group = ClusterSecurityGroup(scope, construct_id, vpc=vpc)
+    if network.vpc_id is not None:
+        fix_security_group(group, network)
+    return group
 
 
 class ClusterSecurityGroup(Construct):

@@ -1,27 +1,47 @@
-"""Subnets placed by Availability Zone id, with their routes."""
+"""Subnets placed by Availability Zone, with their routes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Fn, Tags
+from aws_cdk import CfnResource, Fn, Tags
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 from hyperpod_cdk.synthesis.template_parameters import in_template, unless_given
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubnetZone:
-    """Where a subnet goes: an AZ id, or the region's nth AZ by name.
+    """Where a subnet goes: a zone by its id or its name, or the region's nth zone by name.
 
     Attributes:
-        index: Position in the region's AZs by name; used when there is no id.
-        availability_zone_id: AZ id such as `usw2-az1`.
+        index: Position in the region's AZs by name; used when there is no zone.
+        zone: AZ id such as `usw2-az1`, or name such as `us-west-2a`.
     """
 
     index: int
-    availability_zone_id: str | None = None
+    zone: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the zone, if that is how it is found."""
+        if self.zone is not None and is_zone_name(self.zone):
+            return self.zone
+        return unless_given(self.zone, Fn.select(self.index, Fn.get_azs()))
+
+    @property
+    def id(self) -> str | None:
+        """The id of the zone, if that is how it is found."""
+        is_name = self.zone is not None and is_zone_name(self.zone)
+        return None if is_name else in_template(self.zone)
+
+
+def subnet_zones(network: NetworkConfig) -> list[SubnetZone]:
+    """Return the zones of the public and EKS subnets, in order."""
+    return [SubnetZone(index=index, zone=zone) for index, zone in enumerate(network.zones)]
 
 
 # L1 throughout this file: the Subnet L2 takes an AZ name only, and its NAT gateways come with the
@@ -39,26 +59,37 @@ def _subnet(
         "Subnet",
         vpc_id=vpc.vpc_id,
         cidr_block=cidr,
-        availability_zone=unless_given(
-            zone.availability_zone_id, Fn.select(zone.index, Fn.get_azs())
-        ),
-        availability_zone_id=in_template(zone.availability_zone_id),
+        availability_zone=zone.name,
+        availability_zone_id=zone.id,
         map_public_ip_on_launch=False,
     )
+    if zone.zone is not None and is_zone_name(zone.zone):
+        _accept_zone_name(subnet)
     Tags.of(subnet).add("Name", subnet.node.path)
     if public:
         Tags.of(subnet).add("kubernetes.io/role/elb", "1")
     return subnet
 
 
+def _accept_zone_name(subnet: ec2.CfnSubnet) -> None:
+    reason = "The configuration names the zone, for one account; docs/configuration.md says so."
+    acknowledge(subnet, {"CloudFormation-Validate::W3010": reason})
+    # cfn-lint reads templates, and no acknowledgment of the CDK's.
+    subnet.add_metadata("cfn-lint", {"config": {"ignore_checks": ["W3010"]}})
+
+
 class PublicSubnet(Construct):
-    """A public subnet with a NAT gateway for the private subnets of its Availability Zone.
+    """A public subnet, and a NAT gateway in it for private subnets.
 
     Nothing in it gets a public address by default; only the NAT gateway has one.
 
+    Args:
+        internet_gateway_id: The internet gateway of the VPC.
+        attachment: What attaches it. Default: it is attached already.
+        has_nat_gateway: Whether a NAT gateway is in it.
+
     Attributes:
-        zone: Where it is.
-        nat_gateway: The NAT gateway.
+        nat_gateway_id: The NAT gateway; None if there is none.
     """
 
     def __init__(
@@ -69,11 +100,11 @@ class PublicSubnet(Construct):
         vpc: ec2.IVpc,
         cidr: str,
         zone: SubnetZone,
-        internet_gateway: ec2.CfnInternetGateway,
-        attachment: ec2.CfnVPCGatewayAttachment,
+        internet_gateway_id: str,
+        attachment: ec2.CfnVPCGatewayAttachment | None = None,
+        has_nat_gateway: bool = True,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.zone = zone
         subnet = _subnet(self, vpc=vpc, cidr=cidr, zone=zone, public=True)
         table = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc.vpc_id)
         association = ec2.CfnSubnetRouteTableAssociation(
@@ -84,9 +115,8 @@ class PublicSubnet(Construct):
             "DefaultRoute",
             route_table_id=table.ref,
             destination_cidr_block="0.0.0.0/0",
-            gateway_id=internet_gateway.ref,
+            gateway_id=internet_gateway_id,
         )
-        route.add_resource_dependency(attachment)
         acknowledge(
             route,
             {
@@ -96,22 +126,30 @@ class PublicSubnet(Construct):
                 )
             },
         )
-        address = ec2.CfnEIP(self, "Address", domain="vpc")
-        # An address can only be used once the internet gateway is attached.
-        address.add_resource_dependency(attachment)
-        self.nat_gateway = ec2.CfnNatGateway(
-            self, "NatGateway", subnet_id=subnet.ref, allocation_id=address.attr_allocation_id
-        )
-        self.nat_gateway.add_resource_dependency(route)
-        self.nat_gateway.add_resource_dependency(association)
-        Tags.of(self.nat_gateway).add("Name", self.nat_gateway.node.path)
+        if attachment is not None:
+            route.add_resource_dependency(attachment)
+        self.nat_gateway_id: str | None = None
+        if has_nat_gateway:
+            address = ec2.CfnEIP(self, "Address", domain="vpc")
+            if attachment is not None:
+                # An address can only be used once the internet gateway is attached.
+                address.add_resource_dependency(attachment)
+            nat_gateway = ec2.CfnNatGateway(
+                self, "NatGateway", subnet_id=subnet.ref, allocation_id=address.attr_allocation_id
+            )
+            nat_gateway.add_resource_dependency(route)
+            nat_gateway.add_resource_dependency(association)
+            Tags.of(nat_gateway).add("Name", nat_gateway.node.path)
+            self.nat_gateway_id = nat_gateway.ref
 
 
 class PrivateSubnet(Construct):
-    """A private subnet that reaches the internet through the NAT gateway of its own AZ.
+    """A private subnet, with a route table of its own or one that exists.
 
     Args:
-        public: The public subnet with that gateway; None for no route to the internet.
+        nat_gateway_id: NAT gateway that its own route table leads to. Default: it leads nowhere
+            beyond the VPC.
+        route_table_id: A route table that exists, in place of its own. Default: its own.
         secondary_cidr: Whether to add the CIDR block to the VPC first.
         after: What else must exist before the subnet. Default: nothing.
 
@@ -119,7 +157,8 @@ class PrivateSubnet(Construct):
         zone: Where it is.
         subnet: The subnet.
         cidr_block: The block that was added to the VPC, if any.
-        default_route: Its route to the internet, if any.
+        has_own_route_table: Whether the route table is its own.
+        internet_access: What must exist before it reaches the internet.
     """
 
     def __init__(
@@ -130,7 +169,8 @@ class PrivateSubnet(Construct):
         vpc: ec2.IVpc,
         cidr: str,
         zone: SubnetZone,
-        public: PublicSubnet | None,
+        nat_gateway_id: str | None = None,
+        route_table_id: str | None = None,
         secondary_cidr: bool = False,
         after: Sequence[ec2.CfnVPCCidrBlock] = (),
         tags: Mapping[str, str] | None = None,
@@ -147,25 +187,32 @@ class PrivateSubnet(Construct):
         )
         for block in after if self.cidr_block is None else [*after, self.cidr_block]:
             subnet.add_resource_dependency(block)
-        table = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc.vpc_id)
-        ec2.CfnSubnetRouteTableAssociation(
-            self, "RouteTableAssociation", subnet_id=subnet.ref, route_table_id=table.ref
+        self.has_own_route_table = route_table_id is None
+        table_id = (
+            ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc.vpc_id).ref
+            if route_table_id is None
+            else route_table_id
         )
-        self.default_route = (
-            ec2.CfnRoute(
-                self,
-                "DefaultRoute",
-                route_table_id=table.ref,
-                destination_cidr_block="0.0.0.0/0",
-                nat_gateway_id=public.nat_gateway.ref,
-            )
-            if public is not None
-            else None
+        association = ec2.CfnSubnetRouteTableAssociation(
+            self, "RouteTableAssociation", subnet_id=subnet.ref, route_table_id=table_id
         )
+        self.internet_access: list[CfnResource] = []
+        if route_table_id is not None:
+            self.internet_access = [association]
+        elif nat_gateway_id is not None:
+            self.internet_access = [
+                ec2.CfnRoute(
+                    self,
+                    "DefaultRoute",
+                    route_table_id=table_id,
+                    destination_cidr_block="0.0.0.0/0",
+                    nat_gateway_id=nat_gateway_id,
+                )
+            ]
         self.subnet: ec2.ISubnet = ec2.PrivateSubnet.from_subnet_attributes(
             self,
             "Attributes",
             subnet_id=subnet.ref,
             availability_zone=subnet.attr_availability_zone,
-            route_table_id=table.ref,
+            route_table_id=table_id,
         )

@@ -61,20 +61,21 @@ KmsKeyId = Annotated[
     ),
     Names("KMS key"),
 ]
-SubnetId = Annotated[
-    str,
-    Matching(
-        pattern=r"subnet-[0-9a-f]{8}([0-9a-f]{9})?",
-        rule="must be a subnet's ID such as subnet-0123456789abcdef0",
-    ),
-]
-SecurityGroupId = Annotated[
-    str,
-    Matching(
-        pattern=r"sg-[0-9a-f]{8}([0-9a-f]{9})?",
-        rule="must be a security group's ID such as sg-0123456789abcdef0",
-    ),
-]
+
+
+def _ec2_id(prefix: str, noun: str) -> Matching:
+    return Matching(
+        pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?",
+        rule=f"must be {noun} such as {prefix}-0123456789abcdef0",
+    )
+
+
+SubnetId = Annotated[str, _ec2_id("subnet", "a subnet's ID")]
+SecurityGroupId = Annotated[str, _ec2_id("sg", "a security group's ID")]
+VpcId = Annotated[str, _ec2_id("vpc", "the ID of a VPC")]
+RouteTableId = Annotated[str, _ec2_id("rtb", "a route table's ID")]
+NatGatewayId = Annotated[str, _ec2_id("nat", "a NAT gateway's ID")]
+InternetGatewayId = Annotated[str, _ec2_id("igw", "an internet gateway's ID")]
 
 
 def arn_findings(value: str, *, region: str | None) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Availability zone IDs, which name the same place in every account."""
+"""Availability zones: by ID, which is the same place in every account, or by name."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +18,7 @@ _REGION = re.compile(
 )
 
 _ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?"
+_ZONE_NAME = r"([a-z]{2,}(?:-[a-z]+)+-[0-9]+)[a-z]"
 
 NamedZone = tuple[KeyPath, str]
 
@@ -32,16 +33,24 @@ def _existing(value: str) -> str:
     return value
 
 
-AvailabilityZoneId = Annotated[
+AvailabilityZone = Annotated[
     str,
     Matching(
-        pattern=_ZONE_ID,
-        rule="must be an availability zone ID such as usw2-az1, not a name such as us-west-2a; "
-        "`aws ec2 describe-availability-zones` lists the IDs",
+        pattern=f"{_ZONE_ID}|{_ZONE_NAME}",
+        rule="must be an availability zone ID such as usw2-az1, or a name such as us-west-2a, "
+        "which is another place in each account; `aws ec2 describe-availability-zones` lists both",
     ),
     AfterValidator(_existing),
 ]
-"""An availability zone ID, such as usw2-az1."""
+"""An availability zone by ID, such as usw2-az1, or by name, such as us-west-2a."""
+
+ZONE_ID_PATTERN = _ZONE_ID
+"""Regular expression of an ID."""
+
+
+def is_zone_name(zone: str) -> bool:
+    """Tell whether a zone is given by its name, which is another place in each account."""
+    return re.fullmatch(_ZONE_NAME, zone) is not None
 
 
 def zone_id_prefix(region: str) -> str | None:
@@ -79,20 +88,32 @@ def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -
         yield Finding(path=("availability_zone_id",), value=zone, message=message)
 
 
+def form_findings(zones: Iterable[NamedZone]) -> Iterator[Finding]:
+    """Find zones by name beside zones by ID, which cannot be compared; malformed ones pass."""
+    first: str | None = None
+    for path, zone in zones:
+        if not re.fullmatch(f"{_ZONE_ID}|{_ZONE_NAME}", zone):
+            continue
+        if first is None:
+            first = zone
+        elif is_zone_name(zone) != is_zone_name(first):
+            message = f"must be written as {first} is: all zones by ID, or all by name"
+            yield Finding(path=path, value=zone, message=message)
+
+
 def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterator[Finding]:
-    """Find zone IDs of another region than the configured one, or than the first zone's.
+    """Find zones of another region than the configured one, or than the first zone's.
 
     Args:
-        zones: Zone IDs with their paths; malformed ones are passed over.
+        zones: Zones with their paths; malformed ones are passed over.
         region: The configured region; None leaves the zones to agree with each other.
     """
     expected = zone_id_prefix(region) if region else None
     reason = f"region {region} has IDs such as {expected}-az1"
     for path, zone in zones:
-        match = re.fullmatch(_ZONE_ID, zone)
-        if match is None:  # the field's own pattern reports it
+        prefix = _prefix_of(zone)
+        if prefix is None:  # the field's own pattern reports it
             continue
-        prefix = match[1]
         if region is None and prefix not in _regions_by_prefix():
             message = (
                 "is of no AWS region (an example: usw2-az1); in an isolated region, set region"
@@ -103,3 +124,11 @@ def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterat
         elif prefix != expected:
             message = f"must be a zone of the deployment's region: {reason}"
             yield Finding(path=path, value=zone, message=message)
+
+
+def _prefix_of(zone: str) -> str | None:
+    """Return what the IDs of a zone's region start with."""
+    by_id, by_name = re.fullmatch(_ZONE_ID, zone), re.fullmatch(_ZONE_NAME, zone)
+    if by_name is not None:
+        return zone_id_prefix(by_name[1])
+    return None if by_id is None else by_id[1]

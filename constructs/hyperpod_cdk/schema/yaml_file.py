@@ -48,11 +48,11 @@ class YamlFile:
         Raises:
             ConfigError: There is at least one.
         """
-        lines = [self._line(finding) for finding in findings]
+        lines = [self.line(finding) for finding in findings]
         if lines:
             raise ConfigError(lines)
 
-    def _line(self, finding: Finding) -> str:
+    def line(self, finding: Finding) -> str:
         """Write a finding after the line of its key, or of the closest one around it.
 
         Terminals and editors follow `<file>:<line>`.

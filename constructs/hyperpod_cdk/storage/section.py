@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId
+from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import Section
@@ -47,7 +47,7 @@ class StorageConfig(Section):
     ] = "LZ4"
     """Data compression: LZ4, or NONE."""
 
-    availability_zone_id: AvailabilityZoneId | None = None
+    availability_zone_id: AvailabilityZone | None = None
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
     later. Default: the first HyperPod subnet's."""
 

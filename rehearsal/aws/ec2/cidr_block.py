@@ -2,6 +2,7 @@
 
 import ipaddress
 import secrets
+from http import HTTPStatus
 from typing import Any
 
 from ministack.services import ec2
@@ -11,6 +12,9 @@ from rehearsal.aws.ec2 import api as ec2_api
 
 _SECONDARY = "_secondary_cidr_blocks"
 _MIN_PREFIX, _MAX_PREFIX = 16, 28
+# Quota "IPv4 CIDR blocks per VPC" of a new account, the primary block included.
+# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
+_MOST_BLOCKS = 5
 
 
 def vpc(vpc_id: object) -> dict[str, Any]:
@@ -43,6 +47,11 @@ def _create(properties: Properties) -> Created:
         raise Refused(
             f"InvalidVpc.Range: The CIDR '{cidr}' conflicts with another CIDR block of the VPC."
         )
+    if len(blocks(record)) >= _MOST_BLOCKS:
+        raise Refused(
+            f"CidrLimitExceeded: This network '{record['VpcId']}' has met its maximum number of "
+            f"allowed CIDRs: {_MOST_BLOCKS}"
+        )
     association_id = f"vpc-cidr-assoc-{secrets.token_hex(9)[:17]}"
     record.setdefault(_SECONDARY, {})[association_id] = cidr
     return association_id, {"Id": association_id}
@@ -71,9 +80,29 @@ TYPE = ResourceType(
 )
 
 
+def _associate(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+    properties = {"VpcId": query["VpcId"][0], "CidrBlock": query["CidrBlock"][0]}
+    try:
+        association_id, _ = _create(properties)
+    except Refused as refused:
+        code, _, message = str(refused).partition(": ")
+        error: tuple[int, dict[str, str], bytes] = ec2._error(code, message, HTTPStatus.BAD_REQUEST)
+        return error
+    answer: tuple[int, dict[str, str], bytes] = ec2._xml(
+        HTTPStatus.OK,
+        "AssociateVpcCidrBlockResponse",
+        f"<vpcId>{properties['VpcId']}</vpcId><cidrBlockAssociation>"
+        f"<cidrBlock>{properties['CidrBlock']}</cidrBlock>"
+        f"<associationId>{association_id}</associationId>"
+        "<cidrBlockState><state>associating</state></cidrBlockState></cidrBlockAssociation>",
+    )
+    return answer
+
+
 def install() -> None:
-    """Register the type and let DescribeVpcs list the secondary blocks."""
+    """Register the type, and its API; let DescribeVpcs list the secondary blocks."""
     TYPE.register()
+    ec2._ACTION_MAP["AssociateVpcCidrBlock"] = _associate
     primary_only = ec2._vpc_fields_xml
 
     def fields_xml(record: dict[str, Any], tag: str = "item") -> str:

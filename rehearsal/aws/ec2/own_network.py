@@ -1,10 +1,11 @@
-"""Subnets and security groups that a configuration names, in the VPC that its deployment makes.
+"""Networks that a configuration names get the ids that it has.
 
-Their owner makes them in that VPC between two deployments. Here they are made before it, and move
-into the VPC when CloudFormation makes it, and out of it before it is deleted.
+Subnets and security groups in the VPC that a deployment makes are made by their owner between two
+deployments. Here they are made before it, and move into the VPC when CloudFormation makes it, and
+out of it before it is deleted.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -25,6 +26,33 @@ def _chosen_id(query: _Query) -> str:
     tag = "TagSpecification.1.Tag.1"
     chosen = query.get(f"{tag}.Key") == [NETWORK_ID]
     return query[f"{tag}.Value"][0] if chosen else ""
+
+
+def _or_new(prefix: str, new: Callable[[], str]) -> Callable[[], str]:
+    """Return what draws an id, but for the chosen one of that kind: a VPC brings a group along."""
+
+    def chosen_or_new() -> str:
+        chosen = _chosen.get()
+        return chosen if chosen.startswith(prefix) else new()
+
+    return chosen_or_new
+
+
+def _with_id_renamed(action: str, store: MutableMapping[str, dict[str, Any]], key: str) -> None:
+    """Give a chosen id to what an action creates under one that it draws itself."""
+    create: Callable[[_Query], _Response] = ec2._ACTION_MAP[action]
+
+    def create_and_rename(query: _Query) -> _Response:
+        before = set(store)
+        status, headers, body = create(query)
+        chosen = _chosen_id(query)
+        for drawn in set(store) - before if chosen else ():
+            store[chosen] = {**store.pop(drawn), key: chosen}
+            ec2._tags[chosen] = ec2._tags.pop(drawn, [])
+            body = body.replace(drawn.encode(), chosen.encode())
+        return status, headers, body
+
+    ec2._ACTION_MAP[action] = create_and_rename
 
 
 def _with_chosen_id(action: str) -> None:
@@ -54,11 +82,14 @@ def _move(vpc_id: str) -> None:
 
 def install() -> None:
     """Give chosen ids, and move what has one with the VPC; after `network_dependencies`."""
-    new_subnet_id, new_group_id = ec2._new_subnet_id, ec2._new_sg_id
-    ec2._new_subnet_id = lambda: _chosen.get() or new_subnet_id()
-    ec2._new_sg_id = lambda: _chosen.get() or new_group_id()
-    for action in ("CreateSubnet", "CreateSecurityGroup"):
+    ec2._new_subnet_id = _or_new("subnet-", ec2._new_subnet_id)
+    ec2._new_sg_id = _or_new("sg-", ec2._new_sg_id)
+    ec2._new_vpc_id = _or_new("vpc-", ec2._new_vpc_id)
+    ec2._new_igw_id = _or_new("igw-", ec2._new_igw_id)
+    for action in ("CreateSubnet", "CreateSecurityGroup", "CreateVpc", "CreateInternetGateway"):
         _with_chosen_id(action)
+    _with_id_renamed("CreateRouteTable", ec2._route_tables, "RouteTableId")
+    _with_id_renamed("CreateNatGateway", ec2._nat_gateways, "NatGatewayId")
     handlers = provisioners._RESOURCE_HANDLERS[_VPC]
     create_vpc, delete_vpc = handlers["create"], handlers["delete"]
 

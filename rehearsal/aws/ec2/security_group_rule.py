@@ -1,8 +1,9 @@
 """AWS::EC2::SecurityGroupIngress and AWS::EC2::SecurityGroupEgress."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from ministack.services import ec2
+from ministack.services import cloudformation, ec2
 from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
@@ -20,6 +21,18 @@ def _is_default(rule: dict[str, Any], new: dict[str, Any]) -> bool:
     return "SecurityGroupRuleId" not in rule and bool(ec2._rules_match(rule, new))
 
 
+def _opens_all_egress(rule: dict[str, Any]) -> bool:
+    """Return whether a rule has the content of the one that EC2 gives to a new group."""
+    is_any = rule["IpProtocol"] == "-1"
+    return is_any and [each["CidrIp"] for each in rule["IpRanges"]] == ["0.0.0.0/0"]
+
+
+def _made_by_stacks() -> Iterator[str]:
+    for stack in cloudformation._stacks.values():
+        for resource in stack.get("_resources", {}).values():
+            yield resource["PhysicalResourceId"]
+
+
 def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
     def create(properties: Properties) -> Created:
         group_id = properties.get("GroupId")
@@ -31,9 +44,15 @@ def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
         for pair in rule["UserIdGroupPairs"]:
             _group(pair.get("GroupId"))
         if egress:
-            # EC2 opens all egress of a group whose template lists none. A rule of the same content
-            # takes that one's place: AWS's own HyperPod template relies on it.
-            group[store] = [other for other in group[store] if not _is_default(other, rule)]
+            # EC2 opens all egress of a group. CloudFormation takes that rule away when it adds one,
+            # also from a group that is not its own, and does not bring it back:
+            # https://github.com/aws-cloudformation/cfn-language-discussion/issues/157
+            is_own = any(group_id == physical_id for physical_id in _made_by_stacks())
+            group[store] = [
+                other
+                for other in group[store]
+                if not (_is_default(other, rule) if is_own else _opens_all_egress(other))
+            ]
         if any(ec2._rules_match(rule, other) for other in group[store]):
             raise Refused(
                 f"InvalidPermission.Duplicate: the specified rule already exists in {group_id}."

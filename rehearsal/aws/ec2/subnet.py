@@ -47,7 +47,16 @@ def _check(properties: Properties) -> ipaddress.IPv4Network:
 
 def install() -> None:
     """Check range, overlap and zone of each subnet, and count its addresses."""
-    unchecked = provisioners._ec2_subnet_create
+    unchecked, create_by_api = provisioners._ec2_subnet_create, ec2._ACTION_MAP["CreateSubnet"]
+
+    def count_of_api(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+        before = set(ec2._subnets)
+        answer: tuple[int, dict[str, str], bytes] = create_by_api(query)
+        for subnet_id in set(ec2._subnets) - before:
+            record = ec2._subnets[subnet_id]
+            addresses = ipaddress.IPv4Network(record["CidrBlock"]).num_addresses
+            record["AvailableIpAddressCount"] = addresses - RESERVED_ADDRESSES
+        return answer
 
     def create(logical_id: str, properties: dict[str, Any], stack_name: str) -> Created:
         network = _check(properties)
@@ -56,5 +65,6 @@ def install() -> None:
         ec2._subnets[subnet_id]["AvailableIpAddressCount"] = free
         return subnet_id, attributes
 
+    ec2._ACTION_MAP["CreateSubnet"] = count_of_api
     provisioners._ec2_subnet_create = create
     provisioners._RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = create

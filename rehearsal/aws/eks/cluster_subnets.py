@@ -56,8 +56,12 @@ def _problem(vpc_config: dict[str, Any]) -> str | None:
     for identifier in vpc_config.get("securityGroupIds", []):
         if identifier not in ec2._security_groups:
             return f"The security group '{identifier}' does not exist"
-    if len({ec2._subnets[identifier]["VpcId"] for identifier in subnet_ids}) != 1:
+    vpcs = {ec2._subnets[identifier]["VpcId"] for identifier in subnet_ids}
+    if len(vpcs) != 1:
         return "Subnets must all belong to one VPC."
+    for identifier in vpc_config.get("securityGroupIds", []):
+        if ec2._security_groups[identifier]["VpcId"] not in vpcs:
+            return f"Security group {identifier} does not belong to the VPC of the subnets"
     if len(_zones(vpc_config)) < _MIN_ZONES:
         return "Subnets specified must be in at least two different AZs"
     return None

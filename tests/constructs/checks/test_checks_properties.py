@@ -145,6 +145,7 @@ def test_as_many_nodes_fit_as_the_message_says(instance_type: str, prefix: int) 
     empty = deployment(0)
     subnet = subnet_for(empty.cluster.instance_groups[0], empty.network)
     assert subnet is not None
+    assert subnet.free_addresses is not None
     fitting = subnet.free_addresses // facts.addresses_per_node
     assume(fitting < MOST_INSTANCES)
     assert not list(node_addresses(deployment(fitting)))

@@ -8,12 +8,14 @@ import pytest
 from hyperpod_cdk.checks import RULES, findings
 from hyperpod_cdk.eks.checks import EKS_RULES, eks_findings
 from hyperpod_cdk.hyperpod.checks import CLUSTER_RULES, cluster_findings
+from hyperpod_cdk.network.checks import NETWORK_RULES, network_findings
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.rules import Rule
 from tests.support.checks import (
     cluster_cases,
     eks_cases,
     group_cases,
+    network_cases,
     placement_cases,
     pod_cases,
     script_cases,
@@ -27,13 +29,14 @@ OF_CLUSTER: list[Case[Any]] = [
     *script_cases.OF_CLUSTER,
 ]
 OF_CONFIG: list[Case[Any]] = [
+    *network_cases.WAYS_OUT,
     *placement_cases.CASES,
     *pod_cases.CASES,
     *script_cases.CASES,
     *software_cases.CASES,
 ]
-CASES = [*eks_cases.CASES, *OF_CLUSTER, *OF_CONFIG]
-ALL_RULES: list[Rule[Any]] = [*EKS_RULES, *CLUSTER_RULES, *RULES]
+CASES: list[Case[Any]] = [*network_cases.BLOCKS, *eks_cases.CASES, *OF_CLUSTER, *OF_CONFIG]
+ALL_RULES: list[Rule[Any]] = [*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -49,6 +52,7 @@ def test_rule_has_passing_and_failing_cases_and_a_source(rule: Rule[Any]) -> Non
 @pytest.mark.parametrize(
     ("find", "cases"),
     [
+        pytest.param(network_findings, network_cases.BLOCKS, id="network"),
         pytest.param(eks_findings, eks_cases.CASES, id="eks"),
         pytest.param(cluster_findings, OF_CLUSTER, id="cluster"),
         pytest.param(findings, OF_CONFIG, id="config"),

@@ -22,7 +22,7 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("nmae", 1, "'nmae' is not a key here; did you mean name? (keys: name, region, network,"),
         ("network.vpc_cird", "x", "did you mean vpc_cidr?"),
         (f"{GROUP}.instance_typ", "x", "did you mean instance_type?"),
-        ("network.hyperpod_subnets[0].zone", "x", "(keys: cidr, availability_zone_id)"),
+        ("network.hyperpod_subnets[0].zone", "x", "(keys: cidr, subnet_id, availability_zone_id, "),
         # types
         ("network", "x", "'x' must be a mapping of keys to values"),
         ("network", None, "null must be a mapping of keys to values; leave the key out"),

@@ -56,7 +56,7 @@ def test_schema_accepts_what_the_model_accepts(path: Path) -> None:
     [
         ("nmae", "x"),
         ("name", "ML"),
-        ("network", {"availability_zone_ids": ["us-west-2a"]}),
+        ("network", {"availability_zone_ids": ["us-west-2-lax-1a"]}),
         ("eks", {"version": "1.29"}),
         ("storage", {"capacity_gib": 1000}),
         (

@@ -43,7 +43,7 @@ GPU = "cluster.instance_groups[1] (gpu)"
 CLUSTER_KEYS = (
     "wait_for, wait_minutes, on_shortage, on_create_failure, software_update, name, resource, "
     "node_recovery, node_provisioning_mode, auto_scaling, role_arn, tiered_storage, "
-    "data_buckets, instance_groups, restricted_instance_groups, shared_environment"
+    "instance_groups, restricted_instance_groups, shared_environment"
 )
 LABEL_KEY = (
     r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
@@ -93,9 +93,8 @@ def lines_of(path: Path, text: str) -> list[str]:
         pytest.param(
             "availability_zone_ids: [usw2-az1, usw2-az2]",
             "vpc_id: vpc-0123456789abcdef0",
-            "4: network.vpc_id: 'vpc_id' is not a key here: the deployment makes a VPC of its own, "
-            "of vpc_cidr, and takes no existing one (keys: vpc_cidr, closed, public_subnet_cidrs, "
-            "eks_subnet_cidrs, availability_zone_ids, hyperpod_subnets)",
+            "3: network.hyperpod_subnets: [] (the default) must list 1 to 16 subnets, what a "
+            "HyperPod cluster takes",
             id="existing-vpc",
         ),
         pytest.param(

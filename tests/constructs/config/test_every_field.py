@@ -8,7 +8,7 @@ import jsonschema
 import yaml
 
 from hyperpod_cdk import load_config
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD
+from tests.support.configs import CONFIG_FOLDER, EVERY_EXISTING_RESOURCE, EVERY_FIELD
 
 # Keys that are there because both kinds of group share a section; the checks refuse them.
 REFUSED = {
@@ -46,8 +46,15 @@ def used(value: object, path: str = "") -> Iterator[str]:
 
 
 def test_every_key_that_may_be_set_is_in_it() -> None:
-    document = yaml.safe_load(EVERY_FIELD.read_text("utf-8"))
-    assert set(keys(SCHEMA)) - set(used(document)) == REFUSED
+    documents = (EVERY_FIELD, EVERY_EXISTING_RESOURCE)
+    found = {key for path in documents for key in used(yaml.safe_load(path.read_text("utf-8")))}
+    assert set(keys(SCHEMA)) - found == REFUSED
+
+
+def test_every_existing_resource_loads_and_fits_the_schema() -> None:
+    jsonschema.validate(yaml.safe_load(EVERY_EXISTING_RESOURCE.read_text("utf-8")), SCHEMA)
+
+    assert load_config(EVERY_EXISTING_RESOURCE).network.vpc_id
 
 
 def test_it_loads_and_fits_the_schema() -> None:

@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.schema.availability_zones import AvailabilityZoneId, zone_id_prefix
+from hyperpod_cdk.schema.availability_zones import AvailabilityZone, zone_id_prefix
 
 PREFIXES = {
     "af-south-1": "afs1",
@@ -72,7 +72,7 @@ def test_region_without_a_known_rule(region: str) -> None:
     ],
 )
 def test_a_zone_that_may_be(zone: str) -> None:
-    assert TypeAdapter(AvailabilityZoneId).validate_python(zone) == zone
+    assert TypeAdapter(AvailabilityZone).validate_python(zone) == zone
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_a_zone_that_may_be(zone: str) -> None:
 )
 def test_a_zone_that_the_region_does_not_have(zone: str, region: str) -> None:
     with pytest.raises(ValidationError, match=rf"is not a zone of {region} \(zones: .*-az3"):
-        TypeAdapter(AvailabilityZoneId).validate_python(zone)
+        TypeAdapter(AvailabilityZone).validate_python(zone)

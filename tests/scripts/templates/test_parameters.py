@@ -17,6 +17,7 @@ from scripts.templates.parameter import Parameter
 from scripts.templates.parameters import parameters
 from tests.support.assembly import FAST, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY, configured
+from tests.support.network_cases import EXISTING as EXISTING_NETWORK
 from tests.support.resolved_template import ResolvedTemplate
 
 ARN = "arn:aws:iam::111122223333"
@@ -162,6 +163,33 @@ def test_names_that_differ_in_nothing_but_hyphens_have_a_number() -> None:
         (
             {"helm": {"components": {"gpu_operator": True}}},
             ["helm.components.gpu_operator: true has its images in a registry of the region"],
+        ),
+        (
+            {"network": EXISTING_NETWORK | {"availability_zone_ids": None}},
+            ["network.vpc_id: 'vpc-0123456789abcdef0' is a VPC of one account and region"],
+        ),
+        (
+            {
+                "network": {
+                    "availability_zone_ids": ["us-west-2a", "us-west-2b"],
+                    "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
+                }
+            },
+            ["network.availability_zone_ids: 'us-west-2a' is the name of a zone"],
+        ),
+        (
+            {
+                "network": {
+                    "nat_gateways": "single",
+                    "hyperpod_subnets": [
+                        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az4"}
+                    ],
+                }
+            },
+            [
+                "network.hyperpod_subnets[0].availability_zone_id: 'usw2-az4' is not among "
+                "network.availability_zone_ids"
+            ],
         ),
     ],
 )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from hyperpod_cdk import ClusterConfig, Config, EksConfig
+from hyperpod_cdk import ClusterConfig, Config, EksConfig, NetworkConfig
 from hyperpod_cdk.schema.errors import Severity, key_path
 from hyperpod_cdk.schema.rules import Rule
 from tests.support.configs import configured
@@ -24,7 +24,7 @@ ZONE, OTHER_ZONE = "usw2-az1", "usw2-az2"
 Expected = tuple[Severity, str, str]
 """Severity, key path, part of the message."""
 
-Subject = TypeVar("Subject", Config, ClusterConfig, EksConfig)
+Subject = TypeVar("Subject", Config, ClusterConfig, EksConfig, NetworkConfig)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -43,8 +43,35 @@ def flow_log(role_name: str) -> Template:
     )
 
 
-def cluster_with(*, mode: str = "API", subnets: list[str] | None = None) -> Template:
+def route_table(vpc: str) -> Template:
+    return resource("AWS::EC2::RouteTable", VpcId={"Ref": vpc})
+
+
+def association(table: str) -> Template:
+    return resource(
+        "AWS::EC2::SubnetRouteTableAssociation",
+        RouteTableId={"Ref": table},
+        SubnetId={"Ref": "First"},
+    )
+
+
+def s3_endpoint(table: str) -> Template:
+    return resource(
+        "AWS::EC2::VPCEndpoint",
+        VpcId={"Ref": "Vpc"},
+        ServiceName="com.amazonaws.us-west-2.s3",
+        VpcEndpointType="Gateway",
+        RouteTableIds=[{"Ref": table}],
+    )
+
+
+def cluster_with(
+    *, mode: str = "API", subnets: list[str] | None = None, groups: list[str] | None = None
+) -> Template:
     cluster = eks_cluster(mode)
+    if groups:
+        config = cluster["Properties"]["ResourcesVpcConfig"]
+        config["SecurityGroupIds"] = [{"Ref": name} for name in groups]
     if subnets:
         config = cluster["Properties"]["ResourcesVpcConfig"]
         config["SubnetIds"] = [{"Ref": name} for name in subnets]
@@ -89,6 +116,52 @@ CASES: dict[str, tuple[Template, str]] = {
             "Worse": nat_gateway(ALLOCATION),
         },
         "Resource.AlreadyAssociated",
+    ),
+    "one CIDR more than the quota": (
+        {f"Bad{number}": cidr_block(f"10.{number}.0.0/16") for number in range(20, 25)},
+        "CidrLimitExceeded",
+    ),
+    "route table of another VPC": (
+        {
+            "Other": resource("AWS::EC2::VPC", CidrBlock="10.7.0.0/16"),
+            "Table": route_table("Other"),
+            "Bad": association("Table"),
+        },
+        "belong to different networks",
+    ),
+    "second route table of a subnet": (
+        {
+            "Table": route_table("Vpc"),
+            "Bad": association("Table"),
+            "Worse": association("Table"),
+        },
+        "Resource.AlreadyAssociated",
+    ),
+    "route to a NAT gateway that is not there": (
+        {
+            "Table": route_table("Vpc"),
+            "Bad": resource(
+                "AWS::EC2::Route",
+                RouteTableId={"Ref": "Table"},
+                DestinationCidrBlock="0.0.0.0/0",
+                NatGatewayId="nat-0123456789abcdef0",
+            ),
+        },
+        "InvalidNatGatewayID.NotFound",
+    ),
+    "second endpoint of a service on a route table": (
+        {"Table": route_table("Vpc"), "Bad": s3_endpoint("Table"), "Worse": s3_endpoint("Table")},
+        "RouteAlreadyExists",
+    ),
+    "EKS with a security group of another VPC": (
+        {
+            "Other": resource("AWS::EC2::VPC", CidrBlock="10.7.0.0/16"),
+            "Foreign": resource(
+                "AWS::EC2::SecurityGroup", GroupDescription="foreign", VpcId={"Ref": "Other"}
+            ),
+            **cluster_with(groups=["Foreign"]),
+        },
+        "does not belong to the VPC of the subnets",
     ),
     "flow log role trusting another service": (
         {"FlowRole": role("lambda.amazonaws.com"), "Bad": flow_log("FlowRole")},

@@ -1,63 +1,68 @@
-"""Subnets and security groups that instance groups name, in the VPC that the deployment makes."""
+"""Subnets and security groups that instance groups name, in the VPC of the deployment."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Network
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.availability_zones import is_zone_name
 from rehearsal.aws.chosen_ids import NETWORK_ID
 from rehearsal.aws.clients import AwsClients
+from rehearsal.stand_ins.blocks import free_blocks
 
 _OWN_SUBNET_PREFIX = 26
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subnet:
-    """A subnet of the VPC that the deployment makes.
+    """A subnet of the VPC that the deployment is in.
 
     Attributes:
         id: Its id.
         cidr: Its addresses.
-        zone_id: Id of its zone; None for the region's first.
+        zone: Its zone, by id or by name; None for the region's first.
+        vpc_id: The VPC; None for one that the deployment makes.
     """
 
     id: str
     cidr: str
-    zone_id: str | None
+    zone: str | None
+    vpc_id: str | None = None
 
     def __str__(self) -> str:
         return f"Subnet {self.id}, {self.cidr} in the deployment's VPC"
 
     def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there; it moves into the VPC once that is there."""
+        """Create it unless it is there; it moves into a new VPC once that is there."""
         ec2 = clients("ec2")
-        zone = {} if self.zone_id is None else {"AvailabilityZoneId": self.zone_id}
+        key = "AvailabilityZone" if self.zone and is_zone_name(self.zone) else "AvailabilityZoneId"
+        zone = {} if self.zone is None else {key: self.zone}
         if self.id not in {each["SubnetId"] for each in ec2.describe_subnets()["Subnets"]}:
-            vpc = _default_vpc(clients)
+            vpc = self.vpc_id or _default_vpc(clients)
             tags = _network_tag("subnet", self.id)
             ec2.create_subnet(VpcId=vpc, CidrBlock=self.cidr, TagSpecifications=tags, **zone)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SecurityGroup:
-    """A security group of the VPC that the deployment makes, open to and from itself.
+    """A security group of the VPC that the deployment is in, open to and from itself.
 
     Attributes:
         id: Its id.
+        vpc_id: The VPC; None for one that the deployment makes.
     """
 
     id: str
+    vpc_id: str | None = None
 
     def __str__(self) -> str:
         return f"Security group {self.id} in the deployment's VPC"
 
     def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there; it moves into the VPC once that is there."""
+        """Create it unless it is there; it moves into a new VPC once that is there."""
         ec2 = clients("ec2")
         found = ec2.describe_security_groups()["SecurityGroups"]
         if self.id in {each["GroupId"] for each in found}:
@@ -65,7 +70,7 @@ class SecurityGroup:
         ec2.create_security_group(
             GroupName=self.id,
             Description="Named by the configuration",
-            VpcId=_default_vpc(clients),
+            VpcId=self.vpc_id or _default_vpc(clients),
             TagSpecifications=_network_tag("security-group", self.id),
         )
         itself = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": self.id}]}
@@ -79,34 +84,9 @@ def own_networks(config: Config) -> Iterator[Subnet | SecurityGroup]:
     zone = config.network.hyperpod_zone_ids[0]
     blocks = free_blocks(config.network, prefix_length=_OWN_SUBNET_PREFIX)
     for id_, cidr in zip(ids, blocks, strict=False):
-        yield Subnet(id=id_, cidr=cidr, zone_id=zone)
+        yield Subnet(id=id_, cidr=cidr, zone=zone, vpc_id=config.network.vpc_id)
     groups = itertools.chain(*(each.security_group_ids for each in networks))
-    yield from (SecurityGroup(id=id_) for id_ in groups)
-
-
-def free_blocks(
-    network: NetworkConfig, *, prefix_length: int, others: Iterable[str] = ()
-) -> Iterator[str]:
-    """Yield blocks of the VPC that none of its subnets has.
-
-    Args:
-        network: What the deployment has.
-        prefix_length: Of each block; a smaller VPC is one.
-        others: Blocks that others have put into the VPC. Default: none.
-    """
-    taken = [
-        IPv4Network(cidr)
-        for cidr in (
-            *network.public_subnet_cidrs,
-            *network.eks_subnet_cidrs,
-            *(subnet.cidr for subnet in network.hyperpod_subnets),
-            *others,
-        )
-    ]
-    vpc = IPv4Network(network.vpc_cidr)
-    for block in vpc.subnets(new_prefix=max(prefix_length, vpc.prefixlen)):
-        if not any(block.overlaps(other) for other in taken):
-            yield str(block)
+    yield from (SecurityGroup(id=id_, vpc_id=config.network.vpc_id) for id_ in groups)
 
 
 def _network_tag(kind: str, id_: str) -> list[dict[str, Any]]:

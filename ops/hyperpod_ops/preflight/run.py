@@ -1,0 +1,74 @@
+"""Runs the validators, and sorts what they raise."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import one_line
+from hyperpod_ops.preflight.validator import Place, Problem, Validator
+from hyperpod_ops.preflight.validators import VALIDATORS
+
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html for EC2's; S3 answers
+# a HEAD request without a body, so that botocore has nothing but the number.
+_DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"}
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
+_ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What came of a validator.
+
+    Attributes:
+        name: The validator's.
+        problems: What it found.
+        missing_permission: The IAM action, or the operation, that the caller may not use.
+        failure: Why AWS did not answer, in one line.
+    """
+
+    name: str
+    problems: tuple[Problem, ...] = ()
+    missing_permission: str | None = None
+    failure: str | None = None
+
+
+def outcomes(
+    config: Config, place: Place, *, validators: Mapping[str, Validator] = VALIDATORS
+) -> Iterator[Outcome]:
+    """Yield what comes of each validator; none keeps another one from running.
+
+    Args:
+        config: What is to be deployed.
+        place: Where.
+        validators: By name. Default: all.
+    """
+    for name, validator in validators.items():
+        found: list[Problem] = []
+        denied = failure = None
+        try:
+            # One by one: what was found before an error is told, too.
+            found.extend(validator(config, place))
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _DENIED:
+                denied = _permission(error)
+            else:
+                failure = one_line(error)
+        except BotoCoreError as error:
+            failure = one_line(error)
+        yield Outcome(name=name, problems=tuple(found), missing_permission=denied, failure=failure)
+
+
+def command_in(problem: Problem, place: Place) -> str:
+    """Return the AWS CLI command that shows a problem, with the region of the deployment."""
+    if "--region" in problem.command:
+        return problem.command
+    return f"{problem.command} --region {place.region}"
+
+
+def _permission(denied: ClientError) -> str:
+    """Return the action that AWS's message names; of services that name none, the operation."""
+    named = _ACTION.search(str(denied.response["Error"].get("Message", "")))
+    return denied.operation_name if named is None else named["action"]

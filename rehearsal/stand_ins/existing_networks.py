@@ -1,0 +1,161 @@
+"""A VPC that a configuration names, with what else it names in it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
+from rehearsal.aws.chosen_ids import NETWORK_ID
+from rehearsal.aws.clients import AwsClients
+from rehearsal.stand_ins.blocks import free_blocks, vpc_cidr
+
+_ANYWHERE = "0.0.0.0/0"
+_NODES_PREFIX, _SMALL_PREFIX = 20, 28
+_TRANSIT_GATEWAY = "tgw-0123456789abcdef0"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExistingNetwork:
+    """A VPC with DNS names, an internet gateway, and a NAT gateway for its private subnets.
+
+    It lacks what the configuration consents to add.
+
+    Attributes:
+        network: What the configuration names of it.
+    """
+
+    network: NetworkConfig
+
+    def __str__(self) -> str:
+        named = [
+            *self.network.eks_subnet_ids,
+            *(subnet.subnet_id for subnet in self.network.hyperpod_subnets if subnet.subnet_id),
+            *_route_table_ids(self.network),
+            *self.network.nat_gateway_ids,
+            *filter(None, [self.network.internet_gateway_id, self.network.security_group_id]),
+        ]
+        return f"VPC {', '.join([str(self.network.vpc_id), *named])}"
+
+    def make(self, clients: AwsClients) -> None:
+        """Create it unless it is there."""
+        ec2 = clients("ec2")
+        vpc_id = str(self.network.vpc_id)
+        if vpc_id in {each["VpcId"] for each in ec2.describe_vpcs()["Vpcs"]}:
+            return
+        cidr = vpc_cidr(self.network)
+        ec2.create_vpc(CidrBlock=cidr, TagSpecifications=_tag("vpc", vpc_id))
+        ec2.modify_vpc_attribute(VpcId=vpc_id, EnableDnsHostnames={"Value": True})
+        for block in self._further_blocks(cidr):
+            ec2.associate_vpc_cidr_block(VpcId=vpc_id, CidrBlock=block)
+        zones = _zones(clients)
+        table = self._private_route_table(ec2, zone=zones[0])
+        for subnet in self._subnets(zones):
+            made = ec2.create_subnet(VpcId=vpc_id, **subnet)["Subnet"]
+            ec2.associate_route_table(RouteTableId=table, SubnetId=made["SubnetId"])
+        for table_id in _route_table_ids(self.network):
+            tags = _tag("route-table", table_id)
+            ec2.create_route_table(VpcId=vpc_id, TagSpecifications=tags)
+            ec2.create_route(
+                RouteTableId=table_id,
+                DestinationCidrBlock=_ANYWHERE,
+                TransitGatewayId=_TRANSIT_GATEWAY,
+            )
+        if self.network.security_group_id is not None:
+            self._security_group(ec2, self.network.security_group_id)
+
+    def _further_blocks(self, cidr: str) -> Iterator[str]:
+        """Yield the blocks of new subnets that the VPC has beside its first one."""
+        own = () if self.network.add_cidrs_to_vpc else self.network.new_hyperpod_cidrs
+        for block in own:
+            if not IPv4Network(block).subnet_of(IPv4Network(cidr)):
+                yield block
+
+    def _private_route_table(self, ec2: Any, *, zone: str) -> str:  # noqa: ANN401 - a client
+        """Return a table that leads to a NAT gateway in a public subnet."""
+        vpc_id, network = str(self.network.vpc_id), self.network
+        gateway = ec2.create_internet_gateway(
+            TagSpecifications=_tag("internet-gateway", network.internet_gateway_id)
+        )["InternetGateway"]["InternetGatewayId"]
+        ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc_id)
+        public = ec2.create_route_table(VpcId=vpc_id)["RouteTable"]["RouteTableId"]
+        ec2.create_route(RouteTableId=public, DestinationCidrBlock=_ANYWHERE, GatewayId=gateway)
+        block = next(free_blocks(network, prefix_length=_SMALL_PREFIX))
+        subnet = ec2.create_subnet(VpcId=vpc_id, CidrBlock=block, AvailabilityZone=zone)
+        subnet_id = subnet["Subnet"]["SubnetId"]
+        ec2.associate_route_table(RouteTableId=public, SubnetId=subnet_id)
+        for nat_gateway_id in network.nat_gateway_ids or [None]:
+            address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+            nat_gateway = ec2.create_nat_gateway(
+                SubnetId=subnet_id,
+                AllocationId=address,
+                TagSpecifications=_tag("natgateway", nat_gateway_id),
+            )["NatGateway"]["NatGatewayId"]
+        private = ec2.create_route_table(VpcId=vpc_id)["RouteTable"]["RouteTableId"]
+        ec2.create_route(
+            RouteTableId=private, DestinationCidrBlock=_ANYWHERE, NatGatewayId=nat_gateway
+        )
+        return str(private)
+
+    def _subnets(self, zones: list[str]) -> Iterator[Mapping[str, Any]]:
+        """Yield the named subnets, as they are created."""
+        network = self.network
+        small = itertools.islice(free_blocks(network, prefix_length=_SMALL_PREFIX), 1, None)
+        for subnet_id, block, zone in zip(
+            network.eks_subnet_ids, small, itertools.cycle(zones), strict=False
+        ):
+            tags = _tag("subnet", subnet_id)
+            yield {"CidrBlock": block, "AvailabilityZone": zone, "TagSpecifications": tags}
+        large = itertools.islice(free_blocks(network, prefix_length=_NODES_PREFIX), 1, None)
+        for subnet in network.hyperpod_subnets:
+            if subnet.subnet_id is not None:
+                zone = str(subnet.availability_zone_id)
+                key = "AvailabilityZone" if zone in zones else "AvailabilityZoneId"
+                tags = _tag("subnet", subnet.subnet_id)
+                yield {"CidrBlock": next(large), key: zone, "TagSpecifications": tags}
+
+    def _security_group(self, ec2: Any, group_id: str) -> None:  # noqa: ANN401 - a client
+        ec2.create_security_group(
+            GroupName=group_id,
+            Description="Named by the configuration",
+            VpcId=self.network.vpc_id,
+            TagSpecifications=_tag("security-group", group_id),
+        )
+        itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group_id}]}]
+        anywhere = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": _ANYWHERE}]}]
+        added = self.network.add_security_group_rules
+        if "self_ingress" not in added:
+            ec2.authorize_security_group_ingress(GroupId=group_id, IpPermissions=itself)
+        if "self_egress" not in added:
+            ec2.authorize_security_group_egress(GroupId=group_id, IpPermissions=itself)
+        if "internet_egress" in added:
+            ec2.revoke_security_group_egress(GroupId=group_id, IpPermissions=anywhere)
+
+
+def existing_networks(config: Config) -> Iterator[ExistingNetwork]:
+    """Yield the VPC that a configuration names, if it does."""
+    if config.network.vpc_id is not None:
+        yield ExistingNetwork(network=config.network)
+
+
+def _zones(clients: AwsClients) -> list[str]:
+    """Return the names of the region's zones that EKS takes subnets in."""
+    found = clients("ec2").describe_availability_zones()["AvailabilityZones"]
+    return sorted(each["ZoneName"] for each in found if each["ZoneId"] not in ZONES_WITHOUT_EKS)
+
+
+def _route_table_ids(network: NetworkConfig) -> list[str]:
+    ids = [subnet.route_table_id for subnet in network.hyperpod_subnets if subnet.route_table_id]
+    return list(dict.fromkeys(ids))
+
+
+def _tag(kind: str, id_: str | None) -> list[dict[str, Any]]:
+    """Return the tag by which it gets an id; none for an id that nobody names."""
+    if id_ is None:
+        return []
+    return [{"ResourceType": kind, "Tags": [{"Key": NETWORK_ID, "Value": id_}]}]

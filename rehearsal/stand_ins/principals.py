@@ -1,0 +1,75 @@
+"""IAM roles and users that a configuration names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.named_resources import named_resources
+from rehearsal.aws.clients import AwsClients
+
+_PRINCIPAL = re.compile(r"arn:[^:]+:iam::(?P<account>\d{12}):(?P<kind>role|user)/(?P<path>.*)")
+# The services that assume a role that a configuration names.
+_SERVICES = ("sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Principal:
+    """An IAM role or user.
+
+    Attributes:
+        arn: Its ARN; in the local AWS its account is the one that the configuration names most.
+    """
+
+    arn: str
+
+    def __str__(self) -> str:
+        return f"IAM {self._parts['kind']} {self.arn}"
+
+    @property
+    def account(self) -> str:
+        """The account of the ARN."""
+        return self._parts["account"]
+
+    def make(self, clients: AwsClients) -> None:
+        """Create it unless it is there.
+
+        SageMaker and HyperPod may assume a role, and it reads every bucket.
+        """
+        iam = clients("iam")
+        path, _, name = f"/{self._parts['path']}".rpartition("/")
+        with suppress(iam.exceptions.EntityAlreadyExistsException):
+            self._create(iam, name=name, path=f"{path}/")
+
+    def _create(self, iam: Any, *, name: str, path: str) -> None:  # noqa: ANN401 - a client
+        if self._parts["kind"] == "user":
+            iam.create_user(UserName=name, Path=path)
+            return
+        trust = {"Effect": "Allow", "Principal": {"Service": [*_SERVICES]}}
+        iam.create_role(
+            RoleName=name,
+            Path=path,
+            AssumeRolePolicyDocument=_policy({**trust, "Action": "sts:AssumeRole"}),
+        )
+        read = {"Effect": "Allow", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": "*"}
+        iam.put_role_policy(RoleName=name, PolicyName="Read", PolicyDocument=_policy(read))
+
+    @property
+    def _parts(self) -> dict[str, str]:
+        found = _PRINCIPAL.fullmatch(self.arn)
+        return {} if found is None else found.groupdict()
+
+
+def principals(config: Config) -> Iterator[Principal]:
+    """Yield the roles and users that a configuration names."""
+    named = named_resources(config)
+    yield from (Principal(arn=each.value) for each in named if each.kind == "principal")
+
+
+def _policy(statement: Mapping[str, object]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
