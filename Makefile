@@ -14,6 +14,8 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export CDK_DISABLE_VERSION_CHECK := true
+# A shell may forbid it, as images of containers do; each command would then compile all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
 CDK := python -m scripts.cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
 # Without a terminal nobody answers whether to delete.
 FORCED := $(if $(filter 1,$(FORCE)),--force)

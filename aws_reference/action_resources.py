@@ -33,7 +33,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "eks": ("access-entry", "addon", "cluster", "podidentityassociation"),
     "fsx": ("association", "file-system"),
     "iam": ("policy", "role"),
-    "kms": ("key",),
+    "kms": ("alias", "key"),
     "lambda": ("function", "layer", "layerVersion"),
     "logs": ("log-group",),
     "s3": ("bucket", "object"),

@@ -34,16 +34,12 @@ class AppRefusedError(CdkError):
 
 
 class CdkCliProcess(CommandRunner):
-    """A process of the pinned CDK CLI that runs one command after another.
+    """A process of the pinned CDK CLI that runs one command after another, each on any AWS."""
 
-    Args:
-        environment: Where AWS is.
-    """
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self) -> None:
         super().__init__(
             [NODE_DIRECTORY / "node", _PROGRAM],
-            environment={**_inherited(), **environment},
+            environment=_inherited(),
             directory=_REPOSITORY,
         )
 
@@ -55,7 +51,7 @@ class CdkCli:
     Attributes:
         process: The process that runs it.
         account: Account that it deploys to.
-        credentials: Variables with the credentials of whoever deploys.
+        credentials: Variables that say where AWS is, with the credentials of whoever deploys.
         assembly: Directory of the cloud assembly that the commands write or read.
         work_directory: Gets the logs.
         chart: Chart of the HyperPod dependencies.

@@ -128,7 +128,7 @@ class RehearsalEnvironment:
 
     Attributes:
         aws: The local AWS.
-        cdk: The CDK CLI, pointed at it.
+        cdk: The CDK CLI.
         clients: SDK clients of it.
         hyperpod: The HyperPod API's state and faults.
         hyperpod_url: Where it listens.
@@ -147,7 +147,13 @@ class RehearsalEnvironment:
 
 @contextmanager
 def rehearsal_environment(
-    *, account: str, region: str, kubernetes: ControlPlane, eks_cluster_name: str, log_file: Path
+    *,
+    account: str,
+    region: str,
+    kubernetes: ControlPlane,
+    eks_cluster_name: str,
+    log_file: Path,
+    cdk: CdkCliProcess | None = None,
 ) -> Iterator[RehearsalEnvironment]:
     """Start everything, on free ports; stop it again whatever happens.
 
@@ -158,6 +164,8 @@ def rehearsal_environment(
         eks_cluster_name: Name of that cluster.
         log_file: Gets the local AWS's own log; `allowed-calls.jsonl` beside it, which statements
             of roles allowed their calls.
+        cdk: The CDK CLI that deploys, which starts slowly and may be of several environments.
+            Default: one that ends with this one.
 
     Raises:
         LocalAwsError: The local AWS did not start.
@@ -183,7 +191,7 @@ def rehearsal_environment(
             log_file=log_file,
         )
         aws = started.enter_context(LocalAws(settings))
-        cdk = started.enter_context(CdkCliProcess(aws.environment()))
+        cli = started.enter_context(CdkCliProcess()) if cdk is None else cdk
         clients = aws_clients(aws)
         subnets.connect(clients)
         kubernetes.accept_eks_tokens(
@@ -191,7 +199,7 @@ def rehearsal_environment(
         )
         yield RehearsalEnvironment(
             aws=aws,
-            cdk=cdk,
+            cdk=cli,
             clients=clients,
             hyperpod=service,
             hyperpod_url=hyperpod_api.url,

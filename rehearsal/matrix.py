@@ -139,6 +139,6 @@ def _with_one(
             wrong = (report.error or "it did not end",)
         yield Played(config=path.stem, scenario=name, seconds=progress.elapsed - begun, wrong=wrong)
     problem = stage.destroy()
-    left = left_behind(environment, stacks=stage.stacks)
+    left = left_behind(environment, stacks=stage.stacks, config=stage.config)
     remains = [*([problem] if problem else []), *(f"left behind: {item}" for item in left)]
     yield Played(config=path.stem, scenario="(destroyed)", wrong=tuple(remains))

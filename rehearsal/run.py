@@ -175,7 +175,7 @@ def _take_down(stage: Stage, *, report: Report) -> None:
     problem = stage.destroy()
     for resource in retained(stage.environment.clients):
         stage.progress.say(f"  kept, as on AWS: {resource}")
-    left = left_behind(stage.environment, stacks=stage.stacks)
+    left = left_behind(stage.environment, stacks=stage.stacks, config=stage.config)
     if left and problem is None:
         problem = "left behind by cdk destroy: " + ", ".join(left)
     if problem is not None:

@@ -304,7 +304,7 @@ class Stage:
         return CdkCli(
             process=self.environment.cdk,
             account=self.environment.aws.account,
-            credentials=credentials,
+            credentials={**self.environment.aws.environment(), **credentials},
             assembly=self._assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,

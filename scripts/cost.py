@@ -14,7 +14,7 @@ from scripts.command_line import REFUSED, config_parser, exit_with
 
 _WIDTH = 100
 _CENT = Decimal("0.01")
-_UNITS = {"hour": "an hour", "GB-month": "a GB and month"}
+_UNITS = {"hour": "an hour", "GB-month": "a GB and month", "month": "a month"}
 
 
 def main() -> int:

@@ -44,7 +44,7 @@ def main() -> int:
     try:
         config = load_config(arguments.config)
         if arguments.all:
-            refuse_protected_storage(config, path=arguments.config)
+            refuse_protected(config, path=arguments.config)
         check(config)
     except UnknownLossError as error:
         return _unknown(error.cause, unchecked=arguments.unchecked)
@@ -86,32 +86,58 @@ def check(config: Config) -> None:
     )
 
 
-def refuse_protected_storage(config: Config, *, path: Path) -> None:
-    """Refuse to delete all stacks of a configuration while one may not be deleted.
+def refuse_protected(config: Config, *, path: Path) -> None:
+    """Refuse to delete all stacks of a configuration while a part of them is protected.
 
-    One whose creation failed may: it holds no files.
+    A stack whose creation failed is not: it holds nothing.
 
     Args:
         config: The configuration.
         path: Its file.
 
     Raises:
-        ProvisioningError: The storage stack has termination protection.
+        ProvisioningError: A stack has termination protection, or the EKS cluster its own.
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    name = stack_name(config, "storage")
-    stack = _stack(Clients(region=config.region or os.environ.get("AWS_REGION")), name)
-    if stack is None or stack["StackStatus"] in FAILED_CREATIONS:
-        return
-    if stack.get("EnableTerminationProtection", False):
+    clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
+    problems, changes = [], []
+    storage, platform = stack_name(config, "storage"), stack_name(config, "platform")
+    if _is_protected(clients, storage):
+        problems.append(f"{storage}: is protected, because it holds your files")
+        changes.append(
+            "storage.delete_with_stack and storage.i_understand_all_files_are_deleted to true"
+        )
+    if _is_protected(clients, platform):
+        problems.append(f"{platform}: has termination protection")
+        changes.append("termination_protection to false")
+    if _has_deletion_protection(clients, config.eks_cluster_name):
+        problems.append(f"{config.eks_cluster_name}: EKS refuses to delete the cluster")
+        changes.append("eks.deletion_protection to false")
+    if problems:
         raise ProvisioningError(
-            f"{name}: is protected, because it holds your files",
-            next_step="To delete them permanently, set storage.delete_with_stack and "
-            "storage.i_understand_all_files_are_deleted to true, then run: "
+            "; ".join(problems),
+            next_step=f"To delete them permanently, set {', '.join(changes)}, then run: "
             f"{make_command('deploy', path)} && {make_command('destroy-all', path)}. "
             f"To delete the nodes alone: {make_command('destroy', path)}",
         )
+
+
+def _is_protected(clients: Clients, name: str) -> bool:
+    stack = _stack(clients, name)
+    if stack is None or stack["StackStatus"] in FAILED_CREATIONS:
+        return False
+    return bool(stack.get("EnableTerminationProtection", False))
+
+
+def _has_deletion_protection(clients: Clients, name: str) -> bool:
+    try:
+        cluster = clients.eks.describe_cluster(name=name)["cluster"]
+    except AWS_ERRORS as error:
+        if code(error) == "ResourceNotFoundException":
+            return False
+        raise
+    return bool(cluster.get("deletionProtection", False))
 
 
 def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:

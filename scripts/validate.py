@@ -7,6 +7,7 @@ from datetime import date
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.stack_names import stack_names
+from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
@@ -14,7 +15,10 @@ from hyperpod_cdk.network.endpoint_services import endpoint_services
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
+from scripts.shell_findings import shell_findings
 from stacks.helm_chart import helm_chart
+
+_ADDONS = {DNS_ADDON: "CoreDNS", FSX_ADDON: "the FSx for Lustre CSI driver"}
 
 
 def main() -> int:
@@ -32,7 +36,12 @@ def main() -> int:
     for line in description(config):
         print(f"  {line}")
     print(summary(cost_here(config)))
-    for warning in (*findings(config), *support_findings(config, day=date.today())):
+    warnings = (
+        *findings(config),
+        *support_findings(config, day=date.today()),
+        *shell_findings(config),
+    )
+    for warning in warnings:
         print(f"WARNING {warning}")
     if chart.is_placeholder:
         print(f"WARNING {placeholder_warning()}")
@@ -45,12 +54,14 @@ def description(config: Config) -> Iterator[str]:
     width = max(map(len, names.values())) + len("  ")
     place = config.region if config.region is not None else "the region of your environment"
     access = config.eks.endpoint_access.replace("_", " ")
+    existing = f"existing cluster {config.eks_cluster_name}, " if config.eks.is_existing else ""
     yield (
-        f"{names['platform']:{width}}in {place}: {_network(config)}, EKS "
+        f"{names['platform']:{width}}in {place}: {_network(config)}, {existing}EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
-    storage = "" if config.storage is None else " and the FSx for Lustre CSI driver"
-    yield f"{names['addons']:{width}}CoreDNS{storage}"
+    addons = [_ADDONS[name] for name in config.addons_that_need_nodes]
+    if addons:
+        yield f"{names['addons']:{width}}{' and '.join(addons)}"
     if config.storage is not None:
         kept = "deleted with its stack" if config.storage.delete_with_stack else "retained"
         yield (

@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk import Config, EksAddons
+from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from stacks.platform_stack import PlatformStack
 
 
@@ -27,5 +28,6 @@ class AddonsStack(cdk.Stack):
             "Addons",
             cluster=platform.eks_cluster,
             eks=config.eks,
-            fsx_csi_driver=config.storage is not None,
+            fsx_csi_driver=FSX_ADDON in config.addons_that_need_nodes,
+            dns=DNS_ADDON in config.addons_that_need_nodes,
         )

@@ -56,6 +56,7 @@ def add_stacks(
         config=config,
         scripts=scripts,
         env=environment,
+        termination_protection=config.termination_protection,
         description="HyperPod on EKS: network, control plane, lifecycle bucket, roles, provisioner",
     )
     # In the order of `cdk destroy --all`: a protected storage stack stops it before the add-ons go.
@@ -71,16 +72,17 @@ def add_stacks(
                 description="HyperPod on EKS: FSx for Lustre and its claim",
             )
         )
-    dependents.append(
-        AddonsStack(
-            scope,
-            stack_name(config, "addons"),
-            config=config,
-            platform=platform,
-            env=environment,
-            description="HyperPod on EKS: EKS add-ons that need nodes",
+    if config.addons_that_need_nodes:
+        dependents.append(
+            AddonsStack(
+                scope,
+                stack_name(config, "addons"),
+                config=config,
+                platform=platform,
+                env=environment,
+                description="HyperPod on EKS: EKS add-ons that need nodes",
+            )
         )
-    )
     hyperpod = HyperPodStack(
         scope,
         stack_name(config, "hyperpod"),

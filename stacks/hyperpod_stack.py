@@ -63,13 +63,13 @@ class HyperPodStack(cdk.Stack):
         cluster = make_cluster(
             self,
             "Cluster",
-            cluster=config.cluster,
+            cluster=platform.cluster,
             orchestrator=Eks(cluster=platform.eks_cluster),
             execution_role=platform.execution_role,
             subnets=platform.network.node_subnets,
             security_group=platform.security_group,
             lifecycle_scripts=platform.lifecycle_scripts,
-            cluster_role=self._cluster_role(config.cluster),
+            cluster_role=self._cluster_role(platform.cluster),
             tags=config.tags,
             depends_on=before_cluster,
         )

@@ -10,18 +10,21 @@ from constructs import Construct
 from hyperpod_cdk import (
     Config,
     Eks,
-    EksCluster,
-    ExecutionRole,
-    LifecycleBucket,
     LifecycleScripts,
+    LogGroups,
     Network,
     Provisioner,
     ProvisionerAccess,
     VpcEndpoints,
     VpcPlacement,
+    data_keys,
+    eks_cluster_of,
+    execution_role_of,
+    lifecycle_bucket_of,
     network_of,
     security_group_of,
 )
+from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.network.endpoint_services import endpoint_services
 from stacks.outputs import add_outputs
 
@@ -39,12 +42,32 @@ class PlatformStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        self.network = network_of(self, "Network", network=config.network)
+        self.keys = data_keys(
+            self,
+            "EncryptionKey",
+            encryption=config.encryption,
+            alias=config.name,
+            log_groups=log_group_names(
+                stack_name=construct_id, eks_cluster_name=config.eks_cluster_name
+            ),
+        )
+        log_groups = LogGroups(key=self.keys.logs, retention_days=config.log_retention_days)
+        self.cluster = config.cluster.with_volume_key(self.keys.volume_key_arn)
+        self.network = network_of(self, "Network", network=config.network, log_groups=log_groups)
         self.security_group = security_group_of(
             self, "ClusterSecurityGroup", network=config.network, vpc=self.network.vpc
         ).security_group
         endpoints = self._endpoints(config) if config.network.closed else []
-        self.eks_cluster = EksCluster(
+        self.provisioner = Provisioner(
+            self,
+            "Provisioner",
+            placement=(
+                None if config.eks.is_reachable_from_anywhere else self._in_network(endpoints)
+            ),
+            log_groups=log_groups,
+            environment_key=self.keys.environment,
+        )
+        control_plane = eks_cluster_of(
             self,
             "Eks",
             cluster_name=config.eks_cluster_name,
@@ -52,21 +75,25 @@ class PlatformStack(cdk.Stack):
             vpc=self.network.vpc,
             subnets=self.network.eks_subnets,
             security_group=self.security_group,
-        ).cluster
-        self.provisioner = Provisioner(
-            self,
-            "Provisioner",
-            placement=(
-                None if config.eks.is_reachable_from_anywhere else self._in_network(endpoints)
-            ),
+            secrets_key=self.keys.eks_secrets,
+            log_groups=log_groups,
+            provisioner=self.provisioner,
         )
+        self.eks_cluster = control_plane.cluster
         ProvisionerAccess(
-            self, "ProvisionerAccess", cluster=self.eks_cluster, provisioner=self.provisioner
+            self,
+            "ProvisionerAccess",
+            cluster=self.eks_cluster,
+            provisioner=self.provisioner,
+            depends_on=control_plane.before_access,
         )
-        bucket = LifecycleBucket(
+        bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",
-            bucket_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
+            lifecycle_scripts=config.lifecycle_scripts,
+            default_name=f"sagemaker-{config.name}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}",
+            encryption_key=self.keys.lifecycle_bucket,
+            access_log_days=config.log_retention_days,
         ).bucket
         self.lifecycle_scripts = LifecycleScripts(
             self,
@@ -84,10 +111,10 @@ class PlatformStack(cdk.Stack):
             folders=config.cluster.own_scripts,
             writers=config.lifecycle_scripts.writers,
         )
-        self.execution_role = ExecutionRole(
+        self.execution_role = execution_role_of(
             self,
             "ExecutionRole",
-            cluster=config.cluster,
+            cluster=self.cluster,
             orchestrator=Eks(cluster=self.eks_cluster),
             vpc=self.network.vpc,
             subnets=self.network.node_subnets,
@@ -112,6 +139,7 @@ class PlatformStack(cdk.Stack):
                 "OutputPrivateSubnetIds": cdk.Fn.join(",", subnet_ids),
             },
         )
+        add_outputs(self, {"EncryptionKeyArn": self.keys.key_arn})
         add_outputs(self, {"GrantAdminCommand": self._grant_admin_command()})
 
     @property

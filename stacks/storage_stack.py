@@ -43,6 +43,7 @@ class StorageStack(cdk.Stack):
             zone_id=storage.availability_zone_id or subnets.first_zone_id,
             security_group=platform.security_group,
             storage=storage,
+            encryption_key=platform.keys.file_system,
         )
         file_system = lustre.file_system
         mount = FileSystemAvailability(

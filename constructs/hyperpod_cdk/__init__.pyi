@@ -1,9 +1,16 @@
 from .config.config import Config as Config
 from .deletion_check.deletion_check import DeletionCheck as DeletionCheck
 from .eks.addons import EksAddons as EksAddons
+from .eks.authentication_mode import AuthenticationMode as AuthenticationMode
 from .eks.cluster import EksCluster as EksCluster
+from .eks.cluster import eks_cluster_of as eks_cluster_of
 from .eks.editors import EditorsConfig as EditorsConfig
+from .eks.imported import ImportedEksCluster as ImportedEksCluster
 from .eks.section import EksConfig as EksConfig
+from .encryption.data_keys import DataKeys as DataKeys
+from .encryption.data_keys import data_keys as data_keys
+from .encryption.key import EncryptionKey as EncryptionKey
+from .encryption.section import EncryptionConfig as EncryptionConfig
 from .helm.chart.chart import HyperPodChartError as HyperPodChartError
 from .helm.components.section import ComponentsConfig as ComponentsConfig
 from .helm.dependencies import HyperPodDependencies as HyperPodDependencies
@@ -15,6 +22,8 @@ from .hyperpod.autoscaling_role import AutoScalingRole as AutoScalingRole
 from .hyperpod.cluster import HyperPodCluster as HyperPodCluster
 from .hyperpod.data_bucket import DataBucketConfig as DataBucketConfig
 from .hyperpod.execution_role import ExecutionRole as ExecutionRole
+from .hyperpod.execution_role import execution_role_of as execution_role_of
+from .hyperpod.imported import ImportedExecutionRole as ImportedExecutionRole
 from .hyperpod.instance_group import InstanceGroupConfig as InstanceGroupConfig
 from .hyperpod.instance_storage import EbsVolumeConfig as EbsVolumeConfig
 from .hyperpod.instance_storage import FsxLustreMountConfig as FsxLustreMountConfig
@@ -38,6 +47,8 @@ from .hyperpod.software_update import AutoPatchConfig as AutoPatchConfig
 from .hyperpod.software_update import DrainConfig as DrainConfig
 from .hyperpod.software_update import ScheduledUpdateConfig as ScheduledUpdateConfig
 from .lifecycle_scripts.bucket import LifecycleBucket as LifecycleBucket
+from .lifecycle_scripts.bucket import lifecycle_bucket_of as lifecycle_bucket_of
+from .lifecycle_scripts.imported import ImportedBucket as ImportedBucket
 from .lifecycle_scripts.scripts import LifecycleScripts as LifecycleScripts
 from .lifecycle_scripts.section import LifecycleScriptsConfig as LifecycleScriptsConfig
 from .loading import Deployment as Deployment
@@ -64,6 +75,7 @@ from .schema.errors import ConfigError as ConfigError
 from .storage.availability import FileSystemAvailability as FileSystemAvailability
 from .storage.lustre import Lustre as Lustre
 from .storage.section import StorageConfig as StorageConfig
+from .synthesis.log_groups import LogGroups as LogGroups
 from .synthesis.sizes import TooLargeError as TooLargeError
 
 __version__: str

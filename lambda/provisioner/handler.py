@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from provisioner.aws.clients import Clients
 from provisioner.aws.errors import AWS_ERRORS, WAY_TO_AWS, is_transient, is_unreached
 from provisioner.deletion_check.check import DeletionCheck
+from provisioner.eks.authentication_mode import AuthenticationMode
 from provisioner.framework import log
 from provisioner.framework.errors import ProvisioningError, UnreachableError, given_up
 from provisioner.framework.request import BEGUN_AT, NOT_YET, Progress, Request, Resource
@@ -27,6 +28,7 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     "Custom::DeletionCheck": lambda clients: DeletionCheck(
         connection=_connection(clients), cloudformation=clients.cloudformation
     ),
+    "Custom::EksAuthenticationMode": lambda clients: AuthenticationMode(eks=clients.eks),
     "Custom::FileSystemAvailability": lambda clients: FileSystemAvailability(fsx=clients.fsx),
     "Custom::HelmRelease": lambda clients: HelmRelease(
         connect=ReleaseConnection(connection=_connection(clients), s3=clients.s3).connect,

@@ -36,6 +36,7 @@ from rehearsal.aws.eks import (
     addon,
     addon_health,
     addon_versions,
+    authentication_mode,
     authorization,
     cluster_subnets,
     cluster_version,
@@ -46,9 +47,17 @@ from rehearsal.aws.eks import api as eks_api
 from rehearsal.aws.eks import cluster as eks_cluster
 from rehearsal.aws.fsx import api as fsx_api
 from rehearsal.aws.fsx import data_repository_association, file_system
-from rehearsal.aws.iam import allowed_calls, managed_policies, principal_arn
+from rehearsal.aws.iam import (
+    allowed_calls,
+    managed_policies,
+    principal_arn,
+    read_policies,
+    resource_arn,
+    simulation,
+)
 from rehearsal.aws.kms import keys as kms_keys
 from rehearsal.aws.parent_process import Settings
+from rehearsal.aws.s3 import encryption as s3_encryption
 from rehearsal.aws.sagemaker import api as sagemaker_api
 from rehearsal.aws.sagemaker import cluster as sagemaker_cluster
 
@@ -71,6 +80,9 @@ def install(*, settings: Settings) -> None:
     secure_transport.install()
     managed_policies.install()
     principal_arn.install()
+    resource_arn.install()
+    simulation.install()
+    read_policies.install()
     allowed_calls.install(file=settings.allowed_calls)
     availability_zones.install()
     cidr_block.install()
@@ -79,11 +91,13 @@ def install(*, settings: Settings) -> None:
     routing.install()
     log_groups.install()
     kms_keys.install()
+    s3_encryption.install()
     eks_api.install()
     authorization.install()
     eks_cluster.install(settings=settings)
     cluster_subnets.install()
     cluster_version.install(settings=settings)
+    authentication_mode.install()
     addon_versions.install()
     addon_health.install(settings=settings)
     deletion_protection.install()
@@ -104,5 +118,5 @@ def install(*, settings: Settings) -> None:
     failed_deletion.install()
     failed_rollback.install()
     express_mode.install(settings=settings)
-    lambda_layers.install(scratch=settings.scratch)
+    lambda_layers.install(copies=settings.archives)
     vpc_functions.install()

@@ -35,6 +35,7 @@ REQUIRED_NAMES = {
         "combine_resource_policy",
         "enforce",
         "evaluate",
+        "evaluate_resource_policy",
         "evaluate_trust_policy",
         "parse_policy_document",
         "request_caller_arn",
@@ -198,7 +199,18 @@ REQUIRED_NAMES = {
         "acquire_worker",
         "invalidate_worker",
     ),
-    "ministack.services.s3": ("_buckets",),
+    "ministack.services.s3": (
+        "S3_NS",
+        "_bucket_default_sse_headers",
+        "_bucket_encryption",
+        "_buckets",
+        "_error",
+        "_delete_bucket_encryption",
+        "_get_object",
+        "_put_bucket_encryption",
+        "_put_object",
+        "_resolve_sse_write_headers",
+    ),
     "ministack.services.stepfunctions": ("_start_execution",),
 }
 

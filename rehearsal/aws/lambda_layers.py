@@ -1,38 +1,45 @@
-"""Layers unpacked the way Lambda does it: executables stay executable, and only once."""
+"""Archives unpacked the way Lambda does it: executables stay executable, and only once."""
 
 import hashlib
 import os
 import shutil
+import time
 import zipfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 _PERMISSION_BITS = 16
 _PERMISSIONS = 0o777
+_BYTECODE = "__pycache__"
+_KEPT_SECONDS = 7 * 24 * 3600
 
 
-def install(*, scratch: str) -> None:
+def install(*, copies: str) -> None:
     """Have Lambda workers' archives unpacked with permissions, from one copy an archive.
 
     Args:
-        scratch: Directory for that copy; an empty string means: unpack each time.
+        copies: Directory for these copies, which may outlive the local AWS; an empty string means:
+            unpack each time.
     """
     from ministack.core import lambda_runtime  # noqa: PLC0415 - MiniStack's own environment only
 
-    cache = Path(scratch) / "archives" if scratch else None
+    class CopiedArchive(Archive):
+        directory = Path(copies) if copies else None
 
-    class Archive(_Archive):
-        copies = cache
-
-    lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": Archive})
+    lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": CopiedArchive})
 
 
-class _Archive(zipfile.ZipFile):
-    """An archive whose members keep their permissions; equal archives share their files."""
+class Archive(zipfile.ZipFile):
+    """An archive whose members keep their permissions; equal archives share their files.
 
-    copies: Path | None = None
+    Attributes:
+        directory: Gets the copy that they share; None: there is none.
+    """
+
+    directory: Path | None = None
 
     def extractall(
         self,
@@ -40,20 +47,42 @@ class _Archive(zipfile.ZipFile):
         members: Iterable[str | zipfile.ZipInfo] | None = None,
         pwd: bytes | None = None,
     ) -> None:
-        """Extract into `path`; the files are hard links to a copy made the first time."""
-        if self.copies is None or path is None or members is not None:
+        """Extract into `path`; the files are hard links to a copy made the first time.
+
+        They have the times of that copy, so the bytecode that workers make of them is shared, too.
+        """
+        if self.directory is None or path is None or members is not None:
             super().extractall(path, members, pwd)
             return
-        original = self.copies / self._digest()
+        original = self.directory / self._digest()
         if not original.is_dir():
-            unfinished = original.with_name(f"{original.name}.{os.urandom(4).hex()}")
-            super().extractall(unfinished, None, pwd)
-            try:
-                unfinished.rename(original)
-            except OSError:
-                # Another worker's copy was first.
-                shutil.rmtree(unfinished)
-        shutil.copytree(original, path, copy_function=os.link, dirs_exist_ok=True)
+            self._unpack(original, pwd)
+        os.utime(original)
+        shutil.copytree(
+            original,
+            path,
+            ignore=shutil.ignore_patterns(_BYTECODE),
+            copy_function=_link,
+            dirs_exist_ok=True,
+        )
+        for folder in original.rglob(_BYTECODE):
+            (Path(path) / folder.relative_to(original)).symlink_to(folder)
+
+    def _unpack(self, original: Path, pwd: bytes | None) -> None:
+        """Make the copy of an archive, and remove those that were used long ago."""
+        for other in [*original.parent.glob("*")]:
+            with suppress(FileNotFoundError):
+                if other.stat().st_mtime < time.time() - _KEPT_SECONDS:
+                    shutil.rmtree(other, ignore_errors=True)
+        unfinished = original.with_name(f"{original.name}.{os.urandom(4).hex()}")
+        super().extractall(unfinished, None, pwd)
+        for folder in {module.parent for module in unfinished.rglob("*.py")}:
+            (folder / _BYTECODE).mkdir(exist_ok=True)
+        try:
+            unfinished.rename(original)
+        except OSError:
+            # Another worker's copy was first.
+            shutil.rmtree(unfinished)
 
     def _extract_member(
         self, member: str | zipfile.ZipInfo, targetpath: str, pwd: bytes | None
@@ -69,3 +98,11 @@ class _Archive(zipfile.ZipFile):
     def _digest(self) -> str:
         content = repr([(info.filename, info.CRC, info.file_size) for info in self.infolist()])
         return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        # The temporary directory is another file system.
+        shutil.copy2(source, target)

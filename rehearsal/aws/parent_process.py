@@ -18,6 +18,7 @@ class Settings:
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
         source_account: Whether HyperPod names the account it acts for when it assumes a role.
         allowed_calls: File that gets which statements of roles allowed their calls.
+        archives: Directory for what Lambda workers unpack.
         scratch: Directory to remove when the parent dies; this process then ends itself.
     """
 
@@ -26,6 +27,7 @@ class Settings:
     kubernetes_ca: str
     source_account: bool
     allowed_calls: str
+    archives: str
     scratch: str
 
     @classmethod
@@ -38,6 +40,7 @@ class Settings:
             kubernetes_ca=os.environ.pop("REHEARSAL_KUBERNETES_CA", ""),
             source_account=os.environ.pop("REHEARSAL_SOURCE_ACCOUNT", "") == "sent",
             allowed_calls=os.environ.pop("REHEARSAL_ALLOWED_CALLS", ""),
+            archives=os.environ.pop("REHEARSAL_ARCHIVES", ""),
             scratch=os.environ.pop("REHEARSAL_SCRATCH", ""),
         )
 

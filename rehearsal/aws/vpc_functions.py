@@ -127,7 +127,8 @@ def _set_vpc(function_name: str, properties: Properties) -> None:
     if vpc.get("SubnetIds") and vpc != config.get("VpcConfig"):
         role = config["Role"].rpartition("/")[2]
         for action in _INTERFACE_ACTIONS:
-            if not authorization.role_may(role_name=role, action=action, resource="*"):
+            permission = authorization.Permission(action=action, resource="*")
+            if not authorization.role_may(role_name=role, permission=permission):
                 raise Refused(
                     "InvalidParameterValueException: The provided execution role does not have "
                     f"permissions to call {action.partition(':')[2]} on EC2"

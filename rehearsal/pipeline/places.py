@@ -12,7 +12,7 @@ import boto3
 from hyperpod_cdk import Config, Loaded
 from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.pipeline.section import EnvironmentConfig
-from rehearsal.cdk_cli import CdkCli
+from rehearsal.cdk_cli import CdkCli, CdkCliProcess
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
@@ -145,6 +145,7 @@ def start_places(loaded: Loaded, *, directory: Path, started: ExitStack) -> Sequ
                 f"Two environments are in {region}; a rehearsal tells them apart by region, so it "
                 "plays those in regions of their own alone."
             )
+    cdk = started.enter_context(CdkCliProcess())
     places: list[Place] = []
     for section, deployment in zip(loaded.pipeline.environments, loaded.deployments, strict=True):
         config = deployment.config
@@ -157,6 +158,7 @@ def start_places(loaded: Loaded, *, directory: Path, started: ExitStack) -> Sequ
                 kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
                 eks_cluster_name=config.eks_cluster_name,
                 log_file=own / "local-aws.log",
+                cdk=cdk,
             )
         )
         places.append(

@@ -54,6 +54,8 @@ def buckets(config: Config) -> Iterator[Bucket]:
         keys.setdefault(_location(config.storage.data_repository_s3_uri)[0], [])
     for data in config.cluster.data_buckets:
         keys.setdefault(data.name, [])
+    if config.lifecycle_scripts.existing_bucket_name is not None:
+        keys.setdefault(config.lifecycle_scripts.existing_bucket_name, [])
     for name, scripts in keys.items():
         yield Bucket(name=name, scripts=tuple(dict.fromkeys(scripts)))
 

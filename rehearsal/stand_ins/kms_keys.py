@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.encryption.key_policy import (
+    administration,
+    encryption_of_logs,
+    log_group_names,
+)
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.chosen_ids import KMS_KEY_ID
 from rehearsal.aws.clients import AwsClients
@@ -17,9 +24,11 @@ class KmsKey:
 
     Attributes:
         key: Its ARN or id.
+        policy: Its policy as JSON; empty for the one that KMS gives a key.
     """
 
     key: str
+    policy: str = ""
 
     def __str__(self) -> str:
         return f"KMS key {self.key}"
@@ -31,10 +40,29 @@ class KmsKey:
         try:
             kms.describe_key(KeyId=name)
         except kms.exceptions.NotFoundException:
-            kms.create_key(Tags=[{"TagKey": KMS_KEY_ID, "TagValue": name}])
+            tags = [{"TagKey": KMS_KEY_ID, "TagValue": name}]
+            kms.create_key(Tags=tags, **({"Policy": self.policy} if self.policy else {}))
 
 
 def kms_keys(config: Config) -> Iterator[KmsKey]:
-    """Yield the keys that a configuration names."""
-    named = named_resources(config)
-    yield from (KmsKey(key=each.value) for each in named if each.kind == "KMS key")
+    """Yield the keys; that of all data has the policy that the preflight asks for."""
+    own = config.encryption.kms_key_arn
+    for key in dict.fromkeys(
+        each.value for each in named_resources(config) if each.kind == "KMS key"
+    ):
+        yield KmsKey(key=key, policy=_policy(config, key) if key == own else "")
+
+
+def _policy(config: Config, key: str) -> str:
+    _, partition, _, region, account, _ = key.split(":")
+    logs = encryption_of_logs(
+        partition=partition,
+        region=region,
+        account=account,
+        dns_suffix="amazonaws.com",
+        log_groups=log_group_names(
+            stack_name=stack_name(config, "platform"), eks_cluster_name=config.eks_cluster_name
+        ),
+    )
+    statements = [administration(partition=partition, account=account), logs]
+    return json.dumps({"Version": "2012-10-17", "Statement": statements})

@@ -12,6 +12,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.clients import AwsClients
+from rehearsal.stand_ins.node_roles import node_roles
 
 _PRINCIPAL = re.compile(r"arn:[^:]+:iam::(?P<account>\d{12}):(?P<kind>role|user)/(?P<path>.*)")
 # The services that assume a role that a configuration names.
@@ -66,9 +67,11 @@ class Principal:
 
 
 def principals(config: Config) -> Iterator[Principal]:
-    """Yield the roles and users that a configuration names."""
+    """Yield the roles and users that a configuration names, but for those of nodes."""
     named = named_resources(config)
-    yield from (Principal(arn=each.value) for each in named if each.kind == "principal")
+    nodes = {role.arn for role in node_roles(config)}
+    arns = (each.value for each in named if each.kind == "principal")
+    yield from (Principal(arn=arn) for arn in arns if arn not in nodes)
 
 
 def _policy(statement: Mapping[str, object]) -> str:

@@ -12,8 +12,10 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.clients import AwsClients
 from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.stand_ins.buckets import buckets
+from rehearsal.stand_ins.eks_clusters import eks_clusters
 from rehearsal.stand_ins.existing_networks import existing_networks
 from rehearsal.stand_ins.kms_keys import kms_keys
+from rehearsal.stand_ins.node_roles import node_roles
 from rehearsal.stand_ins.own_networks import own_networks
 from rehearsal.stand_ins.principals import principals
 from rehearsal.stand_ins.training_plans import training_plans
@@ -33,11 +35,13 @@ class StandIn(Protocol):
 
 
 _SUBJECTS: tuple[Callable[[Config], Iterable[StandIn]], ...] = (
+    node_roles,
     principals,
     buckets,
     kms_keys,
     training_plans,
     existing_networks,
+    eks_clusters,
     own_networks,
 )
 """What each subject names; one that others are made in is before them."""

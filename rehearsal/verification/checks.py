@@ -12,6 +12,7 @@ from hyperpod_cdk.network.endpoint_services import S3_SERVICE, endpoint_services
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
+from rehearsal.verification.encryption import encryption_checks
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
 
 
@@ -32,6 +33,8 @@ def verify(
     if config.storage is not None:
         storage = outputs[stack_name(config, "storage")]
         yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
+    together = {name: value for each in outputs.values() for name, value in each.items()}
+    yield from encryption_checks(config, clients=clients, outputs=together)
 
 
 def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
@@ -96,7 +99,8 @@ def _platform(
         yield from _ways_out(config, clients=clients, vpc_id=outputs["VpcId"])
     cluster = clients("eks").describe_cluster(name=outputs["EKSClusterName"])["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]
-    yield Check(check="EKS authentication mode is API", ok=mode == "API")
+    modes = {"API", "API_AND_CONFIG_MAP"} if config.eks.is_existing else {"API"}
+    yield Check(check="EKS authentication mode has access entries", ok=mode in modes)
 
 
 def _ways_out(config: Config, *, clients: AwsClients, vpc_id: str) -> Iterator[Check]:
@@ -130,7 +134,8 @@ def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
     eks = clients("eks")
     for name in eks.list_addons(clusterName=cluster)["addons"]:
         addon = eks.describe_addon(clusterName=cluster, addonName=name)["addon"]
-        version = pinned.get(name, addon["addonVersion"])
+        ours = bool(config.eks.addons_among([name]))
+        version = pinned.get(name, addon["addonVersion"]) if ours else addon["addonVersion"]
         yield Check(
             check=f"aws eks describe-addon --addon-name {name}: ACTIVE, {version}",
             ok=(addon["status"], addon["addonVersion"]) == ("ACTIVE", version),

@@ -211,17 +211,27 @@ def retained(clients: AwsClients) -> list[str]:
     ]
 
 
-def left_behind(environment: RehearsalEnvironment, *, stacks: list[str]) -> list[str]:
-    """Return what should be gone and is not: stacks, clusters, nodes, releases."""
+def left_behind(
+    environment: RehearsalEnvironment, *, stacks: list[str], config: Config | None = None
+) -> list[str]:
+    """Return what should be gone and is not: stacks, clusters, nodes, releases.
+
+    Args:
+        environment: What stands in for AWS.
+        stacks: Names of the stacks.
+        config: Names an EKS cluster that was there before, if at all. Default: it names none.
+    """
+    kept = {config.eks_cluster_name} if config is not None and config.eks.is_existing else set()
     clients = environment.clients
     existing = clients("cloudformation").describe_stacks()["Stacks"]
+    eks_clusters = clients("eks").list_clusters()["clusters"]
     return [
         *(f"stack {item['StackName']}" for item in existing if item["StackName"] in stacks),
         *(
             f"HyperPod cluster {item['ClusterName']}"
             for item in clients("sagemaker").list_clusters()["ClusterSummaries"]
         ),
-        *(f"EKS cluster {name}" for name in clients("eks").list_clusters()["clusters"]),
+        *(f"EKS cluster {name}" for name in eks_clusters if name not in kept),
         *(
             f"node {node['metadata']['name']}"
             for node in environment.kubernetes.objects("v1", "Node")

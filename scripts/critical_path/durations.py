@@ -56,6 +56,8 @@ DURATIONS: Mapping[str, Duration] = {
         source="https://github.com/DevopsArtFactory/terraform-provisioning/pull/47",
         waits_for=(_EKS,),
     ),
+    # EKS says UPDATING for minutes; assumed.
+    "Custom::EksAuthenticationMode": Duration(seconds=180),
     "AWS::EKS::Addon": Duration(seconds=35, waits_for=(_EKS,)),
     "AWS::EKS::PodIdentityAssociation": Duration(seconds=5, waits_for=(_EKS,)),
     _FSX: Duration(seconds=600, source="https://github.com/aws-samples/aws-hpc-tutorials/pull/289"),

@@ -8,6 +8,7 @@ from typing import Any
 from hyperpod_ops.account import Environment
 from scripts.account import BOOTSTRAP_VERSION
 from scripts.deployer_policy.documents import Document, Statement, document_of
+from scripts.deployer_policy.looks import looks
 from scripts.deployer_policy.names import Names, pattern
 from scripts.stack_operations.assembly import stacks_in
 
@@ -30,6 +31,7 @@ _LOOK_AT_NETWORK = [
     "ec2:DescribeSecurityGroups",
     "ec2:DescribeSubnets",
     "ec2:DescribeVpcAttribute",
+    "ec2:DescribeVpcEndpoints",
     "ec2:DescribeVpcs",
 ]
 _RECOVER_STACKS = [
@@ -85,6 +87,8 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     yield _allow("FindOfferedAddons", ["eks:DescribeAddonVersions"], ["*"])
     # Zones, and the VPC that the configuration names, if any; EC2 limits none of it to a resource.
     yield _allow("LookAtNetwork", _LOOK_AT_NETWORK, ["*"])
+    for name, actions, resources in looks(names, eks_cluster=cluster):
+        yield _allow(name, actions, resources)
     # The command with which a refused deletion is consented to.
     yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
         "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}

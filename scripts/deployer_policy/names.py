@@ -14,6 +14,7 @@ _ANY = re.compile(r"\*+")
 # Variables of the reference's ARNs that are a name, and the type that has it. Other variables are
 # identifiers that a service draws.
 _NAMED_TYPES = {
+    "Alias": "AWS::KMS::Alias",
     "BucketName": "AWS::S3::Bucket",
     "ClusterName": "AWS::EKS::Cluster",
     "FunctionName": "AWS::Lambda::Function",
@@ -26,6 +27,8 @@ _NAMED_TYPES = {
     "StateMachineName": "AWS::StepFunctions::StateMachine",
     "UserNameWithPath": "AWS::IAM::User",
 }
+# Types whose `ClusterName` is what they are added to.
+_ADDED_TO = {"AWS::EKS::AccessEntry": "AWS::EKS::Cluster", "AWS::EKS::Addon": "AWS::EKS::Cluster"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,18 +60,27 @@ class Names:
     def of_type(self, resource_type: str) -> tuple[str, ...]:
         """Return the patterns of the names of a type's resources."""
         found = {self._of(each) for each in self.resources if each.type == resource_type}
-        patterns = {name for names in found for name in names} or {f"{self.deployment}-*"}
+        patterns = {name for names in found for name in names}
+        if not patterns:
+            patterns = {*self._named_by_others(resource_type)} or {f"{self.deployment}-*"}
         covered = {
             name for name in patterns for other in patterns - {name} if fnmatchcase(name, other)
         }
         return tuple(sorted(patterns - covered))
+
+    def _named_by_others(self, resource_type: str) -> Iterator[str]:
+        """Yield the names of what no template makes, and resources are added to."""
+        for resource in self.resources:
+            if _ADDED_TO.get(resource.type) == resource_type:
+                yield pattern(resource.properties["ClusterName"], self.environment)
 
     def _of(self, resource: Resource) -> tuple[str, ...]:
         schema = schema_of(resource.type)
         properties = () if schema is None else (*schema.names, *schema.required)
         named = [resource.properties[key] for key in properties if _names(key, resource)]
         if named:
-            return (pattern(named[0], self.environment),)
+            # In the ARN of an alias, what its name begins with stands before the variable.
+            return (pattern(named[0], self.environment).removeprefix("alias/"),)
         generated = f"{self.deployment}-*"
         if resource.type in NAMED_BY_LOGICAL_ID:
             return generated, f"{resource.address.logical_id}*"

@@ -15,6 +15,8 @@ _KEY = re.compile(r"arn:[\w-]+:kms:[^:]*:[^:]*:key/.+")
 # As the API takes it besides the ARN.
 _KEY_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32}")
 _KEY_FORM = "arn:${Partition}:kms:${Region}:${Account}:key/${KeyId}"
+# Such as KmsKeyId, VolumeKmsKeyId, and KeyArn of a Provider.
+_KEY_PROPERTY = re.compile(r"(?i)kms.*key|^keyarn$")
 _OWN_ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 # The services to which a type passes roles that no template makes.
 _PASSED_TO = {
@@ -144,7 +146,7 @@ class _Handlers:
                 condition = ("iam:AWSServiceName", (service,))
                 arns = tuple(self._service_linked_roles())
                 yield Need(action=action, resources=arns, condition=condition)
-            case _ if action.startswith("kms:"):
+            case _ if action.startswith("kms:") and not self.type.startswith("AWS::KMS::"):
                 keys = tuple(sorted(self._keys()))
                 if keys:
                     yield Need(action=action, resources=keys)
@@ -167,6 +169,8 @@ class _Handlers:
                 yield text
             elif _KEY_ID.fullmatch(text):
                 yield from _arns(_KEY_FORM, self.names, KeyId=(text,))
+        if any(_refers_to_key(resource.properties) for resource in self.resources):
+            yield from _arns(_KEY_FORM, self.names)
 
     def _service_linked_roles(self) -> Iterator[str]:
         service = SERVICE_LINKED_ROLES.get(self.type)
@@ -207,6 +211,17 @@ class _Handlers:
                 }
             )
         )
+
+
+def _refers_to_key(value: Value) -> bool:
+    """Return whether a template's value has a KMS key that the templates make."""
+    if isinstance(value, Mapping):
+        return any(
+            (_KEY_PROPERTY.search(name) is not None and isinstance(item, Mapping))
+            or _refers_to_key(item)
+            for name, item in value.items()
+        )
+    return isinstance(value, list) and any(map(_refers_to_key, value))
 
 
 def _arns(form: str, names: Names, **own: tuple[str, ...]) -> Iterator[str]:

@@ -89,6 +89,21 @@ TASKS: Mapping[str, Sequence[str]] = {
         "storage.delete_with_stack",
         "storage.i_understand_all_files_are_deleted",
     ),
+    "deploy to an EKS cluster that exists": (
+        "eks.cluster_arn",
+        "eks.set_authentication_mode",
+        "eks.addons",
+    ),
+    "use a bucket or a role that exists": (
+        "lifecycle_scripts.existing_bucket_name",
+        "lifecycle_scripts.existing_bucket_kms_key_arn",
+        "cluster.execution_role_arn",
+    ),
+    "name what is made": (
+        "eks.cluster_name",
+        "lifecycle_scripts.bucket_name",
+        "cluster.execution_role_name",
+    ),
     "upgrade Kubernetes": ("eks.version",),
     "let people use kubectl": ("eks.admins", "eks.viewers", "eks.editors"),
     "limit who reaches the Kubernetes API": ("eks.endpoint_access", "eks.public_access_cidrs"),

@@ -42,6 +42,8 @@ TYPES = (
     "AWS::IAM::ManagedPolicy",
     "AWS::IAM::Policy",
     "AWS::IAM::Role",
+    "AWS::KMS::Alias",
+    "AWS::KMS::Key",
     "AWS::Lambda::Function",
     "AWS::Lambda::LayerVersion",
     "AWS::Logs::LogGroup",

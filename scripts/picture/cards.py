@@ -67,6 +67,14 @@ def _lifecycle_scripts(scripts: Resource, _: Surroundings) -> Card:
     return Card(kind="Lifecycle scripts", lines=(f"{len(files)} files, run on each node",))
 
 
+def _authentication_mode(mode: Resource, _: Surroundings) -> Card:
+    return Card(
+        kind="Authentication mode",
+        name=text(mode.properties["ClusterName"]),
+        lines=("lets the cluster know access entries",),
+    )
+
+
 def _deletion_check(_: Resource, __: Surroundings) -> Card:
     return Card(kind="Deletion check", lines=("keeps users' objects and running jobs",))
 
@@ -118,6 +126,12 @@ def _file_system_availability(_: Resource, __: Surroundings) -> Card:
     return Card(kind="Availability", lines=("waits until the file system can be mounted",))
 
 
+def _key(key: Resource, _: Surroundings) -> Card:
+    rotated = ("rotated every year",) if key.properties.get("EnableKeyRotation") else ()
+    kept = ("kept when the stack is deleted",) if key.deletion_policy in _KEPT else ()
+    return Card(kind="KMS key", lines=("encrypts the deployment's data", *rotated, *kept))
+
+
 def _helm_release(release: Resource, _: Surroundings) -> Card:
     namespace = text(release.properties["Namespace"])
     return Card(
@@ -163,10 +177,12 @@ _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
     "AWS::EKS::Cluster": _eks_cluster,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::IAM::Role": _role,
+    "AWS::KMS::Key": _key,
     "AWS::Lambda::Function": _function,
     "AWS::S3::Bucket": _bucket,
     "AWS::SageMaker::Cluster": _hyperpod_cluster,
     "Custom::DeletionCheck": _deletion_check,
+    "Custom::EksAuthenticationMode": _authentication_mode,
     "Custom::FileSystemAvailability": _file_system_availability,
     "Custom::HelmRelease": _helm_release,
     "Custom::HyperPodCluster": _hyperpod_cluster,

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import boto3
 
-from hyperpod_cdk import Loaded
+from hyperpod_cdk import Deployment, Loaded
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.loading import Deployment
 from hyperpod_ops.account import Environment
 from scripts.account import refuse_orphaned_storage, refuse_problems
 from scripts.pipeline.cdk_diff import cdk_diff

@@ -126,8 +126,16 @@ PURPOSES = {
 }
 
 OPTIONS = {
-    "GrantVolumeKeys": ("a KMS key of a volume", "EBS encrypts volumes, through SageMaker alone."),
-    "DescribeVolumeKeys": ("a KMS key of a volume", "The same."),
+    "GrantVolumeKeys": (
+        "a KMS key of a volume, or `encryption.node_volumes`",
+        "EBS encrypts volumes, through SageMaker alone.",
+    ),
+    "DescribeVolumeKeys": ("a KMS key of a volume, or `encryption.node_volumes`", "The same."),
+    "EncryptScripts": (
+        "`encryption.lifecycle_bucket`",
+        "The provisioner puts scripts that S3 encrypts with the key, for that bucket alone.",
+    ),
+    "DecryptScripts": ("`encryption.lifecycle_bucket`", "A node reads them, likewise."),
     "ListOtherScripts": ("`lifecycle.source_s3_uri`", "A node finds scripts of your own."),
     "ReadOtherScripts": ("`lifecycle.source_s3_uri`", "A node reads them, under their prefix."),
     "ReadRollbackAlarms": ("`rollback_alarms`", "HyperPod watches alarms during an update."),

@@ -148,6 +148,19 @@ def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
     cluster = config.cluster
     names = [_in_pascal_case(group.name) for group in cluster.all_groups]
     taken = Counter(name.lower() for name in names)
+    if cluster.execution_role_arn is not None:
+        yield _existing(
+            ClusterConfig, "execution_role_arn", name="NodeRoleArn", label="Role of the nodes"
+        )
+    if config.lifecycle_scripts.existing_bucket_name is not None:
+        for key, name, label in (
+            ("existing_bucket_name", "ScriptsBucketName", "Bucket of the lifecycle scripts"),
+            ("existing_bucket_kms_key_arn", "ScriptsKmsKeyArn", "Its KMS key"),
+        ):
+            if getattr(config.lifecycle_scripts, key) is not None:
+                yield _existing(
+                    LifecycleScriptsConfig, key, name=name, label=label, path=("lifecycle_scripts",)
+                )
     if cluster.role_arn is not None:
         yield _existing(ClusterConfig, "role_arn", name="ClusterRoleArn", label="Cluster role")
     for number, (path, group) in enumerate(cluster.groups_with_paths()):

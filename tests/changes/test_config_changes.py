@@ -26,7 +26,12 @@ from hyperpod_cdk.schema.errors import ConfigError
 from tests.changes.alternatives import NO_OTHER_VALUE, Document, changes, is_set
 from tests.changes.consequences import Outcome, consequences, worst
 from tests.support.assembly import merged, synthesized
-from tests.support.configs import EVERY_EXISTING_RESOURCE, REPOSITORY, SHIPPED
+from tests.support.configs import (
+    EVERY_EXISTING_RESOURCE,
+    EXISTING_CONTROL_PLANE,
+    REPOSITORY,
+    SHIPPED,
+)
 
 REVIEWED = Path(__file__).with_name("config_changes.json")
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
@@ -34,6 +39,10 @@ ADMINS = [f"arn:aws:iam::111122223333:role/{name}" for name in ("Alice", "Bob")]
 # What no shipped configuration sets, though a running deployment may have it.
 OPTIONS: dict[str, Any] = {
     "eks": {"admins": ADMINS, "deletion_protection": True},
+    "lifecycle_scripts": {"writers": ADMINS[:1]},
+    "encryption": {
+        "kms_key_arn": "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    },
     "storage": {
         "data_repository_s3_uri": "s3://bucket/prefix",
         "availability_zone_id": "usw2-az2",
@@ -52,6 +61,7 @@ DATA = (
     "/AWS::EC2::VPC",
     "/AWS::EKS::Cluster",
     "/AWS::FSx::FileSystem",
+    "/AWS::KMS::Key",
     "/AWS::IAM::Role for sagemaker.amazonaws.com",
     "/AWS::S3::Bucket",
     "/AWS::SageMaker::Cluster",
@@ -61,16 +71,28 @@ DATA = (
 # The last subnet goes because it is taken off the list; AWS keeps one in which anything is.
 ASKED_FOR = ("network.hyperpod_subnets", "platform/AWS::EC2::Subnet", "remove")
 
+NAMES_OF_EXISTING = {
+    ("lifecycle_scripts", "existing_bucket_name"),
+    ("lifecycle_scripts", "existing_bucket_kms_key_arn"),
+    ("cluster", "execution_role_arn"),
+}
+
 Table = dict[str, dict[str, str]]
 """Key to resource to outcome."""
 
 
 def documents() -> dict[str, Document]:
-    """Return each shipped configuration, the default one with options, and one of what exists."""
+    """Return each shipped configuration, the default one with options, and two of what exists."""
     shipped = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in SHIPPED}
     existing = yaml.safe_load(EVERY_EXISTING_RESOURCE.read_text(encoding="utf-8"))
+    control_plane = yaml.safe_load(EXISTING_CONTROL_PLANE.read_text(encoding="utf-8"))
     options = merged(shipped["default"], OPTIONS)
-    return {**shipped, "options": options, "existing": existing}
+    return {
+        **shipped,
+        "options": options,
+        "existing": existing,
+        "existing control plane": control_plane,
+    }
 
 
 def templates(document: Document) -> dict[str, Any]:
@@ -103,7 +125,11 @@ def changes_of(name: str) -> Iterator[tuple[str, list[Document]]]:
         case "options":
             return changes(document, among=lambda path: path[0] in OPTIONS)
         case "existing":
-            return changes(document, among=lambda path: path[0] == "network")
+            return changes(
+                document, among=lambda path: path[0] == "network" or path in NAMES_OF_EXISTING
+            )
+        case "existing control plane":
+            return changes(document, among=lambda path: path[0] == "eks" and is_set(document, path))
         case _:
             return changes(document, among=lambda path: is_set(document, path))
 

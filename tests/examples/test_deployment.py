@@ -15,6 +15,7 @@ from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.kubernetes import InProcessControlPlane
 from tests.support.assembly import Assembly, new_app
 from tests.support.linter import findings
+from tests.support.stages import cdk_cli
 
 ACCOUNT, REGION = "111122223333", "us-west-2"
 PRIORITY = ("scheduling.k8s.io/v1", "PriorityClass")
@@ -88,6 +89,7 @@ def deployments(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         kubernetes=InProcessControlPlane(kubernetes_version="1.34"),
         eks_cluster_name="mine-eks",
         log_file=directory / "local-aws.log",
+        cdk=cdk_cli(),
     ) as environment:
         made = Deployments(environment=environment, directory=directory, chart=chart)
         administrator = ["arn:aws:iam::aws:policy/AdministratorAccess"]

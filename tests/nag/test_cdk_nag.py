@@ -5,7 +5,6 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-import yaml
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
@@ -14,12 +13,10 @@ from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 from stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
-from tests.support.assembly import Assembly, merged, new_app
-from tests.support.configs import CONFIGS
-from tests.support.configs import EVERY_FIELD as EVERY_FIELD_FILE
+from tests.support.assembly import Assembly, new_app
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, EVERY_FIELD
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-EVERY_FIELD = yaml.safe_load(EVERY_FIELD_FILE.read_text("utf-8"))
 OPTIONS: list[Any] = [
     pytest.param({"eks": {"endpoint_access": "private"}}, id="private"),
     pytest.param({"eks": {"public_access_cidrs": ["203.0.113.0/24"]}}, id="restricted"),
@@ -29,12 +26,6 @@ OPTIONS: list[Any] = [
     ),
     pytest.param({"storage": None}, id="no-storage"),
     pytest.param({"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}, id="s3-link"),
-    # Without a role of its own for scaling, one is made.
-    pytest.param(
-        # The chart is the one of the tests.
-        merged(EVERY_FIELD, {"cluster": {"role_arn": None}, "helm": {"chart": None}}),
-        id="every-field",
-    ),
 ]
 
 
@@ -67,6 +58,16 @@ def test_no_option_opens_a_finding(
     assert assemble(configure(changes)).nag_findings() == []
 
 
+def test_every_key_opens_none(assemble: Assemble) -> None:
+    config = load_config(EVERY_FIELD)
+    # Without a role of its own for scaling, one is made; the chart is the one of the tests.
+    cluster = config.cluster.model_copy(update={"role_arn": None})
+    helm = config.helm.model_copy(update={"chart": None})
+    found = assemble(config.model_copy(update={"cluster": cluster, "helm": helm}))
+
+    assert found.nag_findings() == []
+
+
 def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart: Path) -> None:
     add_stacks(app, config=default_config, chart=read_hyperpod_chart(chart))
 
@@ -77,6 +78,42 @@ def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart:
         assert reason[0].isupper(), rule
         assert reason.endswith("."), rule
         assert len(reason.split()) >= 6, rule
+
+
+def test_hardening_leaves_no_finding_acknowledged_that_it_could_mend(
+    default_config: Config, tmp_path: Path, chart: Path
+) -> None:
+    of_hardened = load_config(CONFIG_FOLDER / "examples" / "hardened.yaml")
+    default, hardened = (
+        set(acknowledgments(_with_stacks(tmp_path / config.name, config=config, chart=chart)))
+        for config in (default_config, of_hardened)
+    )
+
+    mended = {rule for rule, _ in default} - {rule for rule, _ in hardened}
+    for rule in ("AwsSolutions-EKS1", f"{NIST}CloudWatchLogGroupEncrypted"):
+        assert [each for each in mended if rule in each], rule
+    # S3 delivers access logs to no bucket with a KMS key.
+    kms = {reason for rule, reason in hardened if "KMS" in rule}
+    assert [reason.partition(" to ")[0] for reason in kms] == ["S3 delivers access logs"]
+    assert len({reason for rule, reason in default if "KMS" in rule}) == 2
+
+
+def test_hardening_leaves_no_check_of_encryption_skipped(
+    default_config: Config, assemble: Assemble
+) -> None:
+    checks = ("CKV_AWS_58", "CKV_AWS_158", "CKV_AWS_173")
+    for config, skipped in (
+        (default_config, list(checks)),
+        (load_config(CONFIG_FOLDER / "examples" / "hardened.yaml"), []),
+    ):
+        text = "".join(assemble(config).texts().values())
+        assert [check for check in checks if f'"{check}"' in text] == skipped
+
+
+def _with_stacks(directory: Path, *, config: Config, chart: Path) -> cdk.App:
+    app = new_app(directory)
+    add_stacks(app, config=config, chart=read_hyperpod_chart(chart))
+    return app
 
 
 def test_the_rules_bite(app: cdk.App) -> None:

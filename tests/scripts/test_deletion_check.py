@@ -16,21 +16,32 @@ from tests.support.provisioner.fake_s3 import client_error
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
 
 STORAGE_STACK: dict[str, Any] = {"StackStatus": "CREATE_COMPLETE"}
+PLATFORM_STACK: dict[str, Any] = {"StackStatus": "CREATE_COMPLETE"}
+EKS_CLUSTER: dict[str, Any] = {"deletionProtection": False}
 
 Run = Callable[..., tuple[int, str, dict[str, Any]]]
 
 
 class Clients:
-    """The deployment of the configuration; EKS and its tokens are never asked."""
+    """The deployment of the configuration; the tokens of EKS are never asked for."""
 
     def __init__(self, *, region: str | None) -> None:
         assert region == "us-west-2"
-        self.cloudformation = self
+        self.cloudformation = self.eks = self
 
-    eks = token_signer = None
+    token_signer = None
+
+    def describe_cluster(self, *, name: str) -> Mapping[str, Any]:
+        if not EKS_CLUSTER:
+            raise client_error("ResourceNotFoundException", "DescribeCluster", name)
+        return {"cluster": {**EKS_CLUSTER, "name": name}}
 
     def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
-        stacks = {"ml-hyperpod": {"StackId": STACK_ID}, "ml-storage": STORAGE_STACK}
+        stacks = {
+            "ml-hyperpod": {"StackId": STACK_ID},
+            "ml-platform": PLATFORM_STACK,
+            "ml-storage": STORAGE_STACK,
+        }
         return {"Stacks": [stacks[StackName]]}
 
 
@@ -82,6 +93,28 @@ def test_all_stacks_are_not_deleted_while_one_is_protected(
         assert re.search(rf"make {target} CONFIG=\S+/default\.yaml", said)
     assert run(None)[0] == 0
     monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", False)
+    assert run(None, "--all")[0] == 0
+
+
+def test_each_protection_is_named_with_what_lifts_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PLATFORM_STACK, "EnableTerminationProtection", True)
+    code, said, _ = run(None, "--all")
+    assert (code, said.partition(". To")[0]) == (2, "ml-platform: has termination protection")
+    assert "set termination_protection to false, then run: make deploy" in said
+    monkeypatch.setitem(EKS_CLUSTER, "deletionProtection", True)
+    monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", True)
+    _, said, _ = run(None, "--all")
+    assert "; ml-platform: has termination protection; ml-eks: EKS refuses to delete" in said
+    assert "termination_protection to false, eks.deletion_protection to false, then run" in said
+    assert run(None)[0] == 0
+
+
+def test_an_eks_cluster_that_is_gone_has_no_protection(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(EKS_CLUSTER, "deletionProtection")
     assert run(None, "--all")[0] == 0
 
 

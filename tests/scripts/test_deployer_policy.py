@@ -230,7 +230,7 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
     assert default.execution_roles == (f"{prefix}-cfn-exec-role-{ACCOUNT}-us-west-2",)
     # What EKS offers is the same for all, so the action takes no resource.
     assert by_name.pop("FindOfferedAddons") == ["*"]
-    # EC2 limits no Describe action to a resource.
+    # EC2 limits what describes to no resource.
     assert by_name.pop("LookAtNetwork") == ["*"]
     assert all(
         "*" not in resource or resource.endswith("/*")

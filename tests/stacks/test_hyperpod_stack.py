@@ -100,7 +100,12 @@ def test_every_field_arrives_in_the_template(assemble: Assemble, repository: Pat
     }
     assert spot["CapacityRequirements"] == {"Spot": {}}
     assert spot["ExecutionRole"] == "arn:aws:iam::111122223333:role/SpotNodes"
-    assert not {"LifeCycleConfig", "InstanceStorageConfigs"} & system.keys()
+    prefix = "/lifecycle-scripts/folders/own-scripts"
+    assert system["LifeCycleConfig"]["SourceS3Uri"].endswith(prefix)
+    key = config.encryption.kms_key_arn
+    assert system["InstanceStorageConfigs"] == [
+        {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": key}}
+    ]
     assert [group["InstanceGroupName"] for group in request(view)["RestrictedInstanceGroups"]] == [
         "nova",
         "nova-shared",

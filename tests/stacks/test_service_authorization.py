@@ -46,7 +46,8 @@ ARNS = {
     "<StackId>": "arn:aws:cloudformation:us-west-2:1:stack/x/y",
     "<StepFunctions::StateMachine>": "arn:aws:states:us-west-2:1:stateMachine:x",
 }
-_TAG_KEY = re.compile(r"/(\$\{TagKey\}|.+)$")
+# What a user, or a service, puts behind a key: of a tag, and of an encryption context.
+_TAG_KEY = re.compile(r"/(\$\{TagKey\}|.+)$|(?<=kms:EncryptionContext):.+$")
 CONFIGS: list[Any] = [
     pytest.param({}, id="default"),
     pytest.param({"eks": {"endpoint_access": "private"}}, id="private"),

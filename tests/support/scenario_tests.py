@@ -5,6 +5,7 @@ Each scenario is played once, the configurations in turn: `make rehearse-matrix`
 
 import itertools
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from rehearsal.verification.inspection import wait_for_nodes
 from tests.support.configs import SHIPPED
 
 
+@cache
 def in_turn() -> Mapping[Path, list[str]]:
     """Return the scenarios to play with each configuration: those of a running deployment first."""
     configs = {path: load_config(path) for path in SHIPPED}

@@ -1,12 +1,15 @@
 """The stage of a rehearsal, as tests set it: a local AWS, bootstrapped, and a configuration."""
 
+import atexit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from app import main
 from hyperpod_cdk import load_config
+from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.chart_choice import choose_chart
 from rehearsal.environment import (
     ALLOWED_CALLS,
@@ -61,6 +64,14 @@ def stage_on(environment: RehearsalEnvironment, config_path: Path, *, directory:
     )
 
 
+@cache
+def cdk_cli() -> CdkCliProcess:
+    """Return the process of the CDK CLI that all deployments of these tests share."""
+    process = CdkCliProcess()
+    atexit.register(process.__exit__)
+    return process
+
+
 @contextmanager
 def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator[Stage]:
     """Start a local AWS for a configuration, bootstrap it, and yield the stage."""
@@ -72,6 +83,7 @@ def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator
         kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
         eks_cluster_name=config.eks_cluster_name,
         log_file=directory / "local-aws.log",
+        cdk=cdk_cli(),
     ) as environment:
         checks = replace(environment, clients=checked(environment.clients))
         stage = stage_on(checks, config_path, directory=directory)
@@ -95,6 +107,6 @@ def stage_until_destroyed(
         yield stage
         assert stage.destroy() is None
         assert left(stage) == before
-        assert left_behind(stage.environment, stacks=stage.stacks) == []
+        assert left_behind(stage.environment, stacks=stage.stacks, config=stage.config) == []
         record = directory / ALLOWED_CALLS
         assert unneeded(directory / "cdk.out", allowed_calls=record) == []

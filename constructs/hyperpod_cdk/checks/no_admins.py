@@ -11,11 +11,11 @@ def no_admins(config: Config) -> Iterator[Finding]:
 
     Who deploys gets no access with it: CloudFormation creates the cluster, and the configuration
     grants no rights to the creator. It is no rule of the control plane itself, to which an app of
-    its own may grant access later.
+    its own may grant access later. A cluster that exists has its users.
 
     https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html
     """
-    if not config.eks.admins:
+    if not config.eks.admins and not config.eks.is_existing:
         yield warning(
             ("eks", "admins"),
             [],

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.checks.closed_network import closed_network
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.node_addresses import node_addresses
@@ -15,6 +16,7 @@ from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lus
 from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.training_plans import training_plans
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
+from hyperpod_cdk.checks.volume_encryption import volume_encryption
 from hyperpod_cdk.checks.way_out import way_out
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.checks import eks_findings
@@ -24,6 +26,7 @@ from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.rules import Rule, run
 
 RULES: tuple[Rule[Config], ...] = (
+    existing_control_plane,
     unlisted_types,
     region_offers,
     native_region,
@@ -38,6 +41,7 @@ RULES: tuple[Rule[Config], ...] = (
     no_admins,
     stop_nodes_without_lustre,
     secret_values,
+    volume_encryption,
 )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Annotated
 
 from pydantic import (
     Field,
@@ -17,7 +18,8 @@ from hyperpod_cdk.config.location_rules import (
     unnamed_zone_findings,
 )
 from hyperpod_cdk.config.tags import Tags
-from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON, EksConfig
+from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.helm.components.section import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
@@ -25,12 +27,18 @@ from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.environments import DeploymentName, Region
 from hyperpod_cdk.schema.errors import refuse
+from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.section import Section, findings_of
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
 
 SAGEMAKER = "sagemaker"
 """Not in the name of a deployment."""
+# https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+LOG_RETENTION_DAYS = (
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
+    3288, 3653,
+)  # fmt: skip
 
 
 class Config(Section):
@@ -58,6 +66,21 @@ class Config(Section):
     lifecycle_scripts: LifecycleScriptsConfig = LifecycleScriptsConfig()
     """The scripts that new nodes run."""
 
+    encryption: EncryptionConfig = EncryptionConfig()
+    """A customer managed KMS key, and what it encrypts. Default: keys of AWS."""
+
+    termination_protection: bool = False
+    """Whether CloudFormation refuses to delete the platform stack until this is false again. The
+    storage stack is protected by itself. Default: false."""
+
+    log_retention_days: (
+        Annotated[int, OneOf(values=LOG_RETENTION_DAYS, noun="a retention of CloudWatch Logs")]
+        | None
+    ) = None
+    """For how many days CloudWatch keeps the logs of the control plane, the VPC and the
+    provisioner, and S3 the access logs of the lifecycle bucket. Default: 30 for the VPC, 90 for the
+    others."""
+
     cluster: ClusterConfig
     """The HyperPod cluster."""
 
@@ -66,8 +89,17 @@ class Config(Section):
 
     @property
     def eks_cluster_name(self) -> str:
-        """Name of the EKS cluster."""
-        return f"{self.name}-eks"
+        """Name of the EKS cluster: an existing one's, the configured or a derived one."""
+        if self.eks.cluster_arn is not None:
+            return self.eks.cluster_arn.rpartition("/")[2]
+        return self.eks.cluster_name or f"{self.name}-eks"
+
+    @property
+    def addons_that_need_nodes(self) -> tuple[str, ...]:
+        """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
+        wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)
+        # Listed for a cluster that exists, the driver serves file systems that are not ours too.
+        return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)
 
     @cached_property
     def components(self) -> ComponentsConfig:

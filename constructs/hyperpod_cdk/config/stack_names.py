@@ -14,9 +14,10 @@ def stack_name(config: Config, kind: StackKind) -> str:
 
 def stack_names(config: Config) -> dict[StackKind, str]:
     """Return the names of a deployment's stacks by kind, in the order in which they are shown."""
-    kinds: list[StackKind] = ["platform", "addons", "storage", "hyperpod"]
-    return {
-        kind: stack_name(config, kind)
-        for kind in kinds
-        if kind != "storage" or config.storage is not None
+    kinds: dict[StackKind, bool] = {
+        "platform": True,
+        "addons": bool(config.addons_that_need_nodes),
+        "storage": config.storage is not None,
+        "hyperpod": True,
     }
+    return {kind: stack_name(config, kind) for kind, exists in kinds.items() if exists}

@@ -150,8 +150,11 @@ def _change(config: Config, *, region: str | None, day: date) -> Change | None:
 
 
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
-    yield _control_plane(config.eks.version, region=region, day=day)
+    if not config.eks.is_existing:
+        yield _control_plane(config.eks.version, region=region, day=day)
     yield from _ways_out(config, region=region)
+    if config.encryption.create_kms_key:
+        yield _charge("KMS key", quantity=1, service="KMS", item="key", region=region)
     if config.storage is not None:
         service, item = "FSx for Lustre", f"{config.storage.throughput_mbps_per_tib} MB/s/TiB"
         size = config.storage.capacity_gib
@@ -264,5 +267,5 @@ def _left_out(config: Config) -> Iterator[str]:
         yield "file systems of restricted instance groups"
     way_out = "interface endpoints" if config.network.closed else "NAT gateways"
     yield f"traffic through {way_out}, out of AWS and between zones"
-    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, KMS"
+    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "taxes and discounts"

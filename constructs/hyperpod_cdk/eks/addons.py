@@ -1,11 +1,21 @@
 """EKS add-ons, each in the version that is pinned for the Kubernetes version."""
 
+from collections.abc import Iterable, Mapping
+
 from aws_cdk import aws_eks_v2
 from constructs import Construct
 
-from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.synthesis.template_parameters import looked_up
+
+_CONSTRUCT_IDS: Mapping[str, str] = {
+    "vpc-cni": "VpcCni",
+    "kube-proxy": "KubeProxy",
+    "eks-pod-identity-agent": "PodIdentityAgent",
+    DNS_ADDON: "CoreDns",
+    FSX_ADDON: "FsxCsiDriver",
+}
 
 
 class EksAddons(Construct):
@@ -17,8 +27,9 @@ class EksAddons(Construct):
 
     Args:
         cluster: The EKS cluster.
-        eks: The section that it was made from, for the Kubernetes version.
+        eks: The section that describes it, for the Kubernetes version.
         fsx_csi_driver: Whether pods mount an FSx for Lustre file system.
+        dns: Whether to install CoreDNS. Default: true.
     """
 
     def __init__(
@@ -29,17 +40,17 @@ class EksAddons(Construct):
         cluster: aws_eks_v2.ICluster,
         eks: EksConfig,
         fsx_csi_driver: bool,
+        dns: bool = True,
     ) -> None:
         super().__init__(scope, construct_id)
-        addons = {"CoreDns": "coredns"}
-        if fsx_csi_driver:
-            addons["FsxCsiDriver"] = "aws-fsx-csi-driver"
+        wanted = {DNS_ADDON: dns, FSX_ADDON: fsx_csi_driver}
+        addons = [name for name, is_wanted in wanted.items() if is_wanted]
         add_addons(self, addons, cluster=cluster, kubernetes_version=eks.version)
 
 
 def add_addons(
     scope: Construct,
-    addons: dict[str, str],
+    addons: Iterable[str],
     *,
     cluster: aws_eks_v2.ICluster,
     kubernetes_version: str,
@@ -48,14 +59,14 @@ def add_addons(
 
     Args:
         scope: Where to create them.
-        addons: Construct id to name of the add-on.
+        addons: Names of the add-ons.
         cluster: The EKS cluster.
         kubernetes_version: Its Kubernetes version.
     """
-    for construct_id, name in addons.items():
+    for name in addons:
         addon = aws_eks_v2.Addon(
             scope,
-            construct_id,
+            _CONSTRUCT_IDS[name],
             cluster=cluster,
             addon_name=name,
         )

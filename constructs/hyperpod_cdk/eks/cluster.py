@@ -1,36 +1,31 @@
 """The EKS control plane that orchestrates HyperPod."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import cast
 
-from aws_cdk import RemovalPolicy, Stack, aws_eks_v2
+from aws_cdk import RemovalPolicy, aws_eks_v2
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
-from constructs import Construct
+from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.access import ADMIN, Access, access_by_principal
+from hyperpod_cdk.eks.access import ADMIN, access_by_principal
+from hyperpod_cdk.eks.access_entries import add_access_entry
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
-from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.eks.imported import ImportedEksCluster
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, EksConfig
+from hyperpod_cdk.encryption.data_keys import fixed_text
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
-    acknowledge_log_groups,
     managed_policy_nag_id,
     skip_checkov,
 )
 from hyperpod_cdk.synthesis.findings import report
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.template_parameters import in_template
-
-# Their pods are DaemonSets, healthy with no node, so they never hold up the control plane.
-_DAEMON_SET_ADDONS = {
-    "VpcCni": "vpc-cni",
-    "KubeProxy": "kube-proxy",
-    "PodIdentityAgent": "eks-pod-identity-agent",
-}
 
 
 class EksCluster(Construct):
@@ -48,10 +43,16 @@ class EksCluster(Construct):
         vpc: The VPC.
         subnets: Subnets for the control plane's network interfaces, in two AZs at least.
         security_group: Also carried by nodes, so both sides can talk.
+        secrets_key: Encrypts Kubernetes secrets, unless `eks` names a key. Default: a key that AWS
+            owns.
+        log_groups: How the group of its logs is made. Default: encrypted by AWS, for 90 days.
 
     Attributes:
         cluster: The EKS cluster.
+        before_access: What must exist before the first access entry: nothing.
     """
+
+    before_access: Sequence[IDependable] = ()
 
     def __init__(
         self,
@@ -63,18 +64,24 @@ class EksCluster(Construct):
         vpc: ec2.IVpc,
         subnets: Sequence[ec2.ISubnet],
         security_group: ec2.ISecurityGroup,
+        secrets_key: kms.IKey | None = None,
+        log_groups: LogGroups = OWNED_BY_AWS,
     ) -> None:
         super().__init__(scope, construct_id)
         report(self, eks_findings(eks))
+        own_key = eks.secrets_kms_key_arn is not None or secrets_key is None
         FixedValue(
             self,
             # With `Secrets` in its name, CloudFormation's rules would take the ARN for one.
             "KmsKeyArn",
-            key=("eks", "secrets_kms_key_arn"),
-            value=eks.secrets_kms_key_arn,
+            key=("eks", "secrets_kms_key_arn") if own_key else ("encryption",),
+            value=eks.secrets_kms_key_arn or fixed_text(secrets_key),
             reason="the control plane would be replaced",
-            instead="encrypt a cluster without a key by `aws eks associate-encryption-config`",
+            instead="encrypt a cluster without a key by `aws eks associate-encryption-config`"
+            + ("" if own_key else " and leave it out here by encryption.eks_secrets: false"),
         )
+        if eks.secrets_kms_key_arn is not None:
+            secrets_key = kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
         # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
         self.cluster = cast(
             "aws_eks_v2.ICluster",
@@ -91,11 +98,14 @@ class EksCluster(Construct):
                 ),
                 subnets=subnets,
                 security_group=security_group,
+                secrets_key=secrets_key,
+                log_groups=log_groups,
             ),
         )
-        add_addons(self, _DAEMON_SET_ADDONS, cluster=self.cluster, kubernetes_version=eks.version)
+        # Healthy without a node, so they never hold up the control plane.
+        add_addons(self, DAEMON_SET_ADDONS, cluster=self.cluster, kubernetes_version=eks.version)
         for principal, access in access_by_principal(eks).items():
-            self._grant(principal, access)
+            add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
         acknowledge(self.cluster, _acknowledgments(eks))
 
     def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
@@ -104,20 +114,8 @@ class EksCluster(Construct):
         Args:
             principal_arn: ARN of an IAM role or user; may be a token.
         """
-        return self._grant(principal_arn, [ADMIN])
-
-    def _grant(self, principal_arn: str, access: Sequence[Access]) -> aws_eks_v2.AccessEntry:
-        # By the principal, not by its place in a list or by what it may: EKS takes a principal
-        # once, and CloudFormation creates the entry of a new id before it deletes that of an old
-        # one. All are called admins, since the entries that are deployed are.
-        name = json.dumps(Stack.of(self).resolve(principal_arn), sort_keys=True)
-        construct_id = f"Admin{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-        return aws_eks_v2.AccessEntry(
-            self,
-            construct_id,
-            cluster=self.cluster,
-            principal=principal_arn,
-            access_policies=[_access_policy(each) for each in access],
+        return add_access_entry(
+            self, cluster=self.cluster, principal_arn=principal_arn, access=[ADMIN]
         )
 
     def _control_plane(
@@ -128,6 +126,8 @@ class EksCluster(Construct):
         vpc: ec2.IVpc,
         subnets: Sequence[ec2.ISubnet],
         security_group: ec2.ISecurityGroup,
+        secrets_key: kms.IKey | None,
+        log_groups: LogGroups,
     ) -> aws_eks_v2.Cluster:
         cluster = aws_eks_v2.Cluster(
             self,
@@ -145,10 +145,10 @@ class EksCluster(Construct):
             # The creator is CloudFormation's role; people get access by the section's lists.
             bootstrap_cluster_creator_admin_permissions=False,
             cluster_logging=list(aws_eks_v2.ClusterLoggingTypes),
-            secrets_encryption_key=self._secrets_key(eks),
+            secrets_encryption_key=secrets_key,
             output_config_command=False,
         )
-        cluster.node.add_dependency(self._log_group(cluster_name))
+        cluster.node.add_dependency(self._log_group(cluster_name, log_groups=log_groups))
         # An SSM parameter that only CDK's own kubectl constructs wait for.
         cluster.node.try_remove_child("KubectlReadyBarrier")
         if eks.deletion_protection:
@@ -156,7 +156,7 @@ class EksCluster(Construct):
             resource = cluster.node.find_child("Resource")
             assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
             resource.deletion_protection = True
-        if eks.secrets_kms_key_arn is None:
+        if secrets_key is None:
             skip_checkov(
                 cluster,
                 resource_type="AWS::EKS::Cluster",
@@ -169,32 +169,70 @@ class EksCluster(Construct):
             )
         return cluster
 
-    def _log_group(self, cluster_name: str) -> logs.LogGroup:
-        log_group = logs.LogGroup(
+    def _log_group(self, cluster_name: str, *, log_groups: LogGroups) -> logs.LogGroup:
+        log_group = log_groups.add(
             self,
             "Logs",
             # EKS writes to the group of this name, and would make it with logs that never expire.
             # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
-            log_group_name=f"/aws/eks/{cluster_name}/cluster",
+            name=f"/aws/eks/{cluster_name}/cluster",
             retention=logs.RetentionDays.THREE_MONTHS,
             # A group that stayed would keep a deployment of the same name from being made again.
             removal_policy=RemovalPolicy.DESTROY,
         )
-        acknowledge_log_groups(log_group)
+        log_groups.acknowledge(log_group)
         return log_group
 
-    def _secrets_key(self, eks: EksConfig) -> kms.IKey | None:
-        if eks.secrets_kms_key_arn is None:
-            return None
-        return kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
 
+def eks_cluster_of(
+    scope: Construct,
+    construct_id: str,
+    *,
+    cluster_name: str,
+    eks: EksConfig,
+    vpc: ec2.IVpc,
+    subnets: Sequence[ec2.ISubnet],
+    security_group: ec2.ISecurityGroup,
+    provisioner: Provisioner,
+    secrets_key: kms.IKey | None = None,
+    log_groups: LogGroups = OWNED_BY_AWS,
+) -> EksCluster | ImportedEksCluster:
+    """Return the control plane: one that is made, or the one that `eks` names.
 
-def _access_policy(access: Access) -> aws_eks_v2.IAccessPolicy:
-    scope = aws_eks_v2.AccessScopeType
-    return aws_eks_v2.AccessPolicy.from_access_policy_name(
-        access.policy,
-        access_scope_type=scope.NAMESPACE if access.namespaces else scope.CLUSTER,
-        namespaces=list(access.namespaces) or None,
+    Args:
+        scope: Where it is made.
+        construct_id: Id.
+        cluster_name: Name of one that is made.
+        eks: The section.
+        vpc: As for `EksCluster`.
+        subnets: As for `EksCluster`.
+        security_group: As for `EksCluster`.
+        provisioner: Changes the authentication mode of one that exists, if it shall.
+        secrets_key: As for `EksCluster`.
+        log_groups: As for `EksCluster`.
+    """
+    FixedValue(
+        scope,
+        f"{construct_id}Name",
+        key=("eks", "cluster_name" if eks.cluster_arn is None else "cluster_arn"),
+        value=cluster_name if eks.cluster_arn is None else eks.cluster_arn,
+        reason="HyperPod does not move nodes to another control plane",
+        instead="deploy under another name",
+    )
+    if eks.cluster_arn is not None:
+        return ImportedEksCluster(
+            scope, construct_id, cluster_arn=eks.cluster_arn, eks=eks, provisioner=provisioner
+        )
+    return EksCluster(
+        scope,
+        construct_id,
+        cluster_name=cluster_name,
+        eks=eks,
+        vpc=vpc,
+        subnets=subnets,
+        security_group=security_group,
+        secrets_key=secrets_key,
+        log_groups=log_groups,
     )
 
 

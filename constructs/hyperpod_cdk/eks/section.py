@@ -1,15 +1,16 @@
 """The `eks` section: the Kubernetes control plane."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from hyperpod_cdk.eks.editors import EditorsConfig, admin_findings, listed_twice
-from hyperpod_cdk.schema.arns import KmsKeyArn, PrincipalArn
+from hyperpod_cdk.eks.existing_rules import existing_cluster_findings
+from hyperpod_cdk.schema.arns import EKS_NAME, EksClusterArn, KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import OneOf
+from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Section
 
 # EKS offers newer ones earlier; HyperPod lists those it supports.
@@ -17,6 +18,9 @@ from hyperpod_cdk.schema.section import Listed, Section
 HYPERPOD_KUBERNETES_VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
 ENDPOINT_ACCESS = ("public_and_private", "private", "public")
 ANYWHERE = "0.0.0.0/0"
+DAEMON_SET_ADDONS = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
+"""Add-ons whose pods are DaemonSets, healthy with no node."""
+DNS_ADDON, FSX_ADDON = "coredns", "aws-fsx-csi-driver"
 
 # Quota "Public endpoint access CIDR ranges per cluster".
 # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
@@ -24,7 +28,38 @@ _MOST_PUBLIC_ACCESS_CIDRS = 40
 
 
 class EksConfig(Section):
-    """The Kubernetes control plane."""
+    """The Kubernetes control plane: a new one, or one that exists."""
+
+    cluster_name: (
+        Annotated[
+            str,
+            Matching(
+                pattern=EKS_NAME,
+                rule="must be 1 to 100 letters, digits, hyphens and underscores, the first one a "
+                "letter or digit",
+            ),
+        ]
+        | None
+    ) = None
+    """Name of the EKS cluster that is made; it cannot be changed later. Default: `<name>-eks`."""
+
+    cluster_arn: EksClusterArn | None = None
+    """ARN of an EKS cluster of your own, of this account and region, instead; it cannot be changed
+    later. Needs network.vpc_id and network.security_group_id, those of the cluster. version,
+    endpoint_access and public_access_cidrs then say what it has, and change nothing. Default: a
+    cluster is made."""
+
+    set_authentication_mode: bool = False
+    """Whether to change the authentication mode of cluster_arn from CONFIG_MAP to
+    API_AND_CONFIG_MAP, which HyperPod needs; EKS never changes it back. Default: false."""
+
+    addons: Listed[
+        Annotated[
+            str, OneOf(values=(*DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON), noun="an add-on for it")
+        ]
+    ] = ()
+    """EKS add-ons to install on cluster_arn, and to remove with the deployment; only such as it
+    does not have. Default: none. A cluster that is made has all that it needs."""
 
     version: Annotated[
         str,
@@ -66,11 +101,25 @@ class EksConfig(Section):
         """Whether a client with an unknown address can connect to the API server."""
         return self.endpoint_access != "private" and ANYWHERE in self.public_access_cidrs
 
+    @property
+    def is_existing(self) -> bool:
+        """Whether the deployment makes no control plane."""
+        return self.cluster_arn is not None
+
+    def addons_among(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return which of some add-ons the deployment installs: all on a cluster that it makes."""
+        return tuple(name for name in names if not self.is_existing or name in self.addons)
+
     @field_validator("public_access_cidrs")
     @classmethod
     def _check_public_access(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         refuse(_public_access_findings(value, endpoint_access=info.data.get("endpoint_access")))
         return value
+
+    @model_validator(mode="after")
+    def _check_existing(self) -> Self:
+        refuse(existing_cluster_findings(dict(self)))
+        return self
 
     @field_validator("admins")
     @classmethod

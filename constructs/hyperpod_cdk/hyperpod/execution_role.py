@@ -1,19 +1,19 @@
 """The IAM role of HyperPod nodes."""
 
-from collections.abc import Sequence
-
-from aws_cdk import Aws, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
-from hyperpod_cdk.hyperpod.data_buckets import (
-    data_bucket_acknowledgments,
-    data_bucket_statements,
+from hyperpod_cdk.hyperpod.data_buckets import data_bucket_acknowledgments
+from hyperpod_cdk.hyperpod.imported import ImportedExecutionRole
+from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments
+from hyperpod_cdk.hyperpod.node_permissions import (
+    MANAGED_POLICY,
+    any_repository,
+    ec2_arn,
+    node_statements,
 )
-from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments, need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
@@ -25,9 +25,8 @@ from hyperpod_cdk.synthesis.acknowledge import (
     managed_policy_nag_id,
     wildcard_nag_id,
 )
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
 from hyperpod_cdk.synthesis.sizes import refuse_large_policy
-
-_MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 
 
 class ExecutionRole(Construct):
@@ -67,31 +66,33 @@ class ExecutionRole(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         groups = [group for group in cluster.all_groups if group.execution_role_arn is None]
-        self.role = iam.Role(
+        self.role: iam.IRole = iam.Role(
             self,
             "Role",
+            role_name=cluster.execution_role_name,
             description="HyperPod cluster nodes",
             assumed_by=iam.ServicePrincipal(
                 "sagemaker.amazonaws.com",
                 conditions=SOURCE_ACCOUNT_IF_SENT,
             ),
-            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(MANAGED_POLICY)],
         )
         # One policy resource, so that a cluster can wait for it.
         self.policy = iam.Policy(
             self,
             "Policy",
             roles=[self.role],
-            statements=[
-                *self._network_statements(
-                    groups, vpc=vpc, subnets=subnets, security_group=security_group
-                ),
-                _pull_images(),
-                *orchestrator.node_statements(),
-                *_read_scripts(lifecycle_scripts),
-                *need_statements(self, groups),
-                *data_bucket_statements(cluster.data_buckets),
-            ],
+            statements=node_statements(
+                self,
+                groups=groups,
+                orchestrator=orchestrator,
+                vpc_id=vpc.vpc_id,
+                subnet_ids=subnets.ids,
+                security_group_id=security_group.security_group_id,
+                bucket=lifecycle_scripts.bucket,
+                script_keys=lifecycle_scripts.patterns,
+                data_buckets=cluster.data_buckets,
+            ),
         )
         refuse_large_policy(
             self.policy,
@@ -109,88 +110,15 @@ class ExecutionRole(Construct):
             },
         )
 
-    def _network_statements(
-        self,
-        groups: Sequence[NodeGroupConfig],
-        *,
-        vpc: ec2.IVpc,
-        subnets: NodeSubnets,
-        security_group: ec2.ISecurityGroup,
-    ) -> list[iam.PolicyStatement]:
-        overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
-        subnet_ids = [*subnets.ids, *(name for vpc in overrides for name in vpc.subnet_ids)]
-        group_ids = [
-            security_group.security_group_id,
-            *(name for vpc in overrides for name in vpc.security_group_ids),
-        ]
-        interfaces = self._ec2_arn("network-interface", "*")
-        return [
-            iam.PolicyStatement(
-                sid="ManageNetworkInterfaces",
-                actions=[
-                    "ec2:AssignPrivateIpAddresses",
-                    "ec2:AttachNetworkInterface",
-                    "ec2:CreateNetworkInterface",
-                    "ec2:CreateNetworkInterfacePermission",
-                    "ec2:DeleteNetworkInterface",
-                    "ec2:DeleteNetworkInterfacePermission",
-                    "ec2:ModifyNetworkInterfaceAttribute",
-                    "ec2:UnassignPrivateIpAddresses",
-                ],
-                resources=[
-                    interfaces,
-                    self._ec2_arn("instance", "*"),
-                    *(self._ec2_arn("security-group", name) for name in dict.fromkeys(group_ids)),
-                    *(self._ec2_arn("subnet", name) for name in dict.fromkeys(subnet_ids)),
-                ],
-                # Instances have no VPC in their conditions.
-                conditions={"ArnEqualsIfExists": {"ec2:Vpc": self._ec2_arn("vpc", vpc.vpc_id)}},
-            ),
-            iam.PolicyStatement(
-                sid="DetachNetworkInterfaces",
-                # HyperPod's instances are in an account of the service, so no ARN names them.
-                actions=["ec2:DetachNetworkInterface"],
-                resources=["*"],
-                conditions={"StringEquals": {"ec2:Region": Aws.REGION}},
-            ),
-            iam.PolicyStatement(
-                sid="AttachNetworkInterfaces",
-                # The VPC CNI asks HyperPod for further network interfaces of a node.
-                # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
-                actions=["sagemaker:AttachClusterNodeNetworkInterface"],
-                resources=[any_hyperpod_cluster(self)],
-            ),
-            iam.PolicyStatement(
-                sid="TagNetworkInterfaces", actions=["ec2:CreateTags"], resources=[interfaces]
-            ),
-            iam.PolicyStatement(
-                sid="DescribeNetwork",
-                actions=[
-                    "ec2:DescribeDhcpOptions",
-                    "ec2:DescribeInstances",
-                    "ec2:DescribeInstanceTypes",
-                    "ec2:DescribeNetworkInterfaces",
-                    "ec2:DescribeSecurityGroups",
-                    "ec2:DescribeSubnets",
-                    "ec2:DescribeTags",
-                    "ec2:DescribeVpcs",
-                    "ecr:GetAuthorizationToken",
-                    # Whether a file system serves Lustre over EFA.
-                    "fsx:DescribeFileSystems",
-                ],
-                resources=["*"],
-            ),
-        ]
-
     def _acknowledgments(self) -> dict[str, str]:
         return {
-            managed_policy_nag_id(_MANAGED_POLICY): (
+            managed_policy_nag_id(MANAGED_POLICY): (
                 "HyperPod documents this managed policy as the nodes', and AWS keeps it."
             ),
-            wildcard_nag_id(self, self._ec2_arn("network-interface", "*")): (
+            wildcard_nag_id(self, ec2_arn(self, "network-interface", "*")): (
                 "The CNI makes and changes network interfaces whose ids are not known ahead."
             ),
-            wildcard_nag_id(self, self._ec2_arn("instance", "*")): (
+            wildcard_nag_id(self, ec2_arn(self, "instance", "*")): (
                 "Network interfaces are attached to nodes whose ids are not known ahead."
             ),
             wildcard_nag_id(self, "*"): (
@@ -201,7 +129,7 @@ class ExecutionRole(Construct):
                 "A HyperPod cluster's ARN ends in an id that the service draws at creation; "
                 "the cluster needs this role before it has one."
             ),
-            wildcard_nag_id(self, _any_repository()): (
+            wildcard_nag_id(self, any_repository()): (
                 "Images come from repositories of several AWS accounts and regions; pull only."
             ),
         }
@@ -215,35 +143,48 @@ class ExecutionRole(Construct):
             if pattern.endswith("*")
         }
 
-    def _ec2_arn(self, resource: str, name: str) -> str:
-        return Stack.of(self).format_arn(service="ec2", resource=resource, resource_name=name)
 
+def execution_role_of(
+    scope: Construct,
+    construct_id: str,
+    *,
+    cluster: ClusterConfig,
+    orchestrator: Orchestrator,
+    vpc: ec2.IVpc,
+    subnets: NodeSubnets,
+    security_group: ec2.ISecurityGroup,
+    lifecycle_scripts: LifecycleScripts,
+) -> ExecutionRole | ImportedExecutionRole:
+    """Return the nodes' role: one that is made, or the one that `cluster` names.
 
-def _any_repository() -> str:
-    return f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"
-
-
-def _pull_images() -> iam.PolicyStatement:
-    return iam.PolicyStatement(
-        sid="PullImages",
-        actions=[
-            "ecr:BatchCheckLayerAvailability",
-            "ecr:BatchGetImage",
-            "ecr:GetDownloadUrlForLayer",
-        ],
-        resources=[_any_repository()],
+    Args:
+        scope: Where it is made.
+        construct_id: Id.
+        cluster: Names the role, if at all; else as for `ExecutionRole`.
+        orchestrator: As for `ExecutionRole`.
+        vpc: As for `ExecutionRole`.
+        subnets: As for `ExecutionRole`.
+        security_group: As for `ExecutionRole`.
+        lifecycle_scripts: As for `ExecutionRole`.
+    """
+    existing = cluster.execution_role_arn
+    FixedValue(
+        scope,
+        f"{construct_id}Name",
+        key=("cluster", "execution_role_name" if existing is None else "execution_role_arn"),
+        value=cluster.execution_role_name if existing is None else existing,
+        reason="the role would be deleted under the nodes that run as it",
+        instead="deploy under another name",
     )
-
-
-def _read_scripts(scripts: LifecycleScripts) -> list[iam.PolicyStatement]:
-    bucket = scripts.bucket
-    return [
-        iam.PolicyStatement(
-            sid="ListScripts", actions=["s3:ListBucket"], resources=[bucket.bucket_arn]
-        ),
-        iam.PolicyStatement(
-            sid="ReadScripts",
-            actions=["s3:GetObject"],
-            resources=[bucket.arn_for_objects(pattern) for pattern in scripts.patterns],
-        ),
-    ]
+    if existing is not None:
+        return ImportedExecutionRole(scope, construct_id, role_arn=existing)
+    return ExecutionRole(
+        scope,
+        construct_id,
+        cluster=cluster,
+        orchestrator=orchestrator,
+        vpc=vpc,
+        subnets=subnets,
+        security_group=security_group,
+        lifecycle_scripts=lifecycle_scripts,
+    )

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, Field
 
 from hyperpod_cdk.hyperpod.group_types import SeveralTypesConfig
+from hyperpod_cdk.hyperpod.instance_storage import encrypted
 from hyperpod_cdk.hyperpod.kubernetes import Labels, TaintConfig
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import (
@@ -135,6 +136,15 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
                 "into a bucket"
             )
         return group.model_copy(update={"lifecycle": defaults.lifecycle_in(self.own_scripts)})
+
+    def with_volume_key(self, key_arn: str) -> Self:
+        """Return the group with a KMS key for each volume that names none, the root volume too.
+
+        Args:
+            key_arn: ARN of the key; may be a CDK token.
+        """
+        volumes = encrypted(self.volumes, key_arn=key_arn)
+        return self.model_copy(update={"volume_size_gib": None, "ebs_volumes": volumes})
 
     def to_request(self) -> dict[str, Any]:
         """Return a ClusterInstanceGroupSpecification."""

@@ -91,6 +91,22 @@ class FsxOpenZfsMountConfig(Section):
     """Directory of the instance to mount it at. Default: HyperPod's choice."""
 
 
+def encrypted(volumes: Sequence[EbsVolumeConfig], *, key_arn: str) -> tuple[EbsVolumeConfig, ...]:
+    """Return volumes with a key for each that has none, the root volume among them.
+
+    Args:
+        volumes: The volumes.
+        key_arn: ARN of the key.
+    """
+    with_keys = [
+        volume if volume.kms_key_id else volume.model_copy(update={"kms_key_id": key_arn})
+        for volume in volumes
+    ]
+    if not any(volume.root_volume for volume in volumes):
+        with_keys.append(EbsVolumeConfig.model_construct(root_volume=True, kms_key_id=key_arn))
+    return tuple(with_keys)
+
+
 def volume_findings(volumes: Sequence[EbsVolumeConfig]) -> Iterator[Finding]:
     """Find more than one root volume, and more than one other volume.
 

@@ -142,11 +142,26 @@ class NodeGroupConfig(GroupConfig):
     role."""
 
     @property
+    def volumes(self) -> tuple[EbsVolumeConfig, ...]:
+        """The volumes that it names, in full."""
+        size = self.volume_size_gib
+        if size is None:
+            return self.ebs_volumes
+        # Not validated again, which would make a plain number of a template's parameter.
+        return (EbsVolumeConfig.model_construct(volume_size_gib=size), *self.ebs_volumes)
+
+    @property
     def volume_key_ids(self) -> tuple[str, ...]:
         """ID or ARN of each KMS key that encrypts a volume."""
         return tuple(
             volume.kms_key_id for volume in self.ebs_volumes if volume.kms_key_id is not None
         )
+
+    @property
+    def storage_count(self) -> int:
+        """How many volumes and mounts it names."""
+        volumes = len(self.ebs_volumes) + (self.volume_size_gib is not None)
+        return volumes + len(self.fsx_lustre_mounts) + len(self.fsx_openzfs_mounts)
 
     @property
     def rolls_back_on_alarms(self) -> bool:
@@ -180,11 +195,8 @@ class NodeGroupConfig(GroupConfig):
 
     def to_request(self) -> dict[str, Any]:
         """Return the group as the API takes it, with its storage in one list."""
-        size = self.volume_size_gib
-        # Not validated again, which would make a plain number of a template's parameter.
-        volumes = () if size is None else (EbsVolumeConfig.model_construct(volume_size_gib=size),)
         storage = [
-            *({"EbsVolumeConfig": item.to_request()} for item in (*volumes, *self.ebs_volumes)),
+            *({"EbsVolumeConfig": item.to_request()} for item in self.volumes),
             *({"FsxLustreConfig": item.to_request()} for item in self.fsx_lustre_mounts),
             *({"FsxOpenZfsConfig": item.to_request()} for item in self.fsx_openzfs_mounts),
         ]
@@ -231,8 +243,7 @@ class NodeGroupConfig(GroupConfig):
             yield Finding(path=("volume_size_gib",), value=self.volume_size_gib, message=message)
         for finding in volume_findings(self.ebs_volumes):
             yield finding.under("ebs_volumes")
-        volumes = len(self.ebs_volumes) + (self.volume_size_gib is not None)
-        count = volumes + len(self.fsx_lustre_mounts) + len(self.fsx_openzfs_mounts)
+        count = self.storage_count
         most = shape(_STORAGE_SHAPE).maximum or 0
         if count > most:
             kind = "fsx_openzfs_mounts" if self.fsx_openzfs_mounts else "fsx_lustre_mounts"

@@ -16,7 +16,7 @@ from hyperpod_cdk.hyperpod.restricted_instance_group import (
 )
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
-from hyperpod_cdk.schema.arns import RoleArn
+from hyperpod_cdk.schema.arns import RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
@@ -100,6 +100,15 @@ class ClusterConfig(WaitingConfig):
     """ARN of an IAM role of your own with which HyperPod scales the cluster; the service
     hyperpod.sagemaker.amazonaws.com must be trusted to assume it. Default: one is made when
     auto_scaling is set."""
+
+    execution_role_arn: RoleArn | None = None
+    """ARN of an IAM role of your own that the nodes of groups without an execution_role_arn run as;
+    sagemaker.amazonaws.com must be trusted to assume it. Nothing of it is changed; it cannot be
+    changed later. Default: a role is made."""
+
+    execution_role_name: RoleName | None = None
+    """Name of the role that is made for the nodes; it cannot be changed later. Default: one that
+    CloudFormation draws."""
 
     tiered_storage: Annotated[TieredStorageConfig | None, Api("TieredStorageConfig")] = None
     """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
@@ -201,10 +210,30 @@ class ClusterConfig(WaitingConfig):
             }
         )
 
+    def with_volume_key(self, key_arn: str | None) -> Self:
+        """Return the cluster with a KMS key for volumes of nodes that name none.
+
+        Restricted instance groups take no key, and stay as they are.
+
+        Args:
+            key_arn: ARN of the key; may be a CDK token. None for keys that AWS owns.
+        """
+        if key_arn is None:
+            return self
+        groups = tuple(group.with_volume_key(key_arn) for group in self.instance_groups)
+        return self.model_copy(update={"instance_groups": groups})
+
     def to_request(self) -> dict[str, Any]:
         """Return the part of CreateCluster's input that is the cluster's own."""
         mode = None if self.auto_scaling is None else "Enable"
         return members({**super().to_request(), "AutoScaling.Mode": mode})
+
+    @field_validator("execution_role_name")
+    @classmethod
+    def _check_role_name(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.data.get("execution_role_arn") is not None:
+            raise ValueError("must be left out: execution_role_arn names a role that is not made")
+        return value
 
     @field_validator("data_buckets")
     @classmethod

@@ -63,6 +63,32 @@ class OwnScriptsConfig(Section):
         return self
 
 
+def folder_name(folder: OwnScriptsConfig) -> str:
+    """Return the name of a folder of a group.
+
+    Raises:
+        ValueError: It names no folder.
+    """
+    if folder.directory is None:
+        raise ValueError("folders: each needs a directory")
+    return Path(folder.directory).name
+
+
+def folder_prefix(folder: OwnScriptsConfig, *, prefix: str) -> str:
+    """Return what the keys of a group's folder begin with.
+
+    Args:
+        folder: The folder.
+        prefix: What the keys of every node's scripts begin with; may be empty.
+    """
+    return joined(prefix, FOLDERS, folder_name(folder))
+
+
+def joined(*parts: str) -> str:
+    """Return a key, or the beginning of one, of parts; empty ones are left out."""
+    return "/".join(part for part in parts if part)
+
+
 def script_keys(directory: Path) -> list[str]:
     """Return the relative paths of the files that are put into the bucket.
 

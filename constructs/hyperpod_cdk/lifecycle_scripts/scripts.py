@@ -11,11 +11,15 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
+from hyperpod_cdk.encryption.key_policy import through_s3
 from hyperpod_cdk.lifecycle_scripts.own_scripts import (
     ENTRY_SCRIPT,
     FOLDERS,
     OWN,
     OwnScriptsConfig,
+    folder_name,
+    folder_prefix,
+    joined,
 )
 from hyperpod_cdk.lifecycle_scripts.upload import Folder, asset_of, put_scripts
 from hyperpod_cdk.provisioner.provisioner import Provisioner
@@ -111,7 +115,7 @@ class LifecycleScripts(Construct):
                 place
                 for folder in folders
                 for place in self._places(
-                    Construct(self, f"Folder-{_name(folder)}"),
+                    Construct(self, f"Folder-{folder_name(folder)}"),
                     _home(project, own=folder, prefix=self._prefix_of(folder)),
                 )
             ),
@@ -120,7 +124,7 @@ class LifecycleScripts(Construct):
         resource = self._put(places)
         self.on_create = home[0].on_create
         self.keys = sorted(
-            _joined(folder.prefix, path) for folder in home for path in folder.paths()
+            joined(folder.prefix, path) for folder in home for path in folder.paths()
         )
         self.patterns = _patterns(
             home, is_own=own is not None and own.runs_own_scripts_alone, has_folders=bool(folders)
@@ -132,14 +136,14 @@ class LifecycleScripts(Construct):
             )
         # Of the bucket, without the prefix: stacks that import it would keep it from changing.
         self._bucket_uri = resource.get_att_string("S3Uri")
-        self.s3_uri = _joined(self._bucket_uri, prefix)
+        self.s3_uri = joined(self._bucket_uri, prefix)
 
     def s3_uri_of(self, folder: OwnScriptsConfig) -> str:
         """Return where a folder of `folders` is; resolves once all scripts are in place."""
-        return _joined(self._bucket_uri, self._prefix_of(folder))
+        return joined(self._bucket_uri, self._prefix_of(folder))
 
     def _prefix_of(self, folder: OwnScriptsConfig) -> str:
-        return _joined(self._prefix, FOLDERS, _name(folder))
+        return folder_prefix(folder, prefix=self._prefix)
 
     def _places(
         self, scope: Construct, home: Sequence[Folder]
@@ -187,6 +191,12 @@ class LifecycleScripts(Construct):
                     actions=["s3:ListBucketVersions"],
                     resources=[self.bucket.bucket_arn],
                 ),
+                *use_of_bucket_key(
+                    self,
+                    self.bucket,
+                    sid="EncryptScripts",
+                    actions=["kms:GenerateDataKey"],
+                ),
             ],
         )
         acknowledge(
@@ -214,6 +224,30 @@ class LifecycleScripts(Construct):
         )
 
 
+def use_of_bucket_key(
+    scope: Construct, bucket: s3.IBucket, *, sid: str, actions: Sequence[str]
+) -> list[iam.PolicyStatement]:
+    """Return the right to use a bucket's KMS key, through S3 and for this bucket; none without one.
+
+    Args:
+        scope: A construct of the policy's stack.
+        bucket: The bucket.
+        sid: Name of the statement.
+        actions: What to do with the key.
+    """
+    key = bucket.encryption_key
+    if key is None:
+        return []
+    condition = through_s3(
+        region=Stack.of(scope).region, dns_suffix=Aws.URL_SUFFIX, bucket_arn=bucket.bucket_arn
+    )
+    return [
+        iam.PolicyStatement(
+            sid=sid, actions=[*actions], resources=[key.key_arn], conditions=dict(condition)
+        )
+    ]
+
+
 def _home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:
     """Return the folders that a node gets together, that with the script it runs at the front."""
     project = replace(project, prefix=prefix)
@@ -222,7 +256,7 @@ def _home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list
     alone = Folder(directory=Path(own.directory), on_create=ENTRY_SCRIPT, prefix=prefix)
     if own.runs_own_scripts_alone:
         return [alone]
-    return [project, replace(alone, prefix=_joined(prefix, OWN))]
+    return [project, replace(alone, prefix=joined(prefix, OWN))]
 
 
 def _patterns(home: Sequence[Folder], *, is_own: bool, has_folders: bool) -> list[str]:
@@ -236,16 +270,6 @@ def _patterns(home: Sequence[Folder], *, is_own: bool, has_folders: bool) -> lis
         paths = [top if top in paths else f"{top}/*" for top in tops]
     below = [*(folder.prefix for folder in others), *([FOLDERS] if has_folders else [])]
     return sorted([*paths, *(f"{prefix}/*" for prefix in below)])
-
-
-def _name(folder: OwnScriptsConfig) -> str:
-    if folder.directory is None:
-        raise ValueError("folders: each needs a directory")
-    return Path(folder.directory).name
-
-
-def _joined(*parts: str) -> str:
-    return "/".join(part for part in parts if part)
 
 
 def _made_files(settings: Mapping[str, str]) -> dict[str, str]:

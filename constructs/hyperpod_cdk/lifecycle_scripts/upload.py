@@ -88,6 +88,7 @@ def put_scripts(
     refuse_large_request(
         scope, paths, noun="the list of files", to_do="let a script download some of them"
     )
+    key = bucket.encryption_key
     return provisioner.custom_resource(
         scope,
         "Resource",
@@ -100,6 +101,8 @@ def put_scripts(
             **({"Prefix": folder.prefix} if folder.prefix else {}),
             "Keys": json.dumps(paths),
             **({"Files": json.dumps(folder.made)} if folder.made else {}),
+            # Another key encrypts what is put from then on, so all is put again.
+            **({"KmsKeyArn": key.key_arn} if key is not None else {}),
         },
         depends_on=depends_on,
     )

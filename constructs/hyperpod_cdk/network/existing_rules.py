@@ -96,16 +96,13 @@ def hyperpod_subnet_findings(subnet: Values) -> Iterator[Finding]:
 
 
 def combination_findings(network: Values) -> Iterator[Finding]:
-    """Judge the whole section: what needs an existing VPC, and what such a VPC needs."""
+    """Judge the whole section: what needs an existing VPC, and what such a VPC needs.
+
+    Whether it needs subnets for a control plane, `checks/existing_control_plane.py` judges.
+    """
     if network["vpc_id"] is None:
         yield from _findings_without_vpc(network)
         return
-    if not network["eks_subnet_cidrs"] and not network["eks_subnet_ids"]:
-        message = (
-            "is missing: name two subnets of the VPC for the control plane, or give "
-            "eks_subnet_cidrs for new ones"
-        )
-        yield Finding(path=("eks_subnet_ids",), value=None, message=message)
     if network["public_subnet_cidrs"] and network["internet_gateway_id"] is None:
         message = (
             "is missing: name the VPC's internet gateway for the public subnets; `aws ec2 "

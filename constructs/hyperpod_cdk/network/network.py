@@ -19,13 +19,17 @@ from hyperpod_cdk.synthesis.acknowledge import (
     NIST,
     acknowledge,
     acknowledge_inline_policies,
-    acknowledge_log_groups,
 )
 from hyperpod_cdk.synthesis.findings import report
+from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
 
 
 def network_of(
-    scope: Construct, construct_id: str, *, network: NetworkConfig
+    scope: Construct,
+    construct_id: str,
+    *,
+    network: NetworkConfig,
+    log_groups: LogGroups = OWNED_BY_AWS,
 ) -> "Network | ImportedNetwork":
     """Return a new VPC, or the existing one that the section names.
 
@@ -33,9 +37,11 @@ def network_of(
         scope: Parent.
         construct_id: Id.
         network: The section.
+        log_groups: How the flow log's group of a new VPC is made. Default: as for `Network`.
     """
-    kind = Network if network.vpc_id is None else ImportedNetwork
-    return kind(scope, construct_id, network=network)
+    if network.vpc_id is not None:
+        return ImportedNetwork(scope, construct_id, network=network)
+    return Network(scope, construct_id, network=network, log_groups=log_groups)
 
 
 class Network(Construct):
@@ -48,6 +54,7 @@ class Network(Construct):
 
     Args:
         network: CIDR blocks, zones and NAT gateways.
+        log_groups: How the flow log's group is made. Default: encrypted by AWS, for 30 days.
 
     Attributes:
         vpc: The VPC.
@@ -58,7 +65,14 @@ class Network(Construct):
         endpoint_subnets: Subnets for interface endpoints, which take one in each zone.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, network: NetworkConfig) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: NetworkConfig,
+        log_groups: LogGroups = OWNED_BY_AWS,
+    ) -> None:
         super().__init__(scope, construct_id)
         report(self, network_findings(network))
         fix_subnets(self, network)
@@ -81,7 +95,7 @@ class Network(Construct):
                 )
             },
         )
-        self._add_flow_log()
+        self._add_flow_log(log_groups)
         nat_gateway_ids = self._nat_gateway_ids(network)
         hyperpod = [
             *add_hyperpod_subnets(
@@ -117,14 +131,14 @@ class Network(Construct):
             subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.node_subnets.subnets])],
         )
 
-    def _add_flow_log(self) -> None:
+    def _add_flow_log(self, log_groups: LogGroups) -> None:
         flow_log = self.vpc.add_flow_log(
             "FlowLog",
             destination=ec2.FlowLogDestination.to_cloud_watch_logs(
-                logs.LogGroup(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
+                log_groups.add(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
             ),
         )
-        acknowledge_log_groups(self)
+        log_groups.acknowledge(self)
         acknowledge_inline_policies(flow_log)
 
     def _nat_gateway_ids(self, network: NetworkConfig) -> list[str]:

@@ -1,9 +1,11 @@
 """The provisioner's rights on an EKS cluster."""
 
+from collections.abc import Sequence
+
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
@@ -25,6 +27,7 @@ class ProvisionerAccess(Construct):
     Args:
         cluster: The EKS cluster.
         provisioner: The provisioner.
+        depends_on: What must exist before an access entry. Default: nothing.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class ProvisionerAccess(Construct):
         *,
         cluster: eks.ICluster,
         provisioner: Provisioner,
+        depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
         entry = eks.AccessEntry(
@@ -47,6 +51,7 @@ class ProvisionerAccess(Construct):
                 )
             ],
         )
+        entry.node.add_dependency(*depends_on)
         access_entries = Stack.of(self).format_arn(
             service="eks", resource="access-entry", resource_name=f"{cluster.cluster_name}/*"
         )

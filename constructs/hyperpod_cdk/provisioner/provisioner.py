@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aws_cdk import Aws, CustomResource, Duration, Fn, Names, RemovalPolicy, Size, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3_assets as s3_assets
@@ -16,6 +17,7 @@ from constructs import Construct, IDependable
 
 from hyperpod_cdk.facts.versions import PROVISIONER_ARCHITECTURE, PROVISIONER_RUNTIME
 from hyperpod_cdk.provisioner.acknowledgments import (
+    acknowledge_environment,
     acknowledge_functions,
     acknowledge_provider,
 )
@@ -23,9 +25,9 @@ from hyperpod_cdk.provisioner.code import provisioner_code
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
     acknowledge_inline_policies,
-    acknowledge_log_groups,
     wildcard_nag_id,
 )
+from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
 
 # CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
@@ -71,6 +73,9 @@ class Provisioner(Construct):
         placement: Run inside a VPC. Needed when the Kubernetes API is not reachable from
             everywhere. Default: outside the VPC, which needs no network interfaces.
         poll_interval: Between two questions whether the work is done. Default: 30 seconds.
+        log_groups: How its log groups are made. Default: encrypted by AWS, for 90 days.
+        environment_key: Encrypts the environment of CDK's functions; this project's have none.
+            Default: a key that AWS owns.
 
     Attributes:
         role: The functions' role.
@@ -83,6 +88,8 @@ class Provisioner(Construct):
         *,
         placement: VpcPlacement | None = None,
         poll_interval: Duration | None = None,
+        log_groups: LogGroups = OWNED_BY_AWS,
+        environment_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self.role = iam.Role(
@@ -96,11 +103,11 @@ class Provisioner(Construct):
 
         def function(function_id: str, handler: str) -> lambda_.Function:
             name = _unique_name(self, function_id)
-            log_group = logs.LogGroup(
+            log_group = log_groups.add(
                 self,
                 f"{function_id}LogGroup",
                 # Where CDK's framework tells the readers of an error to look.
-                log_group_name=f"/aws/lambda/{name}",
+                name=f"/aws/lambda/{name}",
                 retention=logs.RetentionDays.THREE_MONTHS,
                 removal_policy=_KEPT_ONCE_CREATED,
             )
@@ -133,7 +140,7 @@ class Provisioner(Construct):
 
         on_event = function("OnEvent", "on_event")
         is_complete = function("IsComplete", "is_complete")
-        provider_logs = logs.LogGroup(
+        provider_logs = log_groups.add(
             self, "ProviderLogs", retention=logs.RetentionDays.THREE_MONTHS
         )
         self._provider = cr.Provider(
@@ -144,9 +151,10 @@ class Provisioner(Construct):
             query_interval=poll_interval if poll_interval is not None else Duration.seconds(30),
             total_timeout=_LONGEST_WAIT,
             log_group=provider_logs,
+            provider_function_env_encryption=environment_key,
             # Steps without their input: it holds the ResponseURL, which is a credential.
             waiter_state_machine_log_options=cr.LogOptions(
-                destination=self._waiter_logs(),
+                destination=self._waiter_logs(log_groups),
                 level=sfn.LogLevel.ALL,
                 include_execution_data=False,
             ),
@@ -158,20 +166,22 @@ class Provisioner(Construct):
                 handler.node.add_dependency(allowed)
             self._provider.node.add_dependency(*placement.internet_access)
         acknowledge_provider(self._provider, on_event=on_event, is_complete=is_complete)
+        if environment_key is None:
+            acknowledge_environment(self._provider)
         acknowledge_functions(self)
-        acknowledge_log_groups(self)
+        log_groups.acknowledge(self)
         acknowledge_inline_policies(self)
 
-    def _waiter_logs(self) -> logs.LogGroup:
+    def _waiter_logs(self, log_groups: LogGroups) -> logs.LogGroup:
         # Log delivery adds each group of another name to one resource policy of 5,120 characters,
         # which is the account's; when it is full, no state machine can be created.
         # https://docs.aws.amazon.com/step-functions/latest/dg/bp-cwl.html
         creation = Fn.select(2, Fn.split("/", Stack.of(self).stack_id))
-        return logs.LogGroup(
+        return log_groups.add(
             self,
             "WaiterLogs",
             # The group stays when its stack goes, so the next stack of the name needs another one.
-            log_group_name=f"/aws/vendedlogs/states/{Names.unique_resource_name(self)}-{creation}",
+            name=f"/aws/vendedlogs/states/{Names.unique_resource_name(self)}-{creation}",
             retention=logs.RetentionDays.THREE_MONTHS,
             removal_policy=_KEPT_ONCE_CREATED,
         )

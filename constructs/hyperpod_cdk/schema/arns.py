@@ -21,6 +21,14 @@ RoleArn = Annotated[
     ),
     Names("principal"),
 ]
+RoleName = Annotated[
+    str,
+    Matching(
+        pattern=_IAM_NAME,
+        longest=64,
+        rule="must be the name of an IAM role: 1 to 64 letters, digits and _+=,.@- without a path",
+    ),
+]
 PrincipalArn = Annotated[
     str,
     Matching(
@@ -60,6 +68,17 @@ KmsKeyId = Annotated[
         "1234abcd-12ab-34cd-56ef-1234567890ab",
     ),
     Names("KMS key"),
+]
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html
+EKS_NAME = r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}"
+EksClusterArn = Annotated[
+    str,
+    Matching(
+        pattern=rf"arn:aws[a-z-]*:eks:[a-z0-9-]+:[0-9]{{12}}:cluster/{EKS_NAME}",
+        rule="must be the ARN of an EKS cluster, such as "
+        "arn:aws:eks:us-west-2:111122223333:cluster/mine",
+    ),
+    Names("EKS cluster"),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.section import Section, arguments
 
-Kind = Literal["principal", "KMS key", "training plan"]
+Kind = Literal["principal", "KMS key", "training plan", "EKS cluster"]
 
 
 @dataclass(frozen=True, slots=True)

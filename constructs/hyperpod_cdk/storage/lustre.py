@@ -3,8 +3,10 @@
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.facts.versions import LUSTRE_VERSION
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
@@ -25,6 +27,7 @@ class Lustre(Construct):
         security_group: Must let TCP 988 and 1018-1023 through from the nodes.
         storage: Size, throughput, compression, linked S3 location, and whether deleting the stack
             deletes it.
+        encryption_key: KMS key of the files. Default: AWS's own key for FSx.
 
     Attributes:
         file_system: The file system.
@@ -40,6 +43,7 @@ class Lustre(Construct):
         zone_id: str | None = None,
         security_group: ec2.ISecurityGroup,
         storage: StorageConfig,
+        encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         removal_policy = (
@@ -54,6 +58,14 @@ class Lustre(Construct):
             value=zone_id,
             reason="the file system would be replaced by an empty one",
             instead="deploy under another name and copy the files",
+        )
+        FixedValue(
+            self,
+            "KmsKeyArn",
+            key=("encryption",),
+            value=fixed_text(encryption_key),
+            reason="the file system would be replaced by an empty one",
+            instead="leave the file system out by encryption.file_system: false",
         )
         self.file_system = fsx.LustreFileSystem(
             self,
@@ -76,6 +88,8 @@ class Lustre(Construct):
         # The L2 takes no tokens as numbers.
         resource = self.file_system.node.default_child
         assert isinstance(resource, fsx.CfnFileSystem)  # noqa: S101 - what the L2 makes
+        # Which takes a key by its ID, as of this account.
+        resource.kms_key_id = None if encryption_key is None else encryption_key.key_arn
         resource.storage_capacity = in_template(storage.capacity_gib)
         resource.add_property_override(
             "LustreConfiguration.PerUnitStorageThroughput",

@@ -15,6 +15,12 @@ class EksApi(Protocol):
     def describe_cluster(self, *, name: str) -> Answer: ...
 
 
+class EksModeApi(EksApi, Protocol):
+    """Who may use the Kubernetes API: by ConfigMap alone, or by access entries too."""
+
+    def update_cluster_config(self, *, name: str, accessConfig: Mapping[str, str]) -> Answer: ...
+
+
 class FsxApi(Protocol):
     """Whether a file system can be mounted, and under which names."""
 

@@ -11,7 +11,7 @@ from botocore.signers import RequestSigner
 
 from provisioner.aws.api import (
     CloudFormationApi,
-    EksApi,
+    EksModeApi,
     FsxApi,
     S3Api,
     SageMakerApi,
@@ -45,9 +45,9 @@ class Clients:
         return boto3.Session(region_name=self._region)
 
     @cached_property
-    def eks(self) -> EksApi:
+    def eks(self) -> EksModeApi:
         """Amazon EKS."""
-        return cast("EksApi", self._session.client("eks", config=_CONFIG))
+        return cast("EksModeApi", self._session.client("eks", config=_CONFIG))
 
     @cached_property
     def fsx(self) -> FsxApi:

@@ -21,6 +21,8 @@ _FLEXIBLE = "InstanceRequirements"
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
 _ALWAYS_FIXED = ("OverrideVpcConfig", "ExecutionRole", "ThreadsPerCore")
 _FIXED_IN_GROUP = (*_ALWAYS_FIXED, "InstanceType", _FLEXIBLE)
+# https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+_VOLUME_KEY = "VolumeKmsKeyId"
 # Left out, HyperPod keeps or chooses it.
 _CHOSEN = frozenset({"ThreadsPerCore"})
 KEYS = {
@@ -36,6 +38,7 @@ KEYS = {
 }
 """What the configuration calls a field, where it has a key for it."""
 _RENAME = "Give the group another name: a new group is made and the old one removed."
+_KEEP_KEY = f"{_RENAME} Or keep its volumes as they are by encryption.node_volumes: false."
 _SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
 _SET_IT = "Set it explicitly: it can be changed, but not be left out again."
 _RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
@@ -100,7 +103,11 @@ def _of_groups(aim: Aim, described: Described, former: Groups) -> Iterator[Refus
                 yield Refusal(what=key, group=name, instead=_RENAME)
             elif name in present:
                 for fixed in _fixed(group, present[name], former.get(name)):
-                    yield Refusal(what=fixed, group=name, instead=_RENAME)
+                    yield Refusal(
+                        what=fixed,
+                        group=name,
+                        instead=_KEEP_KEY if fixed == _VOLUME_KEY else _RENAME,
+                    )
 
 
 def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
@@ -114,3 +121,26 @@ def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
         asked = before is None or not means_the_same(before.get(key), value)
         if asked and not means_the_same(requested_value(details.get(key)), value):
             yield key
+    asked = before is None or _other_volume_key(group, before)
+    if asked and _other_volume_key(group, details):
+        yield _VOLUME_KEY
+
+
+def _other_volume_key(group: Group, other: Group) -> bool:
+    """Return whether a volume that both have has another key; each has a root volume."""
+    wanted, there = _volume_keys(group), _volume_keys(other)
+    return any(wanted.get(root) != there.get(root) for root in {True, *(wanted.keys() & there)})
+
+
+def _volume_keys(group: Group) -> dict[bool, str]:
+    """Return the id of each volume's key, or an empty text, by whether it is the root volume."""
+    volumes = [
+        storage["EbsVolumeConfig"]
+        for storage in group.get("InstanceStorageConfigs") or ()
+        if storage.get("EbsVolumeConfig")
+    ]
+    keys = {
+        bool(volume.get("RootVolume")): str(volume.get("VolumeKmsKeyId") or "").rpartition("/")[2]
+        for volume in volumes
+    }
+    return {True: "", **keys}

@@ -2,20 +2,30 @@
 
 from collections.abc import Mapping
 
+from hyperpod_ops.preflight.existing_bucket import existing_bucket
+from hyperpod_ops.preflight.existing_control_plane import existing_control_plane
+from hyperpod_ops.preflight.existing_role import existing_role
+from hyperpod_ops.preflight.kms_key import kms_key
 from hyperpod_ops.preflight.network.cidr_blocks import cidr_blocks
 from hyperpod_ops.preflight.network.gateways import gateways
 from hyperpod_ops.preflight.network.security_group import security_group
 from hyperpod_ops.preflight.network.subnets import subnets
 from hyperpod_ops.preflight.network.vpc import vpc
 from hyperpod_ops.preflight.network.zones import zones
+from hyperpod_ops.preflight.taken_names import taken_names
 from hyperpod_ops.preflight.validator import Validator
 
 VALIDATORS: Mapping[str, Validator] = {
+    "taken-names": taken_names,
     "vpc": vpc,
     "zones": zones,
     "cidr-blocks": cidr_blocks,
     "subnets": subnets,
     "gateways": gateways,
     "security-group": security_group,
+    "existing-control-plane": existing_control_plane,
+    "existing-bucket": existing_bucket,
+    "existing-role": existing_role,
+    "kms-key": kms_key,
 }
 """By name, which is what `--skip` takes."""

@@ -7,9 +7,8 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.cluster_request import cluster_request
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
+from hyperpod_cdk.lifecycle_scripts.own_scripts import ENTRY_SCRIPT, folder_prefix, joined
 from hyperpod_ops.errors import OpsError
-
-_ON_CREATE = "on_create.sh"
 
 
 def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, Any]:
@@ -21,13 +20,19 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
 
     Raises:
         OpsError: The deployment makes the role for autoscaling with the cluster, so there is none
-            yet.
+            yet, or the platform stack has no key yet for the nodes' volumes.
     """
     cluster = config.cluster
     if cluster.auto_scaling is not None and cluster.role_arn is None:
         raise OpsError(
             "cluster.role_arn: is missing, and the role that a deployment makes for auto_scaling "
             "comes with the cluster; name a role, or leave auto_scaling out"
+        )
+    key = outputs.get("EncryptionKeyArn") if config.encryption.encrypts_volumes else None
+    if config.encryption.encrypts_volumes and key is None:
+        raise OpsError(
+            "encryption: is not deployed yet, so there is no key for the nodes' volumes; run "
+            "`make deploy` first"
         )
     subnets = outputs["OutputPrivateSubnetIds"].split(",")
     zones = config.network.hyperpod_zone_ids
@@ -36,17 +41,23 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
         index = zones.index(zone)
         return None if index == 0 else subnets[index]
 
+    prefix = config.lifecycle_scripts.prefix or ""
+
+    def scripts_at(place: str) -> LifecycleConfig:
+        # As deployed: the section takes a location of the user's own, which has a prefix.
+        return LifecycleConfig.model_construct(
+            source_s3_uri=joined(f"s3://{outputs['S3BucketName']}", place), on_create=ENTRY_SCRIPT
+        )
+
     defaults = ClusterDefaults(
         execution_role_arn=outputs["SageMakerIAMRoleArn"],
         security_group_id=outputs["SecurityGroupId"],
         subnet_id_in=further_subnet,
-        # As deployed: the section takes a location of the user's own, which has a prefix.
-        lifecycle=LifecycleConfig.model_construct(
-            source_s3_uri=f"s3://{outputs['S3BucketName']}", on_create=_ON_CREATE
-        ),
+        lifecycle=scripts_at(prefix),
+        lifecycle_in=lambda own: scripts_at(folder_prefix(own, prefix=prefix)),
     )
     return cluster_request(
-        cluster.filled_in(defaults),
+        cluster.with_volume_key(key).filled_in(defaults),
         orchestrator={"Eks": {"ClusterArn": outputs["EKSClusterArn"]}},
         security_group_id=outputs["SecurityGroupId"],
         subnet_id=subnets[0],

@@ -42,6 +42,8 @@ _KINDS = {
     "AWS::FSx::FileSystem": "file-system",
     "AWS::IAM::ManagedPolicy": "policy",
     "AWS::IAM::Role": "role",
+    "AWS::KMS::Alias": "alias",
+    "AWS::KMS::Key": "key",
     "AWS::Lambda::Function": "function",
     "AWS::Lambda::LayerVersion": "layerVersion",
     "AWS::Logs::LogGroup": "log-group",
@@ -51,6 +53,7 @@ _KINDS = {
 }
 # Where a resource's properties give a name for a variable of the reference's ARNs.
 _NAMES = {
+    "Alias": (("AliasName",),),
     "BucketName": (
         ("Bucket",),
         ("BucketName",),
@@ -204,6 +207,8 @@ def _name_in(value: str) -> str:
     """Return the name in a property, which may be the URI or the ARN of what has it."""
     if value.startswith("s3://"):
         return value.split("/")[2]
+    if value.startswith("alias/"):
+        return value.removeprefix("alias/")
     return value.rpartition("/")[2] if value.startswith("arn:") else value
 
 

@@ -1,4 +1,4 @@
-"""What a network interface of a VPC reaches: through a NAT gateway all, else the VPC endpoints.
+"""What a network interface of a VPC reaches: by a default route all, else the VPC endpoints.
 
 https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
 https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html
@@ -13,6 +13,8 @@ from ministack.services import ec2
 
 _HTTPS = 443
 _ANYWHERE = "0.0.0.0/0"
+# What lies behind a transit gateway or another interface is believed to lead out.
+_WAYS_OUT = ("NatGatewayId", "TransitGatewayId", "NetworkInterfaceId")
 _Rule = Mapping[str, Any]
 
 
@@ -35,8 +37,8 @@ class Placement:
 
     @property
     def has_internet_access(self) -> bool:
-        """Whether each subnet routes to a NAT gateway: an interface has no public address."""
-        return all(_routes_to_nat(_route_table(subnet)) for subnet in self.subnets)
+        """Whether each subnet has a default route, past an internet gateway: no public address."""
+        return all(_leads_out(_route_table(subnet)) for subnet in self.subnets)
 
     def endpoint_of(self, service: str) -> Mapping[str, Any] | None:
         """Return the VPC endpoint through which a service is reached; None without one.
@@ -81,9 +83,9 @@ def _route_table(subnet_id: str) -> Mapping[str, Any]:
     return next(table for table in tables if any(a.get("Main") for a in table["Associations"]))
 
 
-def _routes_to_nat(table: Mapping[str, Any]) -> bool:
+def _leads_out(table: Mapping[str, Any]) -> bool:
     return any(
-        route.get("DestinationCidrBlock") == _ANYWHERE and route.get("NatGatewayId")
+        route.get("DestinationCidrBlock") == _ANYWHERE and any(route.get(key) for key in _WAYS_OUT)
         for route in table["Routes"]
     )
 

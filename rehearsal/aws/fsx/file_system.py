@@ -16,6 +16,7 @@ from rehearsal.aws.cloudformation.resource_type import (
 )
 from rehearsal.aws.ec2 import api as ec2_api
 from rehearsal.aws.fsx import rules, store
+from rehearsal.aws.kms import keys
 
 _NUMBERS = ("PerUnitStorageThroughput", "AutomaticBackupRetentionDays", "ThroughputCapacity")
 LUSTRE_PORTS = (988, *range(1018, 1024))
@@ -41,6 +42,12 @@ def _require_valid(properties: Properties) -> None:
     problem = rules.file_system_problem(properties)
     if problem:
         raise Refused(f"BadRequest: {problem}")
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html; the operation
+    # names no other error for a key.
+    key = properties.get("KmsKeyId")
+    problem = None if key is None else keys.problem(key)
+    if problem:
+        raise Refused(f"BadRequest: The KMS key {key} {problem}.")
 
 
 def _security_groups(properties: Properties, vpc_id: str) -> list[dict[str, Any]]:

@@ -66,15 +66,13 @@ def require_caller(
         )
 
 
-def role_may(*, role_name: str, action: str, resource: str) -> bool:
+def role_may(*, role_name: str, permission: Permission) -> bool:
     """Return whether a role of the request's account, once assumed, may do something.
 
     Args:
         role_name: Without path.
-        action: IAM action, `service:Operation`.
-        resource: ARN.
+        permission: What.
     """
-    permission = Permission(action=action, resource=resource)
     decision = _decision(role_name, session="SageMaker", permission=permission)
     return bool(decision.decision == "Allow")
 

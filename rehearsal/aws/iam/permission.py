@@ -16,4 +16,4 @@ class Permission:
 
     action: str
     resource: str
-    context: Mapping[str, str] = field(default_factory=dict)
+    context: Mapping[str, str | list[str]] = field(default_factory=dict)

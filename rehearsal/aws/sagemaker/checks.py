@@ -6,8 +6,10 @@ from typing import Any
 from ministack.services import ec2, eks, s3
 
 from rehearsal.aws.iam import authorization, role_trust
+from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.json_service import ServiceError
 from rehearsal.aws.kms import keys
+from rehearsal.aws.s3 import encryption
 from rehearsal.aws.sagemaker import cluster_request
 from rehearsal.aws.sagemaker.permissions import HYPERPOD, SAGEMAKER
 
@@ -35,17 +37,28 @@ def _script_problems(request: Request) -> Iterator[str]:
         where = f"Instance group {script.group}: lifecycle script s3://{script.bucket}/{script.key}"
         role_name = script.role_arn.rsplit("/", 1)[-1]
         bucket_arn = f"arn:aws:s3:::{script.bucket}"
-        for action, resource in (
-            ("s3:ListBucket", bucket_arn),
-            ("s3:GetObject", f"{bucket_arn}/{script.key}"),
+        for needed in (
+            Permission(action="s3:ListBucket", resource=bucket_arn),
+            Permission(action="s3:GetObject", resource=f"{bucket_arn}/{script.key}"),
+            *_use_of_key(script.bucket, script.key),
         ):
-            if not authorization.role_may(role_name=role_name, action=action, resource=resource):
-                yield f"{where}: {script.role_arn} is not allowed {action} on {resource}."
+            if not authorization.role_may(role_name=role_name, permission=needed):
+                yield (
+                    f"{where}: {script.role_arn} is not allowed {needed.action} on "
+                    f"{needed.resource}."
+                )
         bucket = s3._buckets.get(script.bucket)
         if bucket is None:
             yield f"{where}: the bucket does not exist."
         elif script.key not in bucket["objects"]:
             yield f"{where}: the object does not exist."
+
+
+def _use_of_key(bucket: str, key: str) -> Iterator[Permission]:
+    """Yield what reading an encrypted object takes besides the right to read it."""
+    kms_key = encryption.key_of(bucket, key)
+    if kms_key is not None:
+        yield encryption.use_of(kms_key, bucket=bucket, key=key, action="kms:Decrypt")
 
 
 def _eks_problems(request: Request) -> Iterator[str]:

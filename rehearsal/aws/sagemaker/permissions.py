@@ -12,6 +12,7 @@ from ministack.core.responses import get_region
 
 from rehearsal.aws.eks.api import access_entry_arn
 from rehearsal.aws.iam.permission import Permission
+from rehearsal.aws.kms.services import for_volumes
 from rehearsal.aws.sagemaker import cluster_request
 
 SAGEMAKER = "sagemaker.amazonaws.com"
@@ -54,6 +55,8 @@ def to_put(
         yield Permission(action=f"sagemaker:{operation}", resource=plan)
         yield Permission(action=f"sagemaker:{operation}", resource=capacity)
     yield from _to_share_images(request)
+    for key in cluster_request.volume_keys(request):
+        yield from for_volumes(key)
     if eks_cluster_arn is None:
         return
     yield Permission(action="eks:DescribeCluster", resource=eks_cluster_arn)

@@ -116,12 +116,25 @@ def _broken_immutability_rules(spec: Mapping[str, Any], cluster: Cluster) -> Ite
                 f"Instance group '{group.name}': {key} must be the one that was specified when the "
                 "group was created."
             )
+    if _volume_keys(spec) != _volume_keys(group.spec):
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+        yield f"Instance group '{group.name}': the KMS keys of its volumes cannot be changed."
     flexible = "InstanceRequirements" in spec and "InstanceRequirements" in group.spec
     if not flexible and instance_types_of(spec) != instance_types_of(group.spec):
         yield (
             f"Instance group '{group.name}': InstanceType must match the type that was specified "
             "when the group was created."
         )
+
+
+def _volume_keys(spec: Mapping[str, Any]) -> dict[bool, str | None]:
+    volumes = [each.get("EbsVolumeConfig") for each in spec.get("InstanceStorageConfigs", [])]
+    keys = {
+        volume.get("RootVolume", False): volume.get("VolumeKmsKeyId")
+        for volume in volumes
+        if volume
+    }
+    return {kind: key for kind, key in keys.items() if key}
 
 
 def _broken_autoscaling_rules(request: Request) -> Iterator[str]:

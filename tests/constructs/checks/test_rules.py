@@ -14,6 +14,7 @@ from hyperpod_cdk.schema.rules import Rule
 from tests.support.checks import (
     cluster_cases,
     eks_cases,
+    encryption_cases,
     group_cases,
     network_cases,
     placement_cases,
@@ -29,7 +30,9 @@ OF_CLUSTER: list[Case[Any]] = [
     *script_cases.OF_CLUSTER,
 ]
 OF_CONFIG: list[Case[Any]] = [
+    *eks_cases.EXISTING_CONTROL_PLANES,
     *network_cases.WAYS_OUT,
+    *encryption_cases.CASES,
     *placement_cases.CASES,
     *pod_cases.CASES,
     *script_cases.CASES,

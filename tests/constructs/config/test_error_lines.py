@@ -42,8 +42,9 @@ cluster:
 GPU = "cluster.instance_groups[1] (gpu)"
 CLUSTER_KEYS = (
     "wait_for, wait_minutes, on_shortage, on_create_failure, software_update, name, resource, "
-    "node_recovery, node_provisioning_mode, auto_scaling, role_arn, tiered_storage, "
-    "instance_groups, restricted_instance_groups, shared_environment"
+    "node_recovery, node_provisioning_mode, auto_scaling, role_arn, execution_role_arn, "
+    "execution_role_name, tiered_storage, data_buckets, instance_groups, "
+    "restricted_instance_groups, shared_environment"
 )
 LABEL_KEY = (
     r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
@@ -85,8 +86,8 @@ def lines_of(path: Path, text: str) -> list[str]:
         ),
         pytest.param(
             "node_recovery: Automatic",
-            "execution_role_arn: arn:aws:iam::111122223333:role/Nodes",
-            "13: cluster.execution_role_arn: 'execution_role_arn' is not a key here, but under "
+            "training_plan_arn: arn:aws:sagemaker:us-west-2:111122223333:training-plan/plan",
+            "13: cluster.training_plan_arn: 'training_plan_arn' is not a key here, but under "
             f"instance_groups[] or restricted_instance_groups[] (keys: {CLUSTER_KEYS})",
             id="key-of-another-section",
         ),

@@ -8,7 +8,12 @@ import jsonschema
 import yaml
 
 from hyperpod_cdk import load_config
-from tests.support.configs import CONFIG_FOLDER, EVERY_EXISTING_RESOURCE, EVERY_FIELD
+from tests.support.configs import (
+    CONFIG_FOLDER,
+    EVERY_EXISTING_RESOURCE,
+    EVERY_FIELD,
+    EXISTING_CONTROL_PLANE,
+)
 
 # Keys that are there because both kinds of group share a section; the checks refuse them.
 REFUSED = {
@@ -46,7 +51,7 @@ def used(value: object, path: str = "") -> Iterator[str]:
 
 
 def test_every_key_that_may_be_set_is_in_it() -> None:
-    documents = (EVERY_FIELD, EVERY_EXISTING_RESOURCE)
+    documents = (EVERY_FIELD, EVERY_EXISTING_RESOURCE, EXISTING_CONTROL_PLANE)
     found = {key for path in documents for key in used(yaml.safe_load(path.read_text("utf-8")))}
     assert set(keys(SCHEMA)) - found == REFUSED
 

@@ -15,6 +15,7 @@ ITEMS = {
     "EKS": {"control plane", "control plane, extended support"},
     "FSx for Lustre": {f"{throughput} MB/s/TiB" for throughput in (125, 250, 500, 1000)},
     "HyperPod": set(instance_types()),
+    "KMS": {"key"},
     "VPC": {"NAT gateway", "interface endpoint", "public IPv4 address"},
 }
 
@@ -23,7 +24,8 @@ ITEMS = {
 def test_a_price_is_of_something_that_is_deployed(price: Price) -> None:
     assert price.item in ITEMS[price.service]
     assert price.region in {*regions(), *regions().values()}
-    assert price.unit == ("GB-month" if price.service == "FSx for Lustre" else "hour")
+    units = {"FSx for Lustre": "GB-month", "KMS": "month"}
+    assert price.unit == units.get(price.service, "hour")
     assert price.usd > 0
     assert date(2024, 1, 1) < price.date
     assert price.source.startswith("https://")

@@ -27,7 +27,12 @@ GROUP = "cluster.instance_groups[0]"
         ("training_plan_arn", PLAN.replace(":aws:", ":aws-cn:"), "training_plan_arn", "partition"),
         # network
         ("availability_zone_id", "usw2-az1", "availability_zone_id", "subnet's zone (usw2-az2)"),
-        ("availability_zone_id", "us-west-2a", "availability_zone_id", "not a name such as"),
+        (
+            "availability_zone_id",
+            "us-west-2a",
+            "availability_zone_id",
+            "must be a HyperPod subnet's zone",
+        ),
         ("override_vpc", {}, "override_vpc.subnet_ids", "is missing"),
         ("override_vpc", {"subnet_ids": []}, "override_vpc.subnet_ids", "must list 1 to 16 subne"),
         ("override_vpc", {"subnet_ids": ["x"]}, "override_vpc.subnet_ids[0]", "a subnet's ID"),

@@ -85,7 +85,6 @@ SUBNETS = "hyperpod_subnets"
 BAD: list[tuple[Mapping[str, Any], str]] = [
     ({**ALL, "vpc_cidr": "10.0.0.0/16"}, "vpc_cidr: '10.0.0.0/16' must be left out beside vpc_id"),
     ({"vpc_cidr": None}, "vpc_cidr: null must be a CIDR block, unless vpc_id names a VPC"),
-    ({**ALL, "eks_subnet_ids": []}, "eks_subnet_ids: is missing: name two subnets of the VPC"),
     ({**ALL, "eks_subnet_ids": EKS[:1]}, "eks_subnet_ids: ['subnet-0123456789abcdef1'] must list"),
     ({**ALL, "eks_subnet_ids": EKS[:1] * 2}, "eks_subnet_ids[1]: 'subnet-0123456789abcdef1' is li"),
     ({**ALL, "eks_subnet_cidrs": BLOCKS}, "eks_subnet_ids: ['subnet-0123456789abcdef1', 'subnet-"),

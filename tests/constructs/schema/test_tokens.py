@@ -19,7 +19,13 @@ from hyperpod_cdk import (
 )
 from hyperpod_cdk.schema.errors import key_path
 from hyperpod_cdk.schema.section import Section
-from tests.support.configs import CONFIG_FOLDER, EVERY_EXISTING_RESOURCE, EVERY_FIELD, configured
+from tests.support.configs import (
+    CONFIG_FOLDER,
+    EVERY_EXISTING_RESOURCE,
+    EVERY_FIELD,
+    EXISTING_CONTROL_PLANE,
+    configured,
+)
 from tests.support.refusals import lines_for
 
 TOKEN = cdk.Token.as_string({"Fn::ImportValue": "AnotherStack"})
@@ -55,6 +61,7 @@ SECTIONS = [
     *sections(load_config(CONFIG_FOLDER / "default.yaml")),
     NetworkConfig(availability_zone_ids=("usw2-az1", "usw2-az2")),
     *sections(load_config(EVERY_EXISTING_RESOURCE)),
+    *sections(load_config(EXISTING_CONTROL_PLANE)),
     StorageConfig(data_repository_s3_uri="s3://bucket"),
     HelmConfig(),
 ]

@@ -14,9 +14,17 @@ from hyperpod_ops.workshop.cluster_config import cluster_config
 from rehearsal.hyperpod.validation.service_model import violations_of
 from tests.conftest import Assemble, Configure
 from tests.support.configs import EVERY_FIELD, SHIPPED
+from tests.support.group_values import KEY
 from tests.support.template_view import TemplateView
 
 CLUSTER = "Custom::HyperPodCluster"
+_OF_PLATFORM = (
+    "ClusterArn",
+    "ExecutionRole",
+    "SecurityGroupIds",
+    "SourceS3Uri",
+    "VolumeKmsKeyId",
+)
 CREATE_CLUSTER = Session().get_service_model("sagemaker").shape_for("CreateClusterRequest")
 
 
@@ -28,6 +36,7 @@ def outputs(config: Config) -> dict[str, str]:
         "SageMakerIAMRoleArn": "arn:aws:iam::111122223333:role/Nodes",
         "OutputPrivateSubnetIds": ",".join(subnets),
         "SecurityGroupId": "sg-0123456789abcdef0",
+        **({"EncryptionKeyArn": KEY} if config.encryption.has_key else {}),
     }
 
 
@@ -57,12 +66,18 @@ def test_it_has_what_a_deployment_sends(path: Path, assemble: Assemble) -> None:
 def _shape(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Return a request without what names resources of the platform."""
     if isinstance(value, dict):
-        return {
-            key: _shape(each)
-            for key, each in value.items()
-            if key not in ("ClusterArn", "ExecutionRole", "SourceS3Uri", "SecurityGroupIds")
-        } | ({"Subnets": len(value["Subnets"])} if "Subnets" in value else {})
+        return {key: _shape(each) for key, each in value.items() if key not in _OF_PLATFORM} | (
+            {"Subnets": len(value["Subnets"])} if "Subnets" in value else {}
+        )
     return [_shape(each) for each in value] if isinstance(value, list) else value
+
+
+def test_a_key_that_is_not_deployed_is_missed(configure: Configure) -> None:
+    config = configure({"encryption": {"create_kms_key": True}})
+    deployed = {name: value for name, value in outputs(config).items() if value != KEY}
+
+    with pytest.raises(OpsError, match="encryption: is not deployed yet"):
+        cluster_config(config, outputs=deployed)
 
 
 def test_a_role_that_comes_with_the_cluster_is_missed(configure: Configure) -> None:

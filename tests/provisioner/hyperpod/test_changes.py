@@ -121,8 +121,15 @@ def test_changes(case: str, old: dict[str, Any], new: dict[str, Any], expected: 
     assert changed(old, new) == expected, case
 
 
+KEY = "1234abcd-12ab-34cd-56ef-1234567890ab"
+DATA: dict[str, Any] = {"EbsVolumeConfig": {"VolumeSizeInGB": 500}}
+ROOT: dict[str, Any] = {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": KEY}}
 SCALED = cluster(A, AutoScaling={"Mode": "Enable"}, ClusterRole="role")
 FLEXIBLE: dict[str, Any] = {"InstanceRequirements": {"InstanceTypes": ["ml.m5.large"]}}
+
+
+def encrypted(storage: dict[str, Any], *, key: str = KEY) -> dict[str, Any]:
+    return {"EbsVolumeConfig": {**storage["EbsVolumeConfig"], "VolumeKmsKeyId": key}}
 
 
 @pytest.mark.parametrize(
@@ -183,6 +190,20 @@ FLEXIBLE: dict[str, Any] = {"InstanceRequirements": {"InstanceTypes": ["ml.m5.la
             "another name",
         ),
         (
+            cluster(group("a", InstanceStorageConfigs=[DATA])),
+            cluster(group("a", InstanceStorageConfigs=[DATA, ROOT])),
+            "VolumeKmsKeyId",
+            "a",
+            "another name",
+        ),
+        (
+            cluster(group("a", InstanceStorageConfigs=[DATA])),
+            cluster(group("a", InstanceStorageConfigs=[encrypted(DATA)])),
+            "VolumeKmsKeyId",
+            "a",
+            "encryption.node_volumes: false",
+        ),
+        (
             cluster(A, B),
             cluster(A, RestrictedInstanceGroups=[B]),
             "RestrictedInstanceGroups",
@@ -197,6 +218,12 @@ def test_immutable_changes_are_refused(
     (refused,) = changed(old, new).refusals
     assert (refused.what, refused.group) == (what, group_name)
     assert instead in refused.instead
+
+
+def test_a_key_is_the_same_by_its_id_and_another_size_is_no_other_key() -> None:
+    old = cluster(group("a", InstanceStorageConfigs=[encrypted(DATA), ROOT]))
+    by_arn = [encrypted({"EbsVolumeConfig": {"VolumeSizeInGB": 900}}, key=f"arn:key/{KEY}"), ROOT]
+    assert changed(old, cluster(group("a", InstanceStorageConfigs=by_arn))).refusals == ()
 
 
 def test_threads_that_are_left_out_are_not_asked_to_change() -> None:

@@ -1,6 +1,7 @@
 """What a pipeline must not do to a stack, and what whoever approves reads."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import aws_cdk as cdk
@@ -13,6 +14,7 @@ from scripts.pipeline.judgment import Review, is_unprotected, refusals
 from scripts.pipeline.stage import StageStack
 
 
+@cache
 def template(cidr: str) -> Mapping[str, Any]:
     """Return a template with a value that cannot change, and the rule of CDK's bootstrap."""
     stack = cdk.Stack(cdk.App(), "Stack")
@@ -56,16 +58,18 @@ def test_a_changed_value_that_cannot_change_is_refused_in_the_words_of_its_rule(
 
 
 @pytest.mark.parametrize(
-    "found",
+    "find",
     [
-        None,
-        deployed(),
+        lambda: None,
+        deployed,
         # Created before the value was fixed.
-        DeployedStack(status="CREATE_COMPLETE", template={}, parameters={}),
+        lambda: DeployedStack(status="CREATE_COMPLETE", template={}, parameters={}),
     ],
 )
-def test_what_is_not_there_or_as_it_was_is_not_refused(found: DeployedStack | None) -> None:
-    assert list(refusals(stack(), found)) == []
+def test_what_is_not_there_or_as_it_was_is_not_refused(
+    find: Callable[[], DeployedStack | None],
+) -> None:
+    assert list(refusals(stack(), find())) == []
 
 
 @pytest.mark.parametrize(
@@ -86,17 +90,13 @@ def test_a_stack_that_cannot_be_updated_is_named_with_its_fix(status: str, comma
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "lacks"),
-    [
-        (True, deployed(), True),
-        (True, deployed(is_protected=True), False),
-        (True, None, False),
-        (False, deployed(), False),
-    ],
+    ("wanted", "protected", "lacks"),
+    [(True, False, True), (True, True, False), (True, None, False), (False, False, False)],
 )
 def test_a_protection_that_is_lacking_is_seen(
-    found: DeployedStack | None, *, wanted: bool, lacks: bool
+    *, wanted: bool, protected: bool | None, lacks: bool
 ) -> None:
+    found = None if protected is None else deployed(is_protected=protected)
     assert is_unprotected(stack(is_protected=wanted), found) is lacks
 
 

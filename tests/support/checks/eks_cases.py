@@ -1,9 +1,10 @@
 """Rules on the control plane alone."""
 
-from hyperpod_cdk import EksConfig
+from hyperpod_cdk import Config, EksConfig
+from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
-from tests.support.checks.cases import WARNING, one
+from tests.support.checks.cases import ERROR, WARNING, config, one
 
 _ANYWHERE = "0.0.0.0/0"
 _EVERYWHERE = "lets every address reach the Kubernetes API"
@@ -30,6 +31,11 @@ PUBLIC_ENDPOINTS = [
     one(public_endpoint, "private", EksConfig(endpoint_access="private")),
     one(
         public_endpoint,
+        "open as it is",
+        EksConfig(cluster_arn="arn:aws:eks:us-west-2:111122223333:cluster/mine"),
+    ),
+    one(
+        public_endpoint,
         "open by default",
         EksConfig(),
         (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
@@ -39,6 +45,51 @@ PUBLIC_ENDPOINTS = [
         "public alone, open by default",
         EksConfig(endpoint_access="public"),
         (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
+    ),
+]
+
+_ARN = "arn:aws:eks:us-west-2:111122223333:cluster/mine"
+_NETWORK = {
+    "vpc_id": "vpc-0123456789abcdef0",
+    "hyperpod_subnets": [
+        {"subnet_id": "subnet-0123456789abcdef0", "availability_zone_id": "usw2-az2"}
+    ],
+}
+_GROUP = {"security_group_id": "sg-0123456789abcdef0"}
+_SUBNETS = {"eks_subnet_ids": ["subnet-0123456789abcdef1", "subnet-0123456789abcdef2"]}
+
+
+def _on(cluster_arn: str | None, **network: object) -> Config:
+    return config(eks={"cluster_arn": cluster_arn}, network={**_NETWORK, **network})
+
+
+EXISTING_CONTROL_PLANES = [
+    one(existing_control_plane, "all is made", config()),
+    one(existing_control_plane, "all exists", _on(_ARN, **_GROUP)),
+    one(existing_control_plane, "made in a VPC that exists", _on(None, **_SUBNETS)),
+    one(
+        existing_control_plane,
+        "a new VPC",
+        config(eks={"cluster_arn": _ARN}),
+        (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
+    ),
+    one(
+        existing_control_plane,
+        "a new group",
+        _on(_ARN),
+        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
+    ),
+    one(
+        existing_control_plane,
+        "subnets of its own",
+        _on(_ARN, **_GROUP, **_SUBNETS),
+        (ERROR, "network.eks_subnet_ids", "must be left out: eks.cluster_arn names mine"),
+    ),
+    one(
+        existing_control_plane,
+        "made without subnets",
+        _on(None),
+        (ERROR, "network.eks_subnet_ids", "is missing: name two subnets of the VPC"),
     ),
 ]
 

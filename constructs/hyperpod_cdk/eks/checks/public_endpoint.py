@@ -9,12 +9,13 @@ from hyperpod_cdk.schema.errors import Finding, warning
 def public_endpoint(eks: EksConfig) -> Iterator[Finding]:
     """Find an endpoint that everyone can reach because the configuration does not say who may.
 
-    Requests still need IAM credentials with an access entry.
+    Requests still need IAM credentials with an access entry. Of a cluster that exists, the
+    configuration only says what is.
 
     https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html
     """
     is_said = "public_access_cidrs" in eks.model_fields_set
-    if eks.is_reachable_from_anywhere and not is_said:
+    if eks.is_reachable_from_anywhere and not is_said and not eks.is_existing:
         yield warning(
             ("eks", "public_access_cidrs"),
             list(eks.public_access_cidrs),

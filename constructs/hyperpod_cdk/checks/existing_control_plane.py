@@ -1,0 +1,43 @@
+"""The network that a control plane of one's own is in, and one that is made needs."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, error
+
+
+def existing_control_plane(config: Config) -> Iterator[Finding]:
+    """Find an existing control plane without its VPC, and one to be made without subnets in a VPC.
+
+    Nodes are in the VPC of the control plane and carry its security group, by which the two reach
+    each other.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
+    """
+    network = config.network
+    if config.eks.is_existing:
+        yield from _findings_beside_existing(config)
+    elif network.vpc_id is not None and not (network.eks_subnet_cidrs or network.eks_subnet_ids):
+        yield error(
+            ("network", "eks_subnet_ids"),
+            None,
+            "is missing: name two subnets of the VPC for the control plane, or give "
+            "eks_subnet_cidrs for new ones",
+        )
+
+
+def _findings_beside_existing(config: Config) -> Iterator[Finding]:
+    network, name = config.network, config.eks_cluster_name
+    see = f"`aws eks describe-cluster --name {name} --query cluster.resourcesVpcConfig` shows it"
+    if network.vpc_id is None:
+        message = f"is missing: nodes are in the VPC of {name}; {see}"
+        yield error(("network", "vpc_id"), None, message)
+        return  # without it, the section has subnets for a control plane, by default
+    if network.security_group_id is None:
+        message = f"is missing: nodes carry a security group of {name}; {see}"
+        yield error(("network", "security_group_id"), None, message)
+    for key in ("eks_subnet_cidrs", "eks_subnet_ids"):
+        value = getattr(network, key)
+        if value:
+            message = f"must be left out: eks.cluster_arn names {name}, which has its subnets"
+            yield error(("network", key), list(value), message)

@@ -1,0 +1,48 @@
+"""The authentication mode of an EKS cluster of one's own."""
+
+from aws_cdk import aws_eks_v2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+
+
+class AuthenticationMode(Construct):
+    """Lets an EKS cluster know access entries beside its `aws-auth` ConfigMap.
+
+    Changes the mode `CONFIG_MAP` to `API_AND_CONFIG_MAP`, and no other. EKS never goes back, so
+    nothing happens when it is deleted.
+    https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
+
+    Args:
+        cluster: The EKS cluster.
+        provisioner: Changes it.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: aws_eks_v2.ICluster,
+        provisioner: Provisioner,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        access = provisioner.grant(
+            self,
+            "Access",
+            statements=[
+                iam.PolicyStatement(
+                    sid="SetAuthenticationMode",
+                    actions=["eks:DescribeCluster", "eks:UpdateClusterConfig"],
+                    resources=[cluster.cluster_arn],
+                )
+            ],
+        )
+        provisioner.custom_resource(
+            self,
+            "Resource",
+            resource_type="Custom::EksAuthenticationMode",
+            properties={"ClusterName": cluster.cluster_name},
+            depends_on=[access],
+        )

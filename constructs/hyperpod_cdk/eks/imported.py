@@ -1,0 +1,77 @@
+"""An EKS control plane of one's own."""
+
+from collections.abc import Sequence
+
+from aws_cdk import ArnFormat, Stack, aws_eks_v2
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.eks.access import ADMIN, access_by_principal
+from hyperpod_cdk.eks.access_entries import add_access_entry
+from hyperpod_cdk.eks.addons import add_addons
+from hyperpod_cdk.eks.authentication_mode import AuthenticationMode
+from hyperpod_cdk.eks.checks import eks_findings
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, EksConfig
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.findings import report
+
+
+class ImportedEksCluster(Construct):
+    """An EKS control plane that exists, with the attributes of `EksCluster`.
+
+    Access entries and the add-ons that are asked for are added to it, and go with the deployment.
+    Nothing else of it is changed, but its authentication mode by `set_authentication_mode`.
+
+    Args:
+        cluster_arn: Its ARN; of this account and region.
+        eks: Its version and endpoint as they are, access and add-ons.
+        provisioner: Changes the authentication mode.
+
+    Attributes:
+        cluster: The EKS cluster.
+        before_access: What must exist before the first access entry.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_arn: str,
+        eks: EksConfig,
+        provisioner: Provisioner,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        report(self, eks_findings(eks))
+        arn = Stack.of(self).split_arn(cluster_arn, ArnFormat.SLASH_RESOURCE_NAME)
+        self.cluster = aws_eks_v2.Cluster.from_cluster_attributes(
+            self, "Cluster", cluster_name=str(arn.resource_name)
+        )
+        self.before_access: Sequence[IDependable] = ()
+        if eks.set_authentication_mode:
+            mode = AuthenticationMode(
+                scope,
+                f"{construct_id}AuthenticationMode",
+                cluster=self.cluster,
+                provisioner=provisioner,
+            )
+            self.before_access = (mode,)
+            # Of whatever is added to it, now or later.
+            self.node.add_dependency(mode)
+        add_addons(
+            self,
+            eks.addons_among(DAEMON_SET_ADDONS),
+            cluster=self.cluster,
+            kubernetes_version=eks.version,
+        )
+        for principal, access in access_by_principal(eks).items():
+            add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
+
+    def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
+        """Give an IAM principal cluster admin rights through an access entry.
+
+        Args:
+            principal_arn: ARN of an IAM role or user; may be a token.
+        """
+        return add_access_entry(
+            self, cluster=self.cluster, principal_arn=principal_arn, access=[ADMIN]
+        )

@@ -1,0 +1,1 @@
+"""The customer managed KMS key that encrypts a deployment's data."""

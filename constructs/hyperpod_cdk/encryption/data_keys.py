@@ -1,0 +1,95 @@
+"""Which key encrypts which data of a deployment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aws_cdk import Token
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from hyperpod_cdk.encryption.imported import ImportedEncryptionKey
+from hyperpod_cdk.encryption.key import EncryptionKey
+from hyperpod_cdk.encryption.section import EncryptionConfig
+
+CREATED = "the key of create_kms_key"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataKeys:
+    """The key for each kind of data; None for one that AWS keeps.
+
+    Attributes:
+        eks_secrets: Of Kubernetes secrets.
+        lifecycle_bucket: Of the bucket with the lifecycle scripts.
+        file_system: Of the file system.
+        node_volumes: Of the nodes' EBS volumes.
+        logs: Of log groups.
+        environment: Of the environment of the provisioner's functions.
+    """
+
+    eks_secrets: kms.IKey | None = None
+    lifecycle_bucket: kms.IKey | None = None
+    file_system: kms.IKey | None = None
+    node_volumes: kms.IKey | None = None
+    logs: kms.IKey | None = None
+    environment: kms.IKey | None = None
+
+    @property
+    def key_arn(self) -> str | None:
+        """ARN of the key, if there is one."""
+        return None if self.environment is None else self.environment.key_arn
+
+    @property
+    def volume_key_arn(self) -> str | None:
+        """ARN of the key of the nodes' EBS volumes."""
+        return None if self.node_volumes is None else self.node_volumes.key_arn
+
+
+def data_keys(
+    scope: Construct,
+    construct_id: str,
+    *,
+    encryption: EncryptionConfig,
+    alias: str,
+    log_groups: Sequence[str],
+) -> DataKeys:
+    """Make or import the key that a configuration asks for, and return what it encrypts.
+
+    Args:
+        scope: Parent of the key.
+        construct_id: Its id.
+        encryption: The section.
+        alias: Name of the alias of a key that is made, without `alias/`.
+        log_groups: Patterns of the names of the log groups that a key that is made encrypts.
+    """
+    key = _key(scope, construct_id, encryption=encryption, alias=alias, log_groups=log_groups)
+    return DataKeys(
+        eks_secrets=key if encryption.eks_secrets else None,
+        lifecycle_bucket=key if encryption.lifecycle_bucket else None,
+        file_system=key if encryption.file_system else None,
+        node_volumes=key if encryption.node_volumes else None,
+        logs=key if encryption.logs else None,
+        environment=key,
+    )
+
+
+def fixed_text(key: kms.IKey | None) -> str | None:
+    """Return a key as `FixedValue` compares it: its ARN, or words for one that is made."""
+    if key is None:
+        return None
+    return CREATED if Token.is_unresolved(key.key_arn) else key.key_arn
+
+
+def _key(
+    scope: Construct,
+    construct_id: str,
+    *,
+    encryption: EncryptionConfig,
+    alias: str,
+    log_groups: Sequence[str],
+) -> kms.IKey | None:
+    if encryption.kms_key_arn is not None:
+        return ImportedEncryptionKey(scope, construct_id, key_arn=encryption.kms_key_arn).key
+    if encryption.create_kms_key:
+        return EncryptionKey(scope, construct_id, alias=alias, log_groups=log_groups).key
+    return None

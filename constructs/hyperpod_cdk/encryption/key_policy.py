@@ -1,0 +1,90 @@
+"""What the policy of a customer managed key must allow besides what IAM policies allow."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+_BY_LOGS = (
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey*",
+    "kms:ReEncrypt*",
+)
+
+
+def log_group_names(*, stack_name: str, eks_cluster_name: str) -> tuple[str, ...]:
+    """Return the patterns of the names that a platform stack's log groups have.
+
+    Args:
+        stack_name: Name of the stack.
+        eks_cluster_name: Name of its EKS cluster.
+    """
+    # As CDK names a resource that it names uniquely: letters and digits of the path.
+    plain = re.sub(r"[^A-Za-z0-9]", "", stack_name)
+    return (
+        f"/aws/eks/{eks_cluster_name}/cluster",
+        f"/aws/lambda/{stack_name}-*",
+        f"/aws/vendedlogs/states/{plain}*",
+        f"{stack_name}-*",
+    )
+
+
+def administration(*, partition: str, account: str) -> dict[str, Any]:
+    """Return the statement that lets the account's IAM policies decide, as KMS's default policy.
+
+    What deploys, the provisioner and the nodes have their rights on the key by their own policies.
+    https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
+    """
+    return {
+        "Sid": "LetIamPoliciesDecide",
+        "Effect": "Allow",
+        "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
+        "Action": "kms:*",
+        "Resource": "*",
+    }
+
+
+def encryption_of_logs(
+    *, partition: str, region: str, account: str, dns_suffix: str, log_groups: Sequence[str]
+) -> dict[str, Any]:
+    """Return the statement that lets CloudWatch Logs encrypt some groups, and no others.
+
+    Args:
+        partition: Such as aws.
+        region: Such as us-west-2.
+        account: Twelve digits.
+        dns_suffix: Such as amazonaws.com.
+        log_groups: Patterns of the groups' names.
+    """
+    prefix = f"arn:{partition}:logs:{region}:{account}:log-group"
+    return {
+        "Sid": "EncryptLogs",
+        "Effect": "Allow",
+        "Principal": {"Service": f"logs.{region}.{dns_suffix}"},
+        "Action": [*_BY_LOGS],
+        "Resource": "*",
+        "Condition": {
+            "ArnLike": {
+                "kms:EncryptionContext:aws:logs:arn": [f"{prefix}:{name}" for name in log_groups]
+            }
+        },
+    }
+
+
+def through_s3(*, region: str, dns_suffix: str, bucket_arn: str) -> Mapping[str, Any]:
+    """Return the condition that a key is used by S3 alone, for the objects of one bucket.
+
+    With a bucket key, S3 names the bucket; without, the object.
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-key.html
+
+    Args:
+        region: Such as us-west-2.
+        dns_suffix: Such as amazonaws.com.
+        bucket_arn: ARN of the bucket.
+    """
+    return {
+        "StringEquals": {"kms:ViaService": f"s3.{region}.{dns_suffix}"},
+        "ArnLike": {"kms:EncryptionContext:aws:s3:arn": [bucket_arn, f"{bucket_arn}/*"]},
+    }

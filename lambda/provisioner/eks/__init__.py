@@ -1,0 +1,1 @@
+"""The EKS cluster that exists."""

@@ -1,0 +1,32 @@
+"""What of a deployment is there already."""
+
+from botocore.exceptions import ClientError
+
+from hyperpod_ops.preflight.validator import Place
+
+
+def is_deployed(stack: str, place: Place) -> bool:
+    """Return whether there is a stack."""
+    return _resources(stack, place) is not None
+
+
+def resources_of(stack: str, resource_type: str, place: Place) -> frozenset[str]:
+    """Return the physical IDs of a stack's resources of one type; none if there is no stack."""
+    found = _resources(stack, place) or {}
+    return frozenset(name for name, type_ in found.items() if type_ == resource_type)
+
+
+def _resources(stack: str, place: Place) -> dict[str, str] | None:
+    pages = place.client("cloudformation").get_paginator("list_stack_resources")
+    try:
+        return {
+            str(each.get("PhysicalResourceId")): str(each["ResourceType"])
+            for page in pages.paginate(StackName=stack)
+            for each in page["StackResourceSummaries"]
+            if each["ResourceStatus"] != "DELETE_COMPLETE"
+        }
+    except ClientError as error:
+        # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ListStackResources.html
+        if error.response["Error"]["Code"] != "ValidationError":
+            raise
+        return None

@@ -1,0 +1,74 @@
+"""Whether the names of what is made are free."""
+
+from collections.abc import Iterator
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_ops.preflight.deployed import is_deployed
+from hyperpod_ops.preflight.validator import Place, Problem
+
+_ABSENT = {"404", "NoSuchEntity", "ResourceNotFoundException"}
+
+
+def taken_names(config: Config, place: Place) -> Iterator[Problem]:
+    """Find names that something else has, before the first deployment.
+
+    CloudFormation finds a name of another owner when it comes to the resource, and rolls back; an
+    EKS cluster is taken for the deployment's own by nobody:
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html
+    """
+    if is_deployed(stack_name(config, "platform"), place):
+        return
+    if not config.eks.is_existing and _exists(place, "eks", name=config.eks_cluster_name):
+        yield _taken(
+            ("eks", "cluster_name"),
+            config.eks_cluster_name,
+            command=f"aws eks describe-cluster --name {config.eks_cluster_name}",
+            instead="or name that cluster in eks.cluster_arn",
+        )
+    bucket = config.lifecycle_scripts.bucket_name
+    if bucket is not None and _exists(place, "s3", name=bucket):
+        yield _taken(
+            ("lifecycle_scripts", "bucket_name"),
+            bucket,
+            command=f"aws s3api head-bucket --bucket {bucket}",
+            instead="or name it in lifecycle_scripts.existing_bucket_name, if it is yours",
+        )
+    role = config.cluster.execution_role_name
+    if role is not None and _exists(place, "iam", name=role):
+        yield _taken(
+            ("cluster", "execution_role_name"),
+            role,
+            command=f"aws iam get-role --role-name {role}",
+            instead="or name that role in cluster.execution_role_arn",
+        )
+
+
+def _exists(place: Place, service: str, *, name: str) -> bool:
+    client = place.client(service)
+    try:
+        match service:
+            case "eks":
+                client.describe_cluster(name=name)
+            case "s3":
+                client.head_bucket(Bucket=name)
+            case _:
+                client.get_role(RoleName=name)
+    except ClientError as refused:
+        code = refused.response["Error"]["Code"]
+        if code in _ABSENT:
+            return False
+        # Another account's bucket is as taken as one of one's own, and so is one elsewhere.
+        # https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
+        if service == "s3" and code in {"301", "403"}:
+            return True
+        raise
+    return True
+
+
+def _taken(path: KeyPath, name: str, *, command: str, instead: str) -> Problem:
+    message = f"is taken by what the deployment did not make; take another name, {instead}"
+    return Problem(finding=error(path, name, message), command=command)

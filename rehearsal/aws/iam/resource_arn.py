@@ -1,0 +1,31 @@
+"""On what IAM authorizes a request about a role: its ARN, path included.
+
+https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsidentityandaccessmanagementiam.html
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ministack.core import iam_actions
+from ministack.services import iam
+
+
+def install() -> None:
+    """Find the role that a request names, or whose rights it simulates."""
+    found: Callable[..., str] = iam_actions.extract_resource_arn
+
+    def extract_resource_arn(
+        service: str,
+        method: str,
+        path: str,
+        *rest: Any,
+    ) -> str:
+        if service == "iam":
+            _headers, _body, parameters, *_place = rest
+            source = iam_actions._query_param(parameters, "PolicySourceArn")
+            role = iam._roles.get(iam_actions._query_param(parameters, "RoleName") or "")
+            if source or role:
+                return str(source or role["Arn"])
+        return found(service, method, path, *rest)
+
+    iam_actions.extract_resource_arn = extract_resource_arn

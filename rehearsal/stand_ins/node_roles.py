@@ -1,0 +1,77 @@
+"""Roles of one's own for nodes, with the rights that nodes need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
+from hyperpod_ops.preflight.node_rights import needed_statements
+from hyperpod_ops.preflight.validator import Place
+from rehearsal.aws.clients import AwsClients
+
+_TRUST = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "sagemaker.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+        }
+    ],
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeRole:
+    """An IAM role that HyperPod nodes run as.
+
+    Attributes:
+        arn: Its ARN.
+        config: Whose nodes they are.
+    """
+
+    arn: str
+    config: Config
+
+    def __hash__(self) -> int:
+        """Return a hash of its ARN."""
+        return hash(self.arn)
+
+    def __str__(self) -> str:
+        return f"IAM role {self.arn}"
+
+    def make(self, clients: AwsClients) -> None:
+        """Create it unless it is there, with the managed policy and what nodes need beside it."""
+        iam = clients("iam")
+        path, _, name = f"/{self.arn.partition(':role/')[2]}".rpartition("/")
+        with suppress(iam.exceptions.EntityAlreadyExistsException):
+            iam.create_role(
+                RoleName=name, Path=f"{path}/", AssumeRolePolicyDocument=json.dumps(_TRUST)
+            )
+            iam.attach_role_policy(
+                RoleName=name, PolicyArn=f"arn:aws:iam::aws:policy/{MANAGED_POLICY}"
+            )
+            place = Place(
+                partition="aws",
+                account=self.arn.split(":")[4],
+                region=iam.meta.region_name,
+                client=clients,
+            )
+            groups = self.config.cluster.all_groups
+            statements = needed_statements(self.config, place, groups=groups)
+            document = {"Version": "2012-10-17", "Statement": statements}
+            iam.put_role_policy(
+                RoleName=name, PolicyName="Nodes", PolicyDocument=json.dumps(document)
+            )
+
+
+def node_roles(config: Config) -> Iterator[NodeRole]:
+    """Yield the roles that a configuration names for its nodes."""
+    groups = (group.execution_role_arn for group in config.cluster.all_groups)
+    for arn in dict.fromkeys([config.cluster.execution_role_arn, *groups]):
+        if arn is not None:
+            yield NodeRole(arn=arn, config=config)

@@ -1,0 +1,101 @@
+"""What the validators read of what the templates name, before a deployment."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
+from scripts.deployer_policy.names import Names, pattern, strings
+from scripts.picture.templates import Resource, Value
+
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
+_OF_EXISTING_BUCKET = [
+    "s3:GetBucketPolicy",
+    "s3:GetBucketPublicAccessBlock",
+    "s3:GetBucketVersioning",
+    "s3:GetEncryptionConfiguration",
+    "s3:ListBucket",
+]
+_KEY_ACTIONS = {"kms:GenerateDataKey"}
+
+Look = tuple[str, list[str], list[str]]
+"""Name of a statement, its actions and its resources."""
+
+
+def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
+    """Yield the rights to look at names, buckets, roles and the control plane.
+
+    Args:
+        names: Names of the deployment's resources.
+        eks_cluster: Name of the EKS cluster.
+    """
+    partition = names.environment.partition
+    made = [each for each in names.resources if each.type == "AWS::S3::Bucket"]
+    for bucket in _named(made, "BucketName", names):
+        yield "LookForBucket", ["s3:ListBucket"], [f"arn:{partition}:s3:::{bucket}"]
+    scripts = [each for each in names.resources if each.type == "Custom::LifecycleScripts"]
+    existing = [*_named(scripts, "DestinationBucket", names)]
+    if existing:
+        arns = [f"arn:{partition}:s3:::{bucket}" for bucket in existing]
+        yield "LookAtBucket", _OF_EXISTING_BUCKET, arns
+        keys = sorted(_resources_of(names, actions=_KEY_ACTIONS))
+        if keys:
+            yield "LookAtKey", ["kms:DescribeKey", "kms:GetKeyPolicy"], keys
+    roles = [each for each in names.resources if each.type == "AWS::IAM::Role"]
+    account = f"arn:{partition}:iam::{names.environment.account}"
+    for role in _named(roles, "RoleName", names):
+        yield "LookForRole", ["iam:GetRole"], [f"{account}:role/{role}"]
+    nodes = sorted(_node_roles(names))
+    if nodes:
+        yield "LookAtRoles", ["iam:GetRole", "iam:SimulatePrincipalPolicy"], nodes
+        managed = f"arn:{partition}:iam::aws:policy/{MANAGED_POLICY}"
+        yield "LookAtManagedPolicy", ["iam:GetPolicy", "iam:GetPolicyVersion"], [managed]
+    if not any(each.type == "AWS::EKS::Cluster" for each in names.resources):
+        environment = names.environment
+        where = f"arn:{partition}:eks:{environment.region}:{environment.account}"
+        yield "LookAtAddons", ["eks:ListAddons"], [f"{where}:cluster/{eks_cluster}"]
+
+
+def _named(resources: list[Resource], key: str, names: Names) -> Iterator[str]:
+    """Yield the values of a property that are texts and the whole of a name."""
+    for resource in resources:
+        value = resource.properties.get(key)
+        if isinstance(value, str):
+            yield pattern(value, names.environment)
+
+
+def _node_roles(names: Names) -> Iterator[str]:
+    """Yield the ARNs of roles that nodes run as and no template makes."""
+    passed = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
+    for statement in _statements(names):
+        if statement.get("Condition") == passed:
+            yield from _roles(statement["Resource"], names)
+    for resource in names.resources:
+        if resource.type == "AWS::SageMaker::Cluster":
+            for kind in ("InstanceGroups", "RestrictedInstanceGroups"):
+                for group in resource.properties.get(kind, ()):
+                    yield from _roles(group["ExecutionRole"], names)
+
+
+def _resources_of(names: Names, *, actions: set[str]) -> set[str]:
+    """Return the resources of the statements that allow some of the actions."""
+    return {
+        arn
+        for statement in _statements(names)
+        if actions & {*_listed(statement["Action"])}
+        for arn in strings(statement["Resource"], names.environment)
+        if "*" not in arn
+    }
+
+
+def _statements(names: Names) -> Iterator[Value]:
+    for resource in names.resources:
+        if resource.type == "AWS::IAM::Policy":
+            yield from resource.properties["PolicyDocument"]["Statement"]
+
+
+def _roles(value: Value, names: Names) -> Iterator[str]:
+    found = [value] if isinstance(value, str) else [*strings(value, names.environment)]
+    yield from (arn for arn in found if ":role/" in arn and "*" not in arn)
+
+
+def _listed(value: Value) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)

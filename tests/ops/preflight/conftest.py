@@ -1,0 +1,18 @@
+"""A local AWS for validators to look at."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from hyperpod_ops.preflight.validator import Place
+from rehearsal.aws.clients import aws_clients
+from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
+
+ACCOUNT, REGION = "111122223333", "us-west-2"
+
+
+@pytest.fixture(scope="session")
+def place() -> Iterator[Place]:
+    """The account that the tests of validators share; each makes what it looks at."""
+    with LocalAws(LocalAwsSettings(account=ACCOUNT, region=REGION)) as aws:
+        yield Place(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))

@@ -1,0 +1,83 @@
+"""What AWS says of a control plane, a bucket and a role, to compare before and after."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from rehearsal.aws.clients import AwsClients
+from tests.support.seen_networks import seen_of
+
+Seen = Mapping[str, Mapping[str, Any]]
+
+
+def seen_by(config: Config, *, clients: AwsClients) -> Seen:
+    """Return all that there is of what a configuration names, by kind and name."""
+    vpc_id = config.network.vpc_id
+    network: Seen = {} if vpc_id is None else seen_of(vpc_id, clients=clients)
+    found: dict[str, Mapping[str, Any]] = dict(network)
+    if config.eks.is_existing:
+        found["EKS cluster"] = _control_plane(config.eks_cluster_name, clients=clients)
+    if config.lifecycle_scripts.existing_bucket_name is not None:
+        name = config.lifecycle_scripts.existing_bucket_name
+        found["bucket"] = {name: _bucket(name, clients=clients)}
+    if config.cluster.execution_role_arn is not None:
+        name = config.cluster.execution_role_arn.rpartition("/")[2]
+        found["role"] = {name: _role(name, clients=clients)}
+    return found
+
+
+def _control_plane(name: str, *, clients: AwsClients) -> Mapping[str, Any]:
+    eks = clients("eks")
+    addons = eks.list_addons(clusterName=name)["addons"]
+    described = {
+        addon: eks.describe_addon(clusterName=name, addonName=addon)["addon"] for addon in addons
+    }
+    cluster = eks.describe_cluster(name=name)["cluster"]
+    try:
+        entries = eks.list_access_entries(clusterName=name)["accessEntries"]
+    except ClientError:  # the mode has none
+        entries = []
+    return {
+        name: {**cluster, "accessEntries": sorted(entries)},
+        # Their health follows the nodes.
+        **{
+            addon: {key: each[key] for key in ("addonVersion", "addonArn", "createdAt", "tags")}
+            for addon, each in described.items()
+        },
+    }
+
+
+def _bucket(name: str, *, clients: AwsClients) -> dict[str, Any]:
+    s3 = clients("s3")
+    settings: dict[str, Any] = {}
+    for what in ("policy", "encryption", "versioning", "logging", "tagging"):
+        try:
+            answer = getattr(s3, f"get_bucket_{what}")(Bucket=name)
+        except ClientError as absent:
+            settings[what] = absent.response["Error"]["Code"]
+        else:
+            settings[what] = {k: v for k, v in answer.items() if k != "ResponseMetadata"}
+    versions = s3.list_object_versions(Bucket=name)
+    settings["objects"] = sorted(
+        (each["Key"], each["VersionId"])
+        for kind in ("Versions", "DeleteMarkers")
+        for each in versions.get(kind, [])
+    )
+    return settings
+
+
+def _role(name: str, *, clients: AwsClients) -> dict[str, Any]:
+    iam = clients("iam")
+    inline = iam.list_role_policies(RoleName=name)["PolicyNames"]
+    attached = iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]
+    role = iam.get_role(RoleName=name)["Role"]
+    return {
+        **{key: value for key, value in role.items() if key != "RoleLastUsed"},
+        "attached": attached,
+        "inline": {
+            policy: iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
+            for policy in inline
+        },
+    }
