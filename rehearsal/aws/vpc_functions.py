@@ -24,6 +24,7 @@ from ministack.services.cloudformation import provisioners
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused
 from rehearsal.aws.ec2.reach import Placement
 from rehearsal.aws.iam import authorization
+from rehearsal.aws.iam.permission import Permission
 
 # Nobody listens there: a privileged port that no service of today has. AWS lets the call wait for a
 # connection instead; botocore raises a ConnectionError for both.
@@ -127,7 +128,7 @@ def _set_vpc(function_name: str, properties: Properties) -> None:
     if vpc.get("SubnetIds") and vpc != config.get("VpcConfig"):
         role = config["Role"].rpartition("/")[2]
         for action in _INTERFACE_ACTIONS:
-            permission = authorization.Permission(action=action, resource="*")
+            permission = Permission(action=action, resource="*")
             if not authorization.role_may(role_name=role, permission=permission):
                 raise Refused(
                     "InvalidParameterValueException: The provided execution role does not have "

@@ -35,3 +35,13 @@ def combination_findings(network: Values) -> Iterator[Finding]:
     if network["nat_gateways"] != "none":
         message = "must be none, or left out, beside network.closed"
         yield Finding(path=("nat_gateways",), value=network["nat_gateways"], message=message)
+    if network["availability_zone_ids"] is None:
+        for index, subnet in enumerate(network["hyperpod_subnets"]):
+            zone = subnet["availability_zone_id"]
+            if zone is not None:
+                message = (
+                    "needs network.availability_zone_ids too: a VPC endpoint takes one subnet of "
+                    "each zone, so it must be known which subnets share one"
+                )
+                path = ("hyperpod_subnets", index, "availability_zone_id")
+                yield Finding(path=path, value=zone, message=message)

@@ -13,7 +13,7 @@ from hyperpod_cdk.network.imported import ImportedNetwork
 from hyperpod_cdk.network.layout import add_eks_subnets, add_hyperpod_subnets, add_public_subnets
 from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.network.subnets import PrivateSubnet, SubnetZone
+from hyperpod_cdk.network.subnets import PrivateSubnet
 from hyperpod_cdk.schema.cidrs import is_inside
 from hyperpod_cdk.synthesis.acknowledge import (
     NIST,
@@ -167,7 +167,8 @@ def _first_in_each_zone(subnets: Sequence[PrivateSubnet]) -> list[ec2.ISubnet]:
 
     https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
     """
-    first: dict[SubnetZone, ec2.ISubnet] = {}
+    first: dict[str | int, ec2.ISubnet] = {}
     for private in subnets:
-        first.setdefault(private.zone, private.subnet)
+        zone = private.zone
+        first.setdefault(zone.index if zone.zone is None else zone.zone, private.subnet)
     return list(first.values())

@@ -6,6 +6,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
 
 from collections import Counter
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from ministack.services import ec2
@@ -14,6 +15,8 @@ from ministack.services.cloudformation import provisioners
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
 
 _TYPE = "AWS::EC2::VPCEndpoint"
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeVpcEndpoints.html
+_FILTERS = {"service-name": "ServiceName", "vpc-id": "VpcId", "vpc-endpoint-state": "State"}
 
 
 def _check(properties: Properties) -> None:
@@ -41,8 +44,24 @@ def _check(properties: Properties) -> None:
         )
 
 
+def _describe(query: Mapping[str, list[str]]) -> Any:  # noqa: ANN401 - MiniStack's answer
+    """Describe endpoints; MiniStack passes over filters."""
+    filters: Mapping[str, list[str]] = ec2._parse_filters(query)
+    ids = ec2._parse_member_list(query, "VpcEndpointId")
+    items = "".join(
+        ec2._vpce_fields_xml(endpoint)
+        for endpoint in ec2._vpc_endpoints.values()
+        if (not ids or endpoint["VpcEndpointId"] in ids)
+        and all(endpoint[_FILTERS[name]] in values for name, values in filters.items())
+    )
+    return ec2._xml(
+        HTTPStatus.OK, "DescribeVpcEndpointsResponse", f"<vpcEndpointSet>{items}</vpcEndpointSet>"
+    )
+
+
 def install() -> None:
-    """Check each interface endpoint that CloudFormation creates."""
+    """Check each interface endpoint that CloudFormation creates, and describe by filters."""
+    ec2._ACTION_MAP["DescribeVpcEndpoints"] = _describe
     handlers: dict[str, Any] = provisioners._RESOURCE_HANDLERS[_TYPE]
     unchecked = handlers["create"]
 

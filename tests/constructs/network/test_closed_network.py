@@ -124,3 +124,15 @@ def test_zones_by_name_are_those_of_the_eks_subnets(stack: cdk.Stack, view: View
 
     assert len(network.endpoint_subnets) == 2
     assert len(view().all("AWS::EC2::Subnet")) == 5
+
+
+def test_a_zone_without_eks_subnets_has_one_endpoint_too(stack: cdk.Stack) -> None:
+    elsewhere = [
+        {"cidr": cidr, "availability_zone_id": "usw2-az3"}
+        for cidr in ("10.1.0.0/17", "10.2.0.0/16")
+    ]
+    zones = ["usw2-az1", "usw2-az2"]
+    config = {"closed": True, "availability_zone_ids": zones, "hyperpod_subnets": elsewhere}
+    network = Network(stack, "Network", network=NetworkConfig.model_validate(config))
+
+    assert network.endpoint_subnets == network.node_subnets.subnets[:1]

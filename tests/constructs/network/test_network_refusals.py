@@ -209,6 +209,18 @@ def closed(**changes: Any) -> dict[str, Any]:
             {"nat_gateways": "single", "public_subnet_cidrs": []},
             "network.nat_gateways: 'single' must be none, or left out, beside network.closed",
         ),
+        (
+            {"vpc_id": "vpc-0123456789abcdef0"},
+            "network.vpc_id: 'vpc-0123456789abcdef0' must be left out beside network.closed, which "
+            "is about a new VPC: an existing one is closed if its owner gave it VPC endpoints and "
+            "no gateways",
+        ),
+        (
+            {"hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}]},
+            "network.hyperpod_subnets[0].availability_zone_id: 'usw2-az3' needs "
+            "network.availability_zone_ids too: a VPC endpoint takes one subnet of each zone, so "
+            "it must be known which subnets share one",
+        ),
     ],
 )
 def test_what_does_not_fit_a_closed_network(changes: dict[str, Any], line: str) -> None:

@@ -60,7 +60,8 @@ class Vpc:
         return {
             each["ServiceName"].split(".", 3)[-1]
             for each in self._found("describe_vpc_endpoints", "VpcEndpoints")
-            if each["State"] == "available"
+            # EC2 answers in lower case, whatever its model says.
+            if each["State"].lower() == "available"
         }
 
     def internet_gateway_ids(self) -> list[str]:
