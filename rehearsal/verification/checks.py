@@ -15,6 +15,7 @@ from rehearsal.verification.commands import ClusterTools, installation_commands
 from rehearsal.verification.encryption import encryption_checks
 from rehearsal.verification.expectation import expect
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
+from rehearsal.verification.pulled_images import image_checks
 from rehearsal.verification.storage import storage_checks
 
 
@@ -27,6 +28,7 @@ def verify(
 ) -> Iterator[Check]:
     """Yield each check as it is done."""
     yield from _commands(config, tools=tools)
+    yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
     yield from _cluster(config, clients=clients)
     if config.cluster.resource == "custom":
         yield _shortage(outputs[stack_name(config, "hyperpod")])
