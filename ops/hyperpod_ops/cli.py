@@ -10,12 +10,14 @@ import typer
 from hyperpod_ops.commands.cluster_config import cluster_config
 from hyperpod_ops.commands.env import env
 from hyperpod_ops.commands.list import list_clusters
+from hyperpod_ops.commands.preflight import preflight
 from hyperpod_ops.errors import INTERRUPTED, REFUSED
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "cluster-config": cluster_config,
     "env": env,
     "list": list_clusters,
+    "preflight": preflight,
 }
 """A module of `commands/` each; what its work takes is imported when it runs."""
 _DEBUG = "--debug"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_ops.account import Environment
-from scripts.account import BOOTSTRAP_VERSION
+from hyperpod_ops.preflight.bootstrap import BOOTSTRAP_VERSION
 from scripts.deployer_policy.documents import Document, Statement, document_of
 from scripts.deployer_policy.looks import looks
 from scripts.deployer_policy.names import Names, pattern
