@@ -80,7 +80,9 @@ def refuse_problems(
     validators = {name: each for name, each in VALIDATORS.items() if name != _LOCAL}
     for outcome in outcomes(config, place, validators=validators):
         for problem in outcome.problems:
-            line = f"{file.line(problem.finding)}; look with: {command_in(problem, place)}"
+            finding = problem.finding
+            found = file.line(finding) if finding.path else f"{file.path}: {finding}"
+            line = f"{found}; look with: {command_in(problem, place)}"
             is_error = problem.finding.severity is Severity.ERROR
             (refused if is_error else told).append(line)
         if outcome.failure is not None:

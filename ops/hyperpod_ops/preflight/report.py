@@ -72,12 +72,16 @@ class Report:
 
     def _details(self, outcome: Outcome) -> Iterator[RenderableType]:
         for problem in outcome.problems:
-            yield Text(self.file.line(problem.finding))
+            yield Text(self._line(problem))
             yield Padding(Text(command_in(problem, self.place), style="dim"), (0, 0, 0, 2))
         if outcome.missing_permission is not None:
             yield Text(f"you may not use {outcome.missing_permission}; {_TO_PERMIT}")
         if outcome.failure is not None:
             yield Text(f"{outcome.failure}; {_TO_REPEAT}")
+
+    def _line(self, problem: Problem) -> str:
+        finding = problem.finding
+        return self.file.line(finding) if finding.path else str(finding)
 
     def _row(self, outcome: Outcome) -> Mapping[str, Any]:
         return {
@@ -92,7 +96,7 @@ class Report:
         is_error = problem.finding.severity is Severity.ERROR
         return {
             "status": str(Status.BLOCKED if is_error else Status.WARNING),
-            "message": self.file.line(problem.finding),
+            "message": self._line(problem),
             "command": command_in(problem, self.place),
         }
 

@@ -20,7 +20,7 @@ from rehearsal.aws.ec2.availability_zones import zones
 _REPOSITORY = Path(__file__).resolve().parents[3]
 _FACTS = _REPOSITORY / "constructs" / "hyperpod_cdk" / "facts" / "instance_types.json"
 _SCARCE = re.compile(r"(p|trn)\d")
-WITHOUT_ACCELERATORS = frozenset({"usw2-az4", "use1-az3"})
+WITHOUT_ACCELERATORS = frozenset({"usw2-az3", "use1-az3"})
 """Zones that the local EC2 has no P and Trn instances in."""
 
 
