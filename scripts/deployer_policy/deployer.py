@@ -105,8 +105,7 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     yield _allow("LookAtClusters", ["sagemaker:DescribeCluster"], [f"{sagemaker}:cluster/*"])
     plans = ["sagemaker:DescribeTrainingPlan"]
     yield _allow("LookAtTrainingPlans", plans, [f"{sagemaker}:training-plan/*"])
-    types = f"arn:{environment.partition}:cloudformation:{environment.region}::type/resource/*"
-    yield _allow("FindResourceTypes", ["cloudformation:DescribeType"], [types])
+    yield _allow("FindResourceTypes", ["cloudformation:DescribeType"], ["*"])
     for name, actions, resources in looks(names, eks_cluster=cluster):
         yield _allow(name, actions, resources)
     # The command with which a refused deletion is consented to.

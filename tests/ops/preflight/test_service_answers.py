@@ -180,7 +180,7 @@ def test_instance_offerings(
             "region": REGION,
             "network": {
                 "availability_zone_ids": [zone, "usw2-az2"],
-                "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": zone}]
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": zone}],
             },
             "cluster": {"instance_groups": [workers]},
         }
