@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from botocore.exceptions import EndpointConnectionError
+
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
-from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
 from hyperpod_ops.preflight.deployed import is_deployed
 from hyperpod_ops.preflight.instance_usage import OtherClusters, other_clusters
 from hyperpod_ops.preflight.service_quotas import Quota, ServiceQuotas
@@ -67,10 +69,7 @@ def cluster_quotas(config: Config, place: Place) -> Iterator[Problem]:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html
     """
-    quotas = ServiceQuotas(client=place.client("service-quotas"))
-    others = other_clusters(config, place)
-    needs = [*_of_types(config, quotas, others), *_of_sums(config, quotas, others)]
-    yield from (problem for need in needs if (problem := need.problem()) is not None)
+    yield from _problems(_of_clusters(config, place), place)
 
 
 def network_quotas(config: Config, place: Place) -> Iterator[Problem]:
@@ -78,19 +77,44 @@ def network_quotas(config: Config, place: Place) -> Iterator[Problem]:
 
     https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
     """
+    yield from _problems(_of_network(config, place), place)
+
+
+def _problems(needs: Iterator[_Need], place: Place) -> Iterator[Problem]:
+    """Yield what is wrong; a region without Service Quotas is told, since nobody can mend it.
+
+    https://docs.aws.amazon.com/general/latest/gr/servicequotas.html
+    """
+    try:
+        found = list(needs)
+    except EndpointConnectionError as unreachable:
+        message = f"does not answer for quotas, so none is compared: {one_line(unreachable)}"
+        finding = warning(("region",), place.region, message)
+        yield Problem(finding=finding, command="aws service-quotas list-services")
+        return
+    yield from (problem for need in found if (problem := need.problem()) is not None)
+
+
+def _of_clusters(config: Config, place: Place) -> Iterator[_Need]:
+    quotas = ServiceQuotas(client=place.client("service-quotas"))
+    others = other_clusters(config, place)
+    yield from _of_types(config, quotas, others)
+    yield from _of_sums(config, quotas, others)
+
+
+def _of_network(config: Config, place: Place) -> Iterator[_Need]:
     quotas = ServiceQuotas(client=place.client("service-quotas"))
     ec2, network = place.client("ec2"), config.network
-    needs = []
     if not is_deployed(stack_name(config, "platform"), place):
         if network.vpc_id is None:
             vpcs = sum(len(page["Vpcs"]) for page in ec2.get_paginator("describe_vpcs").paginate())
             quota = quotas.by_code("vpc", "L-F678F1CE")
-            needs.append(_Need(path=("network",), quota=quota, used=vpcs, wanted=1))
+            yield _Need(path=("network",), quota=quota, used=vpcs, wanted=1)
         if network.nat_gateway_count:
             addresses = len(ec2.describe_addresses()["Addresses"])
             quota = quotas.by_code("ec2", "L-0263D0A3")
             path, count = ("network", "nat_gateways"), network.nat_gateway_count
-            needs.append(_Need(path=path, quota=quota, used=addresses, wanted=count))
+            yield _Need(path=path, quota=quota, used=addresses, wanted=count)
     if not is_deployed(stack_name(config, "hyperpod"), place):
         pages = ec2.get_paginator("describe_network_interfaces").paginate()
         used = sum(len(page["NetworkInterfaces"]) for page in pages)
@@ -99,8 +123,7 @@ def network_quotas(config: Config, place: Place) -> Iterator[Problem]:
             for group in config.cluster.all_groups
         )
         quota = quotas.by_code("vpc", "L-DF5E4CA3")
-        needs.append(_Need(path=_GROUPS, quota=quota, used=used, wanted=wanted))
-    yield from (problem for need in needs if (problem := need.problem()) is not None)
+        yield _Need(path=_GROUPS, quota=quota, used=used, wanted=wanted)
 
 
 def _of_types(config: Config, quotas: ServiceQuotas, others: OtherClusters) -> Iterator[_Need]:

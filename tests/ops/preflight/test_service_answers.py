@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
@@ -22,6 +23,7 @@ from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
 from hyperpod_ops.preflight.instance_offerings import instance_offerings
 from hyperpod_ops.preflight.named_plan import with_plan
 from hyperpod_ops.preflight.quotas import cluster_quotas, network_quotas
+from hyperpod_ops.preflight.run import Status, outcomes
 from hyperpod_ops.preflight.storage_stack import storage_stack
 from hyperpod_ops.preflight.training_plans import training_plans
 from hyperpod_ops.preflight.validator import Place, Validator
@@ -282,9 +284,55 @@ def test_training_plans(
         assert lines(training_plans, with_plan(config, name, place=there), there) == found
 
 
-def test_what_is_not_permitted_is_raised(configure: Configure, there: Place) -> None:
-    denied = raising(there, client_error("AccessDeniedException", "X", "no"))
-    native = configure({"cluster": {"resource": "native"}})
-    for validator in (bootstrap, hyperpod_api, resource_types, network_quotas, cluster_quotas):
-        with pytest.raises(ClientError, match="AccessDenied"):
-            list(validator(native, denied))
+def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Place) -> None:
+    unreachable = raising(there, EndpointConnectionError(endpoint_url="https://servicequotas.x"))
+
+    def client(service: str) -> Any:  # noqa: ANN401 - of any service
+        return (unreachable if service == "service-quotas" else there).client(service)
+
+    for validator in (cluster_quotas, network_quotas):
+        (problem,) = validator(configure({}), replace(there, client=client))
+        assert problem.finding.severity is Severity.WARNING
+        assert "does not answer for quotas" in str(problem.finding)
+
+
+@pytest.mark.parametrize(
+    ("validator", "permission"),
+    [
+        (bootstrap, "ssm:GetParameter"),
+        (hyperpod_api, "sagemaker:ListClusters"),
+        (resource_types, "cloudformation:DescribeType"),
+        (instance_offerings, "ec2:DescribeAvailabilityZones"),
+        (training_plans, "sagemaker:DescribeTrainingPlan"),
+        (cluster_quotas, "sagemaker:ListClusters"),
+        (network_quotas, "cloudformation:ListStackResources"),
+    ],
+)
+def test_who_may_nothing_is_told_what_is_missing(
+    configure: Configure, there: Place, validator: Validator, permission: str
+) -> None:
+    iam = there.client("iam")
+    name = f"nobody-{validator.__name__}"  # type: ignore[attr-defined]
+    iam.create_user(UserName=name)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
+    session: Any = boto3.Session(
+        aws_access_key_id=key["AccessKeyId"],
+        aws_secret_access_key=key["SecretAccessKey"],
+        region_name=REGION,
+    )
+    endpoint = iam.meta.endpoint_url
+
+    def client(service: str) -> Any:  # noqa: ANN401 - of any service
+        return session.client(service, endpoint_url=endpoint)
+
+    planned = {
+        "name": "workers",
+        "instance_type": PLANNED,
+        "instance_count": 1,
+        "training_plan_arn": f"{PLANS}/none",
+    }
+    config = configure({"cluster": {"resource": "native", "instance_groups": [planned]}})
+    place = replace(there, client=client)
+    (outcome,) = outcomes(config, place, validators={"it": validator})
+    assert outcome.missing_permission == permission
+    assert outcome.status is Status.NOT_PERMITTED
