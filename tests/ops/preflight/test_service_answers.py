@@ -218,12 +218,14 @@ def test_quota_of_a_type(
         hyperpod.service.call("CreateCluster", request, CALLER)
 
 
-def test_a_spot_quota_is_another_one(
-    configure: Configure, there: Place, hyperpod: HyperPodApi
-) -> None:
-    hyperpod.service.faults = Faults(quotas={TYPE: 0})
-    (line,) = lines(cluster_quotas, with_group(configure), there)
-    assert "cluster usage" in line
+def test_instances_of_a_cluster(configure: Configure, there: Place, hyperpod: HyperPodApi) -> None:
+    hyperpod.service.faults = Faults()
+    name = "Maximum number instances allowed per SageMaker HyperPod cluster"
+    (line,) = lines(cluster_quotas, with_group(configure, instance_count=2001), there)
+    assert f"is too much for the quota '{name}', which is 2000 with 0 in use" in line
+    request = create_request(group(InstanceCount=2001), ClusterName="large", Orchestrator=eks("l"))
+    with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
+        there.client("sagemaker").create_cluster(**request)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +265,9 @@ def test_network_quotas(
 def test_training_plans(
     configure: Configure,
     there: Place,
+    hyperpod: HyperPodApi,
     request: pytest.FixtureRequest,
+    *,
     plan: dict[str, Any] | None,
     said: str | None,
 ) -> None:
@@ -280,6 +284,11 @@ def test_training_plans(
     if plan is None or "instance_type" in plan:
         with pytest.raises(OpsError, match="training-plan"):
             with_plan(config, name, place=there)
+        # HyperPod refuses the cluster for the same reason.
+        of_plan = group(InstanceType=PLANNED, TrainingPlanArn=arn)
+        create = create_request(of_plan, ClusterName=name, Orchestrator=eks(name))
+        with pytest.raises(ApiError, match=f"training plan {arn} (does not exist|is for)"):
+            hyperpod.service.call("CreateCluster", create, CALLER)
     else:
         assert lines(training_plans, with_plan(config, name, place=there), there) == found
 
