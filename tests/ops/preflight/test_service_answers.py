@@ -321,7 +321,7 @@ def test_who_may_nothing_is_told_what_is_missing(
     configure: Configure, there: Place, validator: Validator, permission: str
 ) -> None:
     iam = there.client("iam")
-    name = f"nobody-{validator.__name__}"  # type: ignore[attr-defined]
+    name = f"nobody-{validator.__name__}"
     iam.create_user(UserName=name)
     key = iam.create_access_key(UserName=name)["AccessKey"]
     session: Any = boto3.Session(
