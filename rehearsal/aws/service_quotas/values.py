@@ -31,8 +31,8 @@ class Value:
 # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
 # https://docs.aws.amazon.com/general/latest/gr/sagemaker.html
 VALUES = {
-    VPCS: Value(service="vpc", name="VPCs per Region", default=5, applied=40),
-    ADDRESSES: Value(service="ec2", name="EC2-VPC Elastic IPs", default=5, applied=40),
+    VPCS: Value(service="vpc", name="VPCs per Region", default=5, applied=300),
+    ADDRESSES: Value(service="ec2", name="EC2-VPC Elastic IPs", default=5, applied=150),
     INTERFACES: Value(service="vpc", name="Network interfaces per Region", default=5000),
     PER_CLUSTER: Value(
         service="sagemaker",
