@@ -98,6 +98,13 @@ def test_the_region_of_the_configuration_wins_then_that_of_the_environment(
             "AWS credentials: An error occurred (ExpiredToken) when calling the GetCallerIdentity",
         ),
         (
+            client_error("InvalidClientTokenId", "GetCallerIdentity", "invalid"),
+            "af-south-1",
+            "AWS credentials: An error occurred (InvalidClientTokenId) when calling the "
+            "GetCallerIdentity operation: invalid; sign in again, or, if the account has not opted "
+            "in to af-south-1: aws account enable-region --region-name af-south-1",
+        ),
+        (
             EndpointConnectionError(endpoint_url="https://sts.us-west-2.amazonaws.com"),
             "us-west-2",
             "AWS: Could not connect to the endpoint URL: ",
