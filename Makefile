@@ -92,8 +92,8 @@ synth: setup layout ## Write the CloudFormation templates into a folder of cdk.o
 templates: setup layout chart ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
 	@python -m scripts.templates --config '$(CONFIG)'
 
-preflight: deployable ## Look read-only for what would fail in the middle of a deployment: CONFIG=
-	@echo 'Nothing that would fail was found'
+preflight: setup layout ## Look read-only for what would fail in the middle of a deployment: CONFIG= SKIP=validators
+	@hyperpod-ops preflight --config '$(CONFIG)' $(foreach name,$(SKIP),--skip '$(name)')
 
 diff: deployable chart ## Show what a deployment would change, including IAM permissions: CONFIG=
 	@$(CDK) diff

@@ -16,6 +16,7 @@ from hyperpod_ops.commands.events import events
 from hyperpod_ops.commands.kubeconfig import kubeconfig
 from hyperpod_ops.commands.list import list_clusters
 from hyperpod_ops.commands.logs import logs
+from hyperpod_ops.commands.preflight import preflight
 from hyperpod_ops.commands.reboot import reboot
 from hyperpod_ops.commands.replace import replace
 from hyperpod_ops.commands.scale import scale
@@ -33,6 +34,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "kubeconfig": kubeconfig,
     "list": list_clusters,
     "logs": logs,
+    "preflight": preflight,
     "reboot": reboot,
     "replace": replace,
     "scale": scale,

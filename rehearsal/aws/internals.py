@@ -129,6 +129,7 @@ REQUIRED_NAMES = {
         "_addresses",
         "_az_id_for_zone_name",
         "_az_id_prefix",
+        "_error",
         "_flow_logs",
         "_nat_gateways",
         "_network_interfaces",

@@ -232,6 +232,9 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
     assert by_name.pop("FindOfferedAddons") == ["*"]
     # EC2 limits what describes to no resource.
     assert by_name.pop("LookAtNetwork") == ["*"]
+    # Nor do quotas, lists and types of resources have any.
+    for statement in ("FindResourceTypes", "ListClusters", "LookAtQuotas"):
+        assert by_name.pop(statement) == ["*"]
     # So does FSx.
     assert by_name.pop("LookAtFileSystems") == ["*"]
     assert all(

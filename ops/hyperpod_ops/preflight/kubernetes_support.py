@@ -1,13 +1,23 @@
 """Whether EKS supports a Kubernetes version today: a synthesis reads no clock, so it cannot say."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_ops.preflight.validator import Place, Problem
 
 _SOON = timedelta(days=92)
+
+
+def kubernetes_support(config: Config, _place: Place) -> Iterator[Problem]:
+    """Find a version whose support by EKS has ended, or ends soon.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
+    """
+    for finding in support_findings(config, day=datetime.now(tz=UTC).date()):
+        yield Problem(finding=finding, command="aws eks describe-cluster-versions")
 
 
 def support_findings(config: Config, *, day: date) -> Iterator[Finding]:

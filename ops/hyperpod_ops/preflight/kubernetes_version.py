@@ -7,11 +7,22 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error
-from scripts.offered_addons import Versions, offered_addons
+from hyperpod_ops.preflight.offered_addons import Versions, offered_addons
+from hyperpod_ops.preflight.validator import Place, Problem
 
 _FSX_CSI_DRIVER = "aws-fsx-csi-driver"
 _VERSION = ("eks", "version")
 _UPGRADES = "docs/kubernetes-upgrade.md"
+
+
+def kubernetes_version(config: Config, place: Place) -> Iterator[Problem]:
+    """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it.
+
+    https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html
+    """
+    command = f"aws eks describe-addon-versions --kubernetes-version {config.eks.version}"
+    for finding in kubernetes_version_findings(config, eks=place.client("eks")):
+        yield Problem(finding=finding, command=command)
 
 
 def kubernetes_version_findings(
@@ -21,14 +32,12 @@ def kubernetes_version_findings(
 ) -> Iterator[Finding]:
     """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it.
 
-    Who may not see the cluster, or the versions, passes.
-
     Args:
         config: What is to be deployed.
         eks: Client of EKS in its region.
 
     Raises:
-        ClientError: EKS refused to say for another reason.
+        ClientError: EKS refused to say.
         BotoCoreError: EKS could not be asked.
     """
     deployed = _deployed_version(config, eks=eks)
@@ -66,19 +75,14 @@ def _addon_findings(
 ) -> Iterator[Finding]:
     # Of one that stays, EKS need not offer the add-ons that it has.
     stays = deployed in (None, config.eks.version)
-    try:
-        addons = list(offered_addons(eks, kubernetes_version=config.eks.version))
-        missing = [
-            addon
-            for addon in addons
-            if not addon.is_offered
-            and (addon.addon_name != _FSX_CSI_DRIVER or config.storage is not None)
-            and not (stays and _is_deployed(addon, cluster=config.eks_cluster_name, eks=eks))
-        ]
-    except ClientError as denied:
-        if _code(denied) != "AccessDeniedException":
-            raise
-        return
+    addons = list(offered_addons(eks, kubernetes_version=config.eks.version))
+    missing = [
+        addon
+        for addon in addons
+        if not addon.is_offered
+        and (addon.addon_name != _FSX_CSI_DRIVER or config.storage is not None)
+        and not (stays and _is_deployed(addon, cluster=config.eks_cluster_name, eks=eks))
+    ]
     if missing and not any(addon.offered for addon in addons):
         message = (
             "is a version that EKS no longer offers, or not yet: it has no add-on for it; set "
@@ -99,11 +103,11 @@ def _deployed_version(
     *,
     eks: Any,  # noqa: ANN401 - a client
 ) -> str | None:
-    """Return the version of the deployment's cluster; None if there is none to be seen."""
+    """Return the version of the deployment's cluster; None if there is none."""
     try:
         cluster = eks.describe_cluster(name=config.eks_cluster_name)["cluster"]
     except ClientError as unseen:
-        if _code(unseen) not in {"ResourceNotFoundException", "AccessDeniedException"}:
+        if _code(unseen) != "ResourceNotFoundException":
             raise
         return None
     return str(cluster["version"])

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from scripts.kubernetes_version import kubernetes_version_findings
+from hyperpod_ops.preflight.kubernetes_version import kubernetes_version_findings
 from tests.conftest import Configure
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -134,14 +134,8 @@ def test_a_version_without_any_addon_is_not_offered(configure: Configure) -> Non
 
 
 @pytest.mark.parametrize("operation", ["DescribeCluster", "DescribeAddonVersions", "DescribeAddon"])
-def test_who_may_not_look_passes_and_another_error_does_not(
-    configure: Configure, operation: str
-) -> None:
-    denied = {operation: "AccessDeniedException"}
-    failing = {operation: "ServerException"}
-
-    assert lines(configure, Eks("1.34", offered=WITHOUT_DNS, refusals=denied)) == [] or (
-        operation == "DescribeCluster"
-    )
-    with pytest.raises(ClientError, match="ServerException"):
-        lines(configure, Eks("1.34", offered=WITHOUT_DNS, refusals=failing))
+def test_an_error_of_eks_is_the_callers(configure: Configure, operation: str) -> None:
+    for code in ("AccessDeniedException", "ServerException"):
+        failing = Eks("1.34", offered=WITHOUT_DNS, refusals={operation: code})
+        with pytest.raises(ClientError, match=code):
+            lines(configure, failing)
