@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hyperpod_cdk.checks import RULES
@@ -24,6 +24,8 @@ _SCRIPTS = _REPOSITORY / "scripts"
 _NOT_OPERATED = {"generate", "picture", "security"}
 _LOG_GROUP = "`/aws/sagemaker/Clusters/<cluster>/<id>`"
 _LOG_STREAM = "`LifecycleConfig/<group>/<instance>`"
+# After the value; what else functions return are names and reasons.
+_READS_ON = re.compile(r"(does|has|is|must|needs) ")
 _TITLES = {
     "aws": "Files of the deployment",
     "deletion_check": "The check before a deletion",
@@ -37,42 +39,47 @@ _TITLES = {
 _OTHERS = "Any of them"
 _HEADER = """# Messages
 
-Each message of this project, where you meet it, and what to do. Search this page for words of yours: `…` stands
-for a name or a value. What shows no message is in [troubleshooting.md](troubleshooting.md); in which state a
-failed stack is left, in [failed-deployments.md](failed-deployments.md).
+Each message of this project, where you meet it, and what to do. Search this page for the words that
+you see: `…` stands for a name or a value. If you see no message, start at
+[troubleshooting.md](troubleshooting.md). [failed-deployments.md](failed-deployments.md) says in
+which state a failed stack is left.
 """
 _RULES = """## Rules of a configuration
 
-`make validate`, `make synth` and `make deploy` report a mistake as `<file>:<line>: <key>: <value> <message>`.
-An error refuses the configuration. A warning is shown and deploys; to acknowledge it, see
-[architecture.md](architecture.md#where-to-find-a-rule).
+`make validate`, `make synth` and `make deploy` report a mistake in one line: the file, the line,
+the key, the value and the message. An error refuses the configuration. A warning does not stop the
+deployment; [architecture.md](architecture.md#where-to-find-a-rule) says how to acknowledge it.
 """
 _SECTIONS = """## Sections of a configuration
 
-The same line, for what a section alone refuses. Types, limits and allowed values of each key are in
-[configuration.md](configuration.md).
+The same line, for what a section refuses by itself. [configuration.md](configuration.md) has the
+type, the limits and the allowed values of each key.
 """
 _PREFLIGHT = """## Before a deployment
 
-`make preflight` and `make deploy` look at the account, read-only. Each line has the key, the value, the fix, and
-the AWS CLI command that shows it.
+`make preflight` and `make deploy` look at the account, and change nothing in it. Each line names
+the key, the value and the fix, and the AWS CLI command that shows what was found.
 """
 _CAUSES = """## Causes of missing nodes
 
-A failed deployment, the output `HyperPodClusterShortage` and `hyperpod-ops` name the cause of AWS's message, such
-as `capacity: We currently do not have sufficient capacity`.
+A failed deployment, the output `HyperPodClusterShortage` and `hyperpod-ops` name the cause before
+AWS's own words, such as `capacity: We currently do not have sufficient capacity`.
 """
 _DEPLOYMENT = """## In a deployment
 
-The status reason of a resource, in the stack's events and at the end of `make deploy`. What AWS, Helm or
-Kubernetes said stands between the message and the next step.
+You find these at the end of `make deploy`, and in the events of the stack as the reason of a
+status. Between the message and the next step is what AWS, Helm or Kubernetes said.
 """
 _COMMANDS = """## Commands on your machine
 
 A command that cannot do its work ends with one line and exit code 2.
 """
 
+Function = Callable[..., object]
 Texts = Callable[[Scope], Iterable[str]]
+
+
+_ALL_RULES: Sequence[Function] = (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES)
 
 
 def render() -> str:
@@ -122,17 +129,17 @@ def _validators() -> Iterator[tuple[str, ...]]:
 
 
 def _rules() -> Iterator[tuple[str, ...]]:
-    for rule in (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES):
+    for rule in _ALL_RULES:
         yield rule.__name__, _summary(rule), _says(rule)
 
 
 def _sections() -> Iterator[str]:
-    rules = {_file(rule) for rule in (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES)}
+    rules = {_file(rule) for rule in _ALL_RULES}
     by_section: dict[str, dict[str, None]] = {}
     for file in sorted(_LIBRARY.rglob("*.py")):
         if file not in rules:
             section = file.relative_to(_LIBRARY).parts[0].removesuffix(".py")
-            found = (*_texts(file, Scope.findings), *_texts(file, Scope.raised))
+            found = (*_findings(file), *_texts(file, Scope.raised))
             by_section.setdefault(section, {}).update(dict.fromkeys(found))
     for section, texts in by_section.items():
         if texts:
@@ -141,21 +148,25 @@ def _sections() -> Iterator[str]:
             yield ""
 
 
-def _says(function: Callable[..., object]) -> str:
+def _says(function: Function) -> str:
     file = _file(function)
-    found = _texts(file, Scope.findings) or _texts(file, Scope.returned)
-    return "<br>".join(map(_shown, found))
+    return "<br>".join(map(_shown, dict.fromkeys(_findings(file))))
+
+
+def _findings(file: Path) -> Iterator[str]:
+    yield from _texts(file, Scope.findings)
+    yield from filter(_READS_ON.match, _texts(file, Scope.returned))
 
 
 def _texts(file: Path, texts: Texts) -> list[str]:
     return [*dict.fromkeys(text for scope in scopes(file) for text in texts(scope))]
 
 
-def _file(function: Callable[..., object]) -> Path:
+def _file(function: Function) -> Path:
     return Path(inspect.getsourcefile(function) or "")
 
 
-def _summary(function: Callable[..., object]) -> str:
+def _summary(function: Function) -> str:
     """Return what a function finds: its docstring's first sentence, which begins with Find."""
     first, *_ = re.split(r"(?<=\.)\s", inspect.getdoc(function) or "", maxsplit=1)
     return _shown(first.removeprefix("Find ").rstrip("."))

@@ -8,8 +8,7 @@ from pathlib import Path
 
 _VALUE = "…"
 _WORDS = re.compile(r"[a-z]{2,} [a-z]{2,}")
-_FINDINGS = {"error", "warning", "Finding"}
-# Of the functions `error` and `warning`.
+_MESSAGE = "message"
 _PLACE_OF_MESSAGE = 2
 
 
@@ -61,12 +60,10 @@ class Scope:
     def findings(self) -> Iterator[str]:
         """Yield what findings about a configuration say after the value."""
         for call in self._calls():
-            if not isinstance(call.func, ast.Name) or call.func.id not in _FINDINGS:
-                continue
-            keywords = {each.arg: each.value for each in call.keywords}
-            messages = call.args[_PLACE_OF_MESSAGE : _PLACE_OF_MESSAGE + 1]
-            if "message" in keywords:
-                messages = [keywords["message"]]
+            messages = [each.value for each in call.keywords if each.arg == _MESSAGE]
+            # As `error` and `warning` take it, and helpers that make the finding.
+            messages += call.args[_PLACE_OF_MESSAGE : _PLACE_OF_MESSAGE + 1]
+            messages += [each for each in call.args if _names(each) == {_MESSAGE}]
             for message in messages:
                 yield from filter(is_told, self.texts(message))
 
@@ -152,5 +149,5 @@ def _divided(tree: ast.AST) -> tuple[list[ast.AST], list[ast.FunctionDef]]:
 
 
 def is_told(text: str) -> bool:
-    """Return whether a text has words of its own."""
-    return _WORDS.search(text) is not None
+    """Return whether a text has words of its own, and is no command."""
+    return _WORDS.search(text) is not None and not text.startswith("aws ")
