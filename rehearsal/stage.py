@@ -214,9 +214,10 @@ class Stage:
                 problem = self.destroy("storage")
                 if problem is not None:
                     return problem
-                for identifier in delete_file_systems(self.environment.clients):
+                kept = self.config.storage.existing_ids
+                for identifier in delete_file_systems(self.environment.clients, kept=kept):
                     self.progress.say(
-                        f"  kept, as on AWS: FSx for Lustre file system {identifier}. Deleted now, "
+                        f"  kept, as on AWS: FSx file system {identifier}. Deleted now, "
                         "as its owner would: it holds the platform's subnet"
                     )
         names = [self.stack(kind) for kind in kinds]

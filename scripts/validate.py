@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 
-from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk import Config, ConfigError, StorageConfig, load_config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
@@ -12,6 +12,7 @@ from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.storage.retained import RetainedFiles
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.kubernetes_support import support_findings
@@ -63,11 +64,9 @@ def description(config: Config) -> Iterator[str]:
     if addons:
         yield f"{names['addons']:{width}}{' and '.join(addons)}"
     if config.storage is not None:
-        kept = "deleted with its stack" if config.storage.delete_with_stack else "retained"
-        yield (
-            f"{names['storage']:{width}}FSx for Lustre of {config.storage.capacity_gib} GiB"
-            f" at {config.storage.throughput_mbps_per_tib} MB/s/TiB, {kept}"
-        )
+        first, *others = _file_systems(config.storage)
+        yield f"{names['storage']:{width}}{first}"
+        yield from (f"{'':{width}}{other}" for other in others)
     groups = config.cluster.all_groups
     yield (
         f"{names['hyperpod']:{width}}Helm release {config.helm.release}, HyperPod cluster "
@@ -76,6 +75,29 @@ def description(config: Config) -> Iterator[str]:
     for group in groups:
         types = " or ".join(group.possible_instance_types)
         yield f"{'':{width}}- {group.name}: {group.instance_count} x {types}"
+
+
+def _file_systems(storage: StorageConfig) -> Iterator[str]:
+    for _, files in storage.file_systems:
+        if files.file_system_id is not None:
+            yield f"FSx for Lustre {files.file_system_id}, which exists"
+            continue
+        size = (
+            f"with Intelligent-Tiering at {files.throughput_mbps} MB/s"
+            if files.is_tiered
+            else f"of {files.capacity_gib} GiB at {files.throughput_mbps_per_tib} MB/s/TiB"
+        )
+        yield f"FSx for Lustre {size}, {_kept(files)}"
+    homes = storage.home_directories
+    if homes is not None:
+        yield (
+            f"FSx for OpenZFS of {homes.capacity_gib} GiB at {homes.throughput_mbps} MB/s, "
+            f"{_kept(homes)}"
+        )
+
+
+def _kept(files: RetainedFiles) -> str:
+    return "deleted with its stack" if files.delete_with_stack else "retained"
 
 
 def _network(network: NetworkConfig) -> str:

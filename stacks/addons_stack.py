@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk import Config, EksAddons
+from hyperpod_cdk import Config, EksAddons, FsxCsiDriverRole
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from stacks.platform_stack import PlatformStack
 
@@ -23,7 +23,7 @@ class AddonsStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        EksAddons(
+        addons = EksAddons(
             self,
             "Addons",
             cluster=platform.eks_cluster,
@@ -31,3 +31,8 @@ class AddonsStack(cdk.Stack):
             fsx_csi_driver=FSX_ADDON in config.addons_that_need_nodes,
             dns=DNS_ADDON in config.addons_that_need_nodes,
         )
+        if config.storage is not None and config.storage.dynamic_provisioning:
+            role = FsxCsiDriverRole(self, "FsxCsiDriverRole", cluster=platform.eks_cluster)
+            # A pod gets the role if the association is there before it starts.
+            # https://docs.aws.amazon.com/eks/latest/userguide/pod-id-association.html
+            addons.node.add_dependency(role)

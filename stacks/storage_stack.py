@@ -1,20 +1,31 @@
-"""What lives as long as the data: the file system and its claim in the cluster."""
+"""What lives as long as the data: file systems, and their claims in the cluster."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk import FileSystemAvailability, HelmRelease, Lustre, StorageConfig
-from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk import (
+    FileSystemAvailability,
+    FileSystemClaims,
+    HomeDirectoriesConfig,
+    LustreConfig,
+    OpenZfs,
+    StorageConfig,
+    lustre_file_system,
+)
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.storage.claims import provisioning_parameters
+from hyperpod_cdk.storage.csi_driver_role import provisioned_tag
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
 
 
 class StorageStack(cdk.Stack):
-    """FSx for Lustre, and the volume and claim through which pods mount it.
+    """File systems, and the volumes and claims through which pods mount them.
 
-    Protected from termination, and the file system retained, unless the configuration says twice
+    Protected from termination, and the file systems retained, unless the configuration says twice
     that the files may go.
     """
 
@@ -31,44 +42,103 @@ class StorageStack(cdk.Stack):
             scope,
             construct_id,
             stack_name=construct_id,
-            termination_protection=not storage.delete_with_stack,
+            termination_protection=not storage.is_deleted_with_stack,
             **kwargs,
         )
-        subnets = platform.network.node_subnets
-        lustre = Lustre(
+        self._platform = platform
+        self._provisioning = self._parameters(storage) if storage.dynamic_provisioning else None
+        for place, files in storage.file_systems:
+            self._add_lustre(files, key=("storage", *place))
+        if storage.home_directories is not None:
+            self._add_home_directories(storage.home_directories)
+
+    def _add_lustre(self, files: LustreConfig, *, key: KeyPath) -> None:
+        is_first = key == ("storage",)
+        suffix = "" if is_first else f"-{files.label}"
+        subnets = self._platform.network.node_subnets
+        lustre = lustre_file_system(
             self,
-            "Lustre",
-            vpc=platform.network.vpc,
-            subnet=subnets.in_zone(storage.availability_zone_id),
-            zone_id=storage.availability_zone_id or subnets.first_zone_id,
-            security_group=platform.security_group,
-            storage=storage,
-            encryption_key=platform.keys.file_system,
+            f"Lustre{suffix}",
+            vpc=self._platform.network.vpc,
+            subnet=subnets.in_zone(files.availability_zone_id),
+            zone_id=files.availability_zone_id or subnets.first_zone_id,
+            security_group=self._platform.security_group,
+            storage=files,
+            key=key,
+            encryption_key=self._platform.keys.file_system,
         )
-        file_system = lustre.file_system
+        outputs = self._mount(
+            files,
+            key=key,
+            suffix=suffix,
+            file_system_id=lustre.file_system_id,
+            provisioning=self._provisioning if is_first else None,
+        )
+        links = {
+            f"{files.output_prefix}DataRepository{index + 1}": location
+            for index, location in enumerate(lustre.data_repositories)
+        }
+        add_outputs(self, {**outputs, **links})
+
+    def _add_home_directories(self, homes: HomeDirectoriesConfig) -> None:
+        subnets = self._platform.network.node_subnets
+        file_system = OpenZfs(
+            self,
+            "HomeDirectories",
+            subnet=subnets.in_zone(homes.availability_zone_id),
+            zone_id=homes.availability_zone_id or subnets.first_zone_id,
+            security_group=self._platform.security_group,
+            homes=homes,
+            encryption_key=self._platform.keys.file_system,
+        )
+        outputs = self._mount(
+            homes,
+            key=("storage", "home_directories"),
+            suffix="-home",
+            file_system_id=file_system.file_system_id,
+        )
+        add_outputs(self, outputs)
+
+    def _mount(
+        self,
+        files: LustreConfig | HomeDirectoriesConfig,
+        *,
+        key: KeyPath,
+        suffix: str,
+        file_system_id: str,
+        provisioning: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        """Give a file system its volumes and claims; return its outputs."""
         mount = FileSystemAvailability(
-            self, "Availability", file_system=file_system, provisioner=platform.provisioner
-        )
-        HelmRelease(
             self,
-            "Claim",
-            cluster=platform.eks_cluster,
-            provisioner=platform.provisioner,
-            chart=asset_directory("charts") / "fsx-storage",
-            release="fsx-storage",
-            namespace="kube-system",
-            values={
-                "fileSystemId": file_system.file_system_id,
-                "dnsName": mount.dns_name,
-                "mountName": mount.mount_name,
-                "capacityGiB": storage.capacity_gib,
-            },
+            f"Availability{suffix}",
+            file_system_id=file_system_id,
+            provisioner=self._platform.provisioner,
         )
-        add_outputs(
+        FileSystemClaims(
             self,
-            {
-                "FileSystemId": file_system.file_system_id,
-                "FileSystemDnsName": mount.dns_name,
-                "FileSystemMountName": mount.mount_name,
-            },
+            f"Claim{suffix}",
+            cluster=self._platform.eks_cluster,
+            provisioner=self._platform.provisioner,
+            file_system_id=file_system_id,
+            mount=mount,
+            files=files,
+            key=key,
+            provisioning=provisioning,
+        )
+        prefix = files.output_prefix
+        named = {f"{prefix}FileSystemMountName": mount.mount_name}
+        return {
+            f"{prefix}FileSystemId": file_system_id,
+            f"{prefix}FileSystemDnsName": mount.dns_name,
+            **(named if isinstance(files, LustreConfig) else {}),
+        }
+
+    def _parameters(self, storage: StorageConfig) -> dict[str, str]:
+        subnets = self._platform.network.node_subnets
+        return provisioning_parameters(
+            subnet=subnets.in_zone(storage.availability_zone_id),
+            security_group=self._platform.security_group,
+            storage=storage,
+            tag=provisioned_tag(self._platform.eks_cluster.cluster_name),
         )

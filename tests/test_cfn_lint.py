@@ -14,7 +14,7 @@ from tests.support.linter import findings
 ADMIN = "arn:aws:iam::111122223333:role/Admin"
 OPTIONS: dict[str, Any] = {
     "eks": {"endpoint_access": "private", "admins": [ADMIN], "deletion_protection": True},
-    "storage": {"data_repository_s3_uri": "s3://bucket/prefix"},
+    "storage": {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]},
     "tags": {"team": "research"},
 }
 

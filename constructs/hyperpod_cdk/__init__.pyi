@@ -72,7 +72,17 @@ from .provisioner.provisioner import Provisioner as Provisioner
 from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
 from .storage.availability import FileSystemAvailability as FileSystemAvailability
+from .storage.claim_section import ClaimConfig as ClaimConfig
+from .storage.claims import FileSystemClaims as FileSystemClaims
+from .storage.csi_driver_role import FsxCsiDriverRole as FsxCsiDriverRole
+from .storage.data_repository_section import DataRepositoryConfig as DataRepositoryConfig
+from .storage.imported import ImportedLustre as ImportedLustre
 from .storage.lustre import Lustre as Lustre
+from .storage.lustre import lustre_file_system as lustre_file_system
+from .storage.lustre_section import LustreConfig as LustreConfig
+from .storage.lustre_section import NamedLustreConfig as NamedLustreConfig
+from .storage.open_zfs import OpenZfs as OpenZfs
+from .storage.open_zfs_section import HomeDirectoriesConfig as HomeDirectoriesConfig
 from .storage.section import StorageConfig as StorageConfig
 from .synthesis.log_groups import LogGroups as LogGroups
 from .synthesis.sizes import TooLargeError as TooLargeError

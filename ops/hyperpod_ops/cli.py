@@ -8,14 +8,32 @@ from typing import Annotated
 import typer
 
 from hyperpod_ops.commands.cluster_config import cluster_config
+from hyperpod_ops.commands.connect import connect
+from hyperpod_ops.commands.delete import delete
 from hyperpod_ops.commands.env import env
+from hyperpod_ops.commands.events import events
+from hyperpod_ops.commands.kubeconfig import kubeconfig
 from hyperpod_ops.commands.list import list_clusters
+from hyperpod_ops.commands.logs import logs
+from hyperpod_ops.commands.reboot import reboot
+from hyperpod_ops.commands.replace import replace
+from hyperpod_ops.commands.scale import scale
+from hyperpod_ops.commands.status import status
 from hyperpod_ops.errors import INTERRUPTED, REFUSED
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "cluster-config": cluster_config,
+    "connect": connect,
+    "delete": delete,
     "env": env,
+    "events": events,
+    "kubeconfig": kubeconfig,
     "list": list_clusters,
+    "logs": logs,
+    "reboot": reboot,
+    "replace": replace,
+    "scale": scale,
+    "status": status,
 }
 """A module of `commands/` each; what its work takes is imported when it runs."""
 _DEBUG = "--debug"

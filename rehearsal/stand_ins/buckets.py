@@ -50,8 +50,8 @@ def buckets(config: Config) -> Iterator[Bucket]:
             bucket, prefix = _location(lifecycle.source_s3_uri)
             script = lifecycle.on_create or lifecycle.on_init_complete
             keys.setdefault(bucket, []).append(f"{prefix}/{script}")
-    if config.storage is not None and config.storage.data_repository_s3_uri is not None:
-        keys.setdefault(_location(config.storage.data_repository_s3_uri)[0], [])
+    for bucket in config.storage.bucket_names if config.storage is not None else ():
+        keys.setdefault(bucket, [])
     for data in config.cluster.data_buckets:
         keys.setdefault(data.name, [])
     if config.lifecycle_scripts.existing_bucket_name is not None:

@@ -14,6 +14,7 @@ from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.stand_ins.buckets import buckets
 from rehearsal.stand_ins.eks_clusters import eks_clusters
 from rehearsal.stand_ins.existing_networks import existing_networks
+from rehearsal.stand_ins.file_systems import file_systems
 from rehearsal.stand_ins.kms_keys import kms_keys
 from rehearsal.stand_ins.node_roles import node_roles
 from rehearsal.stand_ins.own_networks import own_networks
@@ -41,6 +42,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[StandIn]], ...] = (
     kms_keys,
     training_plans,
     existing_networks,
+    file_systems,
     eks_clusters,
     own_networks,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
@@ -12,7 +12,9 @@ from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools, installation_commands
 from rehearsal.verification.encryption import encryption_checks
+from rehearsal.verification.expectation import expect
 from rehearsal.verification.inspection import running_nodes, wanted_nodes
+from rehearsal.verification.storage import storage_checks
 
 
 def verify(
@@ -30,8 +32,8 @@ def verify(
     yield from _platform(config, clients=clients, outputs=outputs[stack_name(config, "platform")])
     yield from _addons(config, clients=clients)
     if config.storage is not None:
-        storage = outputs[stack_name(config, "storage")]
-        yield from _storage(tools=tools, file_system_id=storage["FileSystemId"])
+        names = outputs[stack_name(config, "storage")]
+        yield from storage_checks(config.storage, tools=tools, clients=clients, outputs=names)
     together = {name: value for each in outputs.values() for name, value in each.items()}
     yield from encryption_checks(config, clients=clients, outputs=together)
 
@@ -41,12 +43,12 @@ def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
     for command in installation_commands(config):
         yield Check(check=command, ok=tools.run(command)[0])
     if config.components.mpi_operator:
-        yield _expect(
+        yield expect(
             tools,
             "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}",
             lambda text: text == "v2beta1",
         )
-    yield _expect(
+    yield expect(
         tools,
         f"helm list -n {namespace} -o json",
         lambda text: any(
@@ -54,16 +56,11 @@ def _commands(config: Config, *, tools: ClusterTools) -> Iterator[Check]:
         ),
     )
     wanted = wanted_nodes(config)
-    yield _expect(
+    yield expect(
         tools,
         "kubectl get nodes -l sagemaker.amazonaws.com/node-health-status=Schedulable -o name",
         lambda text: len(text.split()) == wanted,
     )
-
-
-def _expect(tools: ClusterTools, command: str, holds: Callable[[str], bool]) -> Check:
-    succeeded, text = tools.run(command)
-    return Check(check=command, ok=succeeded and holds(text))
 
 
 def _cluster(config: Config, *, clients: AwsClients) -> Iterator[Check]:
@@ -123,16 +120,3 @@ def _addons(config: Config, *, clients: AwsClients) -> Iterator[Check]:
             check=f"aws eks describe-addon --addon-name {name}: ACTIVE, {version}",
             ok=(addon["status"], addon["addonVersion"]) == ("ACTIVE", version),
         )
-
-
-def _storage(*, tools: ClusterTools, file_system_id: str) -> Iterator[Check]:
-    yield _expect(
-        tools,
-        "kubectl get pv fsx-pv -o jsonpath={.spec.csi.volumeHandle}",
-        lambda text: text == file_system_id,
-    )
-    yield _expect(
-        tools,
-        "kubectl get pvc fsx-claim -o jsonpath={.status.phase}",
-        lambda text: text == "Bound",
-    )

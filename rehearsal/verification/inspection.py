@@ -3,7 +3,7 @@
 import base64
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -188,10 +188,16 @@ def allow_loss(clients: AwsClients, cluster_name: str, *, stack_name: str) -> bo
     return True
 
 
-def delete_file_systems(clients: AwsClients) -> list[str]:
-    """Delete every FSx for Lustre file system; return their ids."""
+def delete_file_systems(clients: AwsClients, *, kept: Collection[str] = ()) -> list[str]:
+    """Delete every file system but those of others; return their ids.
+
+    Args:
+        clients: AWS.
+        kept: Ids of those of others. Default: there are none.
+    """
     client = clients("fsx")
-    names = [found["FileSystemId"] for found in client.describe_file_systems()["FileSystems"]]
+    found = [each["FileSystemId"] for each in client.describe_file_systems()["FileSystems"]]
+    names = [name for name in found if name not in kept]
     for name in names:
         client.delete_file_system(FileSystemId=name)
     return names
@@ -202,7 +208,7 @@ def retained(clients: AwsClients) -> list[str]:
     file_systems = clients("fsx").describe_file_systems()["FileSystems"]
     buckets = clients("s3").list_buckets()["Buckets"]
     return [
-        *(f"FSx for Lustre file system {item['FileSystemId']}" for item in file_systems),
+        *(f"FSx file system {item['FileSystemId']}" for item in file_systems),
         *(
             f"S3 bucket {bucket['Name']}"
             for bucket in buckets

@@ -26,6 +26,7 @@ _LOOK_AT_NETWORK = [
     "ec2:DescribeAvailabilityZones",
     "ec2:DescribeInternetGateways",
     "ec2:DescribeNatGateways",
+    "ec2:DescribeNetworkInterfaces",
     "ec2:DescribeRouteTables",
     "ec2:DescribeSecurityGroupRules",
     "ec2:DescribeSecurityGroups",

@@ -21,7 +21,7 @@ Look = tuple[str, list[str], list[str]]
 
 
 def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
-    """Yield the rights to look at names, buckets, roles and the control plane.
+    """Yield the rights to look at names, buckets, roles, file systems and the control plane.
 
     Args:
         names: Names of the deployment's resources.
@@ -48,6 +48,9 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
         yield "LookAtRoles", ["iam:GetRole", "iam:SimulatePrincipalPolicy"], nodes
         managed = f"arn:{partition}:iam::aws:policy/{MANAGED_POLICY}"
         yield "LookAtManagedPolicy", ["iam:GetPolicy", "iam:GetPolicyVersion"], [managed]
+    if any(each.type == "Custom::FileSystemAvailability" for each in names.resources):
+        # FSx limits it to no resource.
+        yield "LookAtFileSystems", ["fsx:DescribeFileSystems"], ["*"]
     if not any(each.type == "AWS::EKS::Cluster" for each in names.resources):
         environment = names.environment
         where = f"arn:{partition}:eks:{environment.region}:{environment.account}"

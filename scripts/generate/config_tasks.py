@@ -76,9 +76,16 @@ TASKS: Mapping[str, Sequence[str]] = {
         "storage.capacity_gib",
         "storage.throughput_mbps_per_tib",
     ),
-    "read a data set from S3": (
-        "storage.data_repository_s3_uri",
-        "storage.data_repository_export",
+    "use a file system that exists": ("storage.file_system_id",),
+    "have several file systems, or home directories": (
+        "storage.more_file_systems",
+        "storage.home_directories",
+    ),
+    "mount a file system in a namespace": ("storage.claims[].namespace",),
+    "reach the file system by EFA": ("storage.efa_enabled",),
+    "read a data set from S3, and write checkpoints to it": (
+        "storage.data_repositories[].s3_uri",
+        "storage.data_repositories[].export_events",
     ),
     "delete the file system with its stack": (
         "storage.delete_with_stack",

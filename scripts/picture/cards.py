@@ -105,20 +105,28 @@ def _role(role: Resource, _: Surroundings) -> Card:
 
 
 def _file_system(system: Resource, around: Surroundings) -> Card:
-    lustre = system.properties.get("LustreConfiguration", {})
     kept = ("kept when the stack is deleted",) if system.deletion_policy in _KEPT else ()
+    if system.properties["FileSystemType"] == "OPENZFS":
+        settings = system.properties["OpenZFSConfiguration"]
+        throughput = text(settings.get("ThroughputCapacity"))
+        size = f"{text(system.properties['StorageCapacity'])} GiB, {throughput} MB/s"
+        return Card(kind="FSx for OpenZFS", lines=(size, *kept))
     buckets = tuple(
         f"linked to {text(item.properties['DataRepositoryPath'])}"
         for item in around.of_type("AWS::FSx::DataRepositoryAssociation")
+        if system.address in item.needs
     )
-    return Card(
-        kind="FSx for Lustre",
-        lines=(
-            f"{text(system.properties['StorageCapacity'])} GiB, "
-            f"{text(lustre.get('PerUnitStorageThroughput'))} MB/s/TiB",
-            *buckets,
-            *kept,
-        ),
+    return Card(kind="FSx for Lustre", lines=(_lustre_size(system), *buckets, *kept))
+
+
+def _lustre_size(system: Resource) -> str:
+    lustre = system.properties.get("LustreConfiguration", {})
+    efa = ", EFA" if lustre.get("EfaEnabled") else ""
+    if "StorageCapacity" not in system.properties:
+        return f"Intelligent-Tiering, {text(lustre.get('ThroughputCapacity'))} MB/s{efa}"
+    return (
+        f"{text(system.properties['StorageCapacity'])} GiB, "
+        f"{text(lustre.get('PerUnitStorageThroughput'))} MB/s/TiB{efa}"
     )
 
 

@@ -26,6 +26,17 @@ _INVOKE = {
 }
 
 PURPOSES = {
+    "FsxCsiDriverRole": Purpose(
+        title="FSx CSI driver",
+        text="With `storage.dynamic_provisioning`, the driver's controller, by EKS Pod Identity.",
+        statements={
+            "CreateFileSystems": "A claim gets a file system, with a tag of the cluster.",
+            "ChangeOwnFileSystems": "It grows and deletes file systems with that tag, no others.",
+            "DescribeFileSystems": "It waits until a file system can be mounted.",
+            "CheckSecurityGroups": "FSx looks at the security group of a new file system.",
+            "CreateServiceLinkedRole": "The first file system of an account makes FSx's role.",
+        },
+    ),
     "ExecutionRole": Purpose(
         title="Nodes",
         text="Every HyperPod node runs as this role, and so does whoever is root on a node or in a "

@@ -117,11 +117,12 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
 
 
 def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
-    if config.storage is None:
+    storage = config.storage
+    if storage is None or storage.is_tiered or storage.file_system_id is not None:
         return
     size: KeyPath = ("storage", "capacity_gib")
     sizes = variants.accepted(size, range(_STEP_GIB, _MOST_GIB + 1, _STEP_GIB))
-    own = config.storage.capacity_gib
+    own = storage.capacity_gib
     yield Parameter(
         name="StorageCapacityGiB",
         label="Size in GiB",
@@ -131,6 +132,8 @@ def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
         ),
         paths=(size,),
     )
+    if storage.efa_enabled:
+        return  # its sizes are those of its throughput
     yield Parameter(
         name="StorageThroughput",
         label="Throughput in MB/s for each TiB",
@@ -138,7 +141,7 @@ def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
         definition=definition(
             StorageConfig,
             "throughput_mbps_per_tib",
-            default=config.storage.throughput_mbps_per_tib,
+            default=storage.throughput_mbps_per_tib,
         ),
         paths=(("storage", "throughput_mbps_per_tib"),),
     )

@@ -112,9 +112,10 @@ def _places(config: Config, index: int) -> Iterator[KeyPath]:
             )
             for position, subnet in enumerate(config.network.hyperpod_subnets)
         },
-        ("storage", "availability_zone_id"): (
-            config.storage.availability_zone_id if config.storage is not None else None
-        ),
+        **{
+            ("storage", *place, "availability_zone_id"): files.availability_zone_id
+            for place, files in (config.storage.placed_files if config.storage is not None else ())
+        },
     }
     for path, zone in named.items():
         if zone == zones[index]:

@@ -29,6 +29,8 @@ _MOST_SYNTH_RATIO = 1.6
 _MOST_LARGE_RATIO = 2
 _MOST_FIRST_ERROR_SECONDS = 2.0
 _MOST_PACKAGE_MB = 12.0
+_MOST_HELP_RATIO = 3
+_MOST_HELP_SECONDS = 0.5
 _MB = 1_000_000
 
 
@@ -40,6 +42,7 @@ def main() -> None:
         _first_error(directory)
         package = _package(directory)
         _handler_import(package)
+        _help()
 
 
 def _synthesis(directory: Path) -> None:
@@ -133,6 +136,19 @@ def _handler_import(package: Path) -> None:
         )
     ]
     print(f"provisioner import: {statistics.median(times):.2f} s for a whole cold process")
+
+
+def _help() -> None:
+    pairs = _in_turn(
+        lambda: _run([sys.executable, "-m", "hyperpod_ops", "--help"]),
+        lambda: _run([sys.executable, "-c", "import typer"]),
+    )
+    ratio = statistics.median(mine / theirs for mine, theirs in pairs)
+    seconds, others = (statistics.median(column) for column in zip(*pairs, strict=True))
+    print(
+        f"hyperpod-ops --help: {seconds:.2f} s (at most {_MOST_HELP_SECONDS}), import typer "
+        f"{others:.2f} s, ratio {ratio:.2f} (at most {_MOST_HELP_RATIO})"
+    )
 
 
 def _in_turn(first: Callable[[], None], second: Callable[[], None]) -> list[tuple[float, float]]:

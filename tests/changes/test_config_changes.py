@@ -44,7 +44,8 @@ OPTIONS: dict[str, Any] = {
         "kms_key_arn": "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
     },
     "storage": {
-        "data_repository_s3_uri": "s3://bucket/prefix",
+        "data_repositories": [{"s3_uri": "s3://bucket/prefix"}],
+        "home_directories": {},
         "availability_zone_id": "usw2-az2",
     },
     "network": {

@@ -20,7 +20,7 @@ VALUES: dict[str, Any] = {
 
 def render(directory: Path, values: dict[str, Any]) -> dict[str, Any]:
     rendered = template("lustre", CHART, values=values, home=directory)
-    return {document["kind"]: document for document in yaml.safe_load_all(rendered)}
+    return {document["kind"]: document for document in yaml.safe_load_all(rendered) if document}
 
 
 def test_default_objects(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
@@ -32,10 +32,52 @@ def test_objects_are_valid_for_kubernetes(tmp_path: Path) -> None:
 
 
 def test_values_reach_the_volume_and_the_claim(tmp_path: Path) -> None:
-    objects = render(tmp_path, {**VALUES, "capacityGiB": 28800, "namespace": "research"})
-    volume, claim = objects["PersistentVolume"], objects["PersistentVolumeClaim"]
+    claim = {"namespace": "research", "name": "data", "volume": "fsx-pv-research-data"}
+    values = {**VALUES, "capacityGiB": 28800, "claims": [{**claim, "readOnly": True}]}
+    objects = render(tmp_path, {**values, "namespaces": ["research"]})
+    volume, found = objects["PersistentVolume"], objects["PersistentVolumeClaim"]
+    assert volume["metadata"]["name"] == found["spec"]["volumeName"] == claim["volume"]
     assert volume["spec"]["capacity"] == {"storage": "28800Gi"}
-    assert volume["spec"]["claimRef"]["namespace"] == claim["metadata"]["namespace"] == "research"
+    assert volume["spec"]["claimRef"]["namespace"] == found["metadata"]["namespace"] == "research"
+    assert volume["spec"]["accessModes"] == found["spec"]["accessModes"] == ["ReadOnlyMany"]
+    assert "ro" in volume["spec"]["mountOptions"]
+    kept = objects["Namespace"]["metadata"]["annotations"]
+    assert kept == {"helm.sh/resource-policy": "keep"}
+
+
+def test_each_claim_has_a_volume(tmp_path: Path) -> None:
+    claims = [
+        {"namespace": "default", "name": "one", "volume": "pv-one"},
+        {"namespace": "research", "name": "two", "volume": "pv-two"},
+    ]
+    rendered = template("fsx", CHART, values={**VALUES, "claims": claims}, home=tmp_path)
+    objects = [each for each in yaml.safe_load_all(rendered) if each]
+    volumes = [each for each in objects if each["kind"] == "PersistentVolume"]
+    assert_valid_for_kubernetes(objects, folder=tmp_path)
+    assert [each["spec"]["claimRef"]["name"] for each in volumes] == ["one", "two"]
+    assert len({each["spec"]["csi"]["volumeHandle"] for each in volumes}) == 1
+
+
+def test_open_zfs_is_mounted_by_nfs(tmp_path: Path) -> None:
+    values = {key: value for key, value in VALUES.items() if key != "mountName"}
+    objects = render(tmp_path, {**values, "exportPath": "/fsx", "name": "home", "capacityGiB": 64})
+    volume = objects["PersistentVolume"]["spec"]
+    assert_valid_for_kubernetes(objects.values(), folder=tmp_path)
+    assert volume["nfs"] == {"server": VALUES["dnsName"], "path": "/fsx"}
+    assert "csi" not in volume
+    assert objects["PersistentVolumeClaim"]["spec"]["storageClassName"] == "home-sc"
+    assert "StorageClass" not in objects
+
+
+def test_a_class_may_create_file_systems(tmp_path: Path) -> None:
+    parameters = {"subnetId": "subnet-1", "deploymentType": "PERSISTENT_2"}
+    rendered = template(
+        "fsx", CHART, values={**VALUES, "dynamicProvisioning": parameters}, home=tmp_path
+    )
+    objects = [each for each in yaml.safe_load_all(rendered) if each]
+    [found] = [each for each in objects if each["metadata"]["name"] == "fsx-dynamic"]
+    assert_valid_for_kubernetes(objects, folder=tmp_path)
+    assert (found["parameters"], found["reclaimPolicy"]) == (parameters, "Delete")
 
 
 def test_a_grown_file_system_leaves_the_claim_as_it_is(tmp_path: Path) -> None:
@@ -56,6 +98,12 @@ def test_a_missing_value_is_refused(key: str, tmp_path: Path) -> None:
     assert key in done.stderr
 
 
+def test_two_kinds_of_file_systems_at_once_are_refused(tmp_path: Path) -> None:
+    done = helm("template", "x", CHART, values={**VALUES, "exportPath": "/fsx"}, home=tmp_path)
+    assert done.returncode != 0
+    assert "oneOf" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -69,9 +117,10 @@ def test_a_missing_value_is_refused(key: str, tmp_path: Path) -> None:
         ("mountName", 12345678),
         ("capacityGiB", 0),
         ("capacityGiB", "1200"),
-        ("namespace", ""),
-        ("namespace", "Upper"),
-        ("namespace", "n" * 64),
+        ("namespaces", ["Upper"]),
+        ("claims", [{"namespace": "n" * 64, "name": "a", "volume": "b"}]),
+        ("claims", [{"namespace": "a", "name": "b"}]),
+        ("claims", [{"namespace": "a", "name": "b", "volume": "c", "readonly": True}]),
         ("filesystemId", "fs-0123456789abcdef0"),
     ],
 )

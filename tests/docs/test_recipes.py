@@ -26,7 +26,9 @@ WARNED = {"Nodes in a second zone": {"efa_zones"}}
 
 def loaded(changes: Mapping[str, Any], directory: Path) -> Config:
     """Return the default configuration with changes, read from a file as users have it."""
-    (directory / "examples").symlink_to(CONFIG_FOLDER / "examples")
+    examples = directory / "examples"
+    if not examples.exists():
+        examples.symlink_to(CONFIG_FOLDER / "examples")
     path = directory / "mine.yaml"
     path.write_text(yaml.safe_dump(merged(default_document(), changes)), "utf-8")
     return load_config(path)

@@ -25,7 +25,9 @@ OPTIONS: list[Any] = [
         id="admins-and-key",
     ),
     pytest.param({"storage": None}, id="no-storage"),
-    pytest.param({"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}, id="s3-link"),
+    pytest.param(
+        {"storage": {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]}}, id="s3-link"
+    ),
 ]
 
 

@@ -58,7 +58,7 @@ NAMED: dict[str, tuple[Mapping[str, Any], list[str]]] = {
         [f"IAM role {IAM}:role/Scaling"],
     ),
     "data repository": (
-        {"storage": {"data_repository_s3_uri": "s3://training-data/set"}},
+        {"storage": {"data_repositories": [{"s3_uri": "s3://training-data/set"}]}},
         ["S3 bucket training-data"],
     ),
     "keys": (

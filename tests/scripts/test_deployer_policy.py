@@ -30,7 +30,7 @@ ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
 KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 # FSx asks whoever links a bucket for all of them, whichever there are.
 ALL_OF_S3 = {"s3:Get*", "s3:List*"}
-LINKED = {"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}
+LINKED = {"storage": {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]}}
 CONFIGS: list[Any] = [
     pytest.param({}, id="default"),
     pytest.param(LINKED, id="s3-link"),
@@ -232,6 +232,8 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
     assert by_name.pop("FindOfferedAddons") == ["*"]
     # EC2 limits what describes to no resource.
     assert by_name.pop("LookAtNetwork") == ["*"]
+    # So does FSx.
+    assert by_name.pop("LookAtFileSystems") == ["*"]
     assert all(
         "*" not in resource or resource.endswith("/*")
         for arns in by_name.values()

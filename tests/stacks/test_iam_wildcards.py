@@ -103,7 +103,9 @@ REVIEWED = {
 CONFIGS: list[Any] = [
     pytest.param({}, id="default"),
     pytest.param({"eks": {"endpoint_access": "private"}}, id="private"),
-    pytest.param({"storage": {"data_repository_s3_uri": "s3://bucket/prefix"}}, id="s3-link"),
+    pytest.param(
+        {"storage": {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]}}, id="s3-link"
+    ),
 ]
 
 

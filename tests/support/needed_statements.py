@@ -17,6 +17,7 @@ _CNI = "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEK
 # The template of the console's cluster setup, whose role of the nodes has the same statements.
 _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/example-policies-s3.html"
 _SETUP = "https://github.com/aws/sagemaker-hyperpod-cluster-setup"
+_CSI_DRIVER = "https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
     "https://github.com/aws/aws-cdk/blob/main/packages/aws-cdk-lib/custom-resources/lib/"
@@ -56,6 +57,14 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
         "AutoScalingRole",
         "ScaleClusters",
     ): f"{_HYPERPOD}/sagemaker-hyperpod-eks-autoscaling-iam.html",
+    # What the CSI driver does is not rehearsed.
+    ("FsxCsiDriverRole", "CreateFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "ChangeOwnFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "DescribeFileSystems"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "CheckSecurityGroups"): (
+        "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html"
+    ),
+    ("FsxCsiDriverRole", "CreateServiceLinkedRole"): _CSI_DRIVER,
     # Only a cluster that cannot be deleted is asked about.
     ("ProvisionerRole", "FindTaskGovernance"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"

@@ -81,7 +81,14 @@ _changes = _some(
     | _some(
         capacity_gib=_usually(st.sampled_from([1200, 2400, 4800]), st.just(1300)),
         compression=st.sampled_from(["LZ4", "NONE"]),
-        data_repository_s3_uri=_usually(st.just("s3://bucket/prefix"), st.just("bucket")),
+        data_repositories=st.lists(
+            _some(
+                path=st.sampled_from(["/s3", "/data", "/data/a"]),
+                s3_uri=_usually(st.just("s3://bucket/prefix"), st.just("bucket")),
+            ),
+            max_size=2,
+        ),
+        metadata_iops=_usually(st.sampled_from([1500, 12000]), st.just(2000)),
     ),
     cluster=_some(
         node_recovery=_usually(st.sampled_from(["Automatic", "None"]), st.just("Never")),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
 from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
+from hyperpod_cdk.checks.lustre_over_efa import lustre_over_efa
 from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.node_addresses import node_addresses
@@ -38,6 +39,7 @@ RULES: tuple[Rule[Config], ...] = (
     system_pods,
     no_admins,
     stop_nodes_without_lustre,
+    lustre_over_efa,
     secret_values,
     volume_encryption,
 )

@@ -38,9 +38,8 @@ def location_findings(
     match value:
         case ClusterConfig():
             yield from _group_findings(value, zones=zones)
-        case StorageConfig(availability_zone_id=str(zone)):
-            why = ", for traffic between zones is billed"
-            yield from foreign_zone_findings(zone, zones=zones, why=why)
+        case StorageConfig():
+            yield from _storage_findings(value, zones=zones)
         case _:
             pass
 
@@ -67,6 +66,15 @@ def unnamed_zone_findings(network: NetworkConfig, *, region: str | None) -> Iter
             f"{refused[0]}, whose name differs from account to account"
         )
         yield Finding(path=("availability_zone_ids",), value=None, message=message)
+
+
+def _storage_findings(storage: StorageConfig, *, zones: Sequence[str | None]) -> Iterator[Finding]:
+    for path, files in storage.placed_files:
+        zone = files.availability_zone_id
+        if zone is not None:
+            why = ", for traffic between zones is billed"
+            for finding in foreign_zone_findings(zone, zones=zones, why=why):
+                yield finding.under(*path)
 
 
 def _group_findings(cluster: ClusterConfig, *, zones: Sequence[str | None]) -> Iterator[Finding]:

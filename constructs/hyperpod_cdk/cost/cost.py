@@ -13,6 +13,8 @@ from hyperpod_cdk.facts.kubernetes_support import (
 from hyperpod_cdk.facts.prices import Price, price_of, prices_elsewhere, pricing_pages
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
+from hyperpod_cdk.storage.section import StorageConfig
 
 HOURS_A_MONTH = 730
 """What AWS's own calculator takes for a month."""
@@ -157,11 +159,41 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
     if config.encryption.create_kms_key:
         yield _charge("KMS key", quantity=1, service="KMS", item="key", region=region)
     if config.storage is not None:
-        service, item = "FSx for Lustre", f"{config.storage.throughput_mbps_per_tib} MB/s/TiB"
-        size = config.storage.capacity_gib
-        yield _charge(
-            service, detail=item, quantity=size, service=service, item=item, region=region
-        )
+        yield from _file_systems(config.storage, region=region)
+
+
+def _file_systems(storage: StorageConfig, *, region: str | None) -> Iterator[Charge]:
+    """Yield what is billed for the file systems that the deployment makes."""
+    for _, files in storage.file_systems:
+        if files.file_system_id is not None:
+            continue
+        service, name = "FSx for Lustre", _named(files)
+        item, size = f"{files.throughput_mbps_per_tib} MB/s/TiB", files.capacity_gib
+        if files.is_tiered:
+            item, size = "Intelligent-Tiering MB/s", files.throughput_mbps or 0
+        yield _charge(name, detail=item, quantity=size, service=service, item=item, region=region)
+        iops = files.effective_metadata_iops
+        if iops is not None:
+            item = "metadata IOPS"
+            yield _charge(
+                name, detail=item, quantity=iops, service=service, item=item, region=region
+            )
+    homes = storage.home_directories
+    if homes is not None:
+        service = "FSx for OpenZFS"
+        for unit, quantity in (("GiB", homes.capacity_gib), ("MB/s", homes.throughput_mbps)):
+            item = f"{homes.deployment_type} {unit}"
+            yield _charge(
+                service, detail=item, quantity=quantity, service=service, item=item, region=region
+            )
+
+
+def _named(files: LustreConfig) -> str:
+    return (
+        f"FSx for Lustre {files.name}"
+        if isinstance(files, NamedLustreConfig)
+        else ("FSx for Lustre")
+    )
 
 
 def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
@@ -246,6 +278,18 @@ def _left_out(config: Config) -> Iterator[str]:
         yield f"nodes that {config.cluster.auto_scaling} adds"
     if config.cluster.restricted_instance_groups:
         yield "file systems of restricted instance groups"
+    yield from _left_out_of_storage(config.storage)
     yield "traffic through NAT gateways, out of AWS and between zones"
     yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "taxes and discounts"
+
+
+def _left_out_of_storage(storage: StorageConfig | None) -> Iterator[str]:
+    if storage is None:
+        return
+    if any(files.is_tiered for _, files in storage.file_systems):
+        yield "files on Intelligent-Tiering, requests to them, and their read cache"
+    if any(files.backup_retention_days for _, files in storage.placed_files):
+        yield "backups of file systems"
+    if storage.dynamic_provisioning:
+        yield "file systems that claims create"

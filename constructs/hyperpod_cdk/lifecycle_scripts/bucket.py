@@ -1,16 +1,15 @@
 """The bucket that nodes fetch their lifecycle scripts from."""
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk.lifecycle_scripts.imported import ImportedBucket
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
-from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge, skip_checkov
+from hyperpod_cdk.synthesis.access_logs import access_log_bucket
+from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
-
-_ACCESS_LOG_DAYS = 90
 
 
 class LifecycleBucket(Construct):
@@ -47,37 +46,7 @@ class LifecycleBucket(Construct):
         super().__init__(scope, construct_id)
         if not bucket_name.startswith("sagemaker-"):
             raise ValueError(f"bucket_name {bucket_name!r} must start with 'sagemaker-'")
-        access_logs = s3.Bucket(
-            self,
-            "AccessLogs",
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            enforce_ssl=True,
-            versioned=True,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            lifecycle_rules=[
-                s3.LifecycleRule(
-                    expiration=Duration.days(access_log_days or _ACCESS_LOG_DAYS),
-                    noncurrent_version_expiration=Duration.days(1),
-                    abort_incomplete_multipart_upload_after=Duration.days(1),
-                )
-            ],
-            removal_policy=RemovalPolicy.RETAIN,
-        )
-        acknowledge(
-            access_logs,
-            {
-                "AwsSolutions-S1": "This bucket holds the access logs; logging it would never end.",
-                # https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
-                f"{NIST}S3DefaultEncryptionKMS": (
-                    "S3 delivers access logs to buckets that it encrypts with its own keys only."
-                ),
-            },
-        )
-        skip_checkov(
-            access_logs,
-            resource_type="AWS::S3::Bucket",
-            reasons={"CKV_AWS_18": "It holds the access logs; logging it would never end."},
-        )
+        access_logs = access_log_bucket(self, "AccessLogs", expire_after_days=access_log_days)
         self.bucket = s3.Bucket(
             self,
             "Bucket",

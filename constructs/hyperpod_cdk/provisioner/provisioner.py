@@ -1,5 +1,6 @@
 """The Lambda function that serves the custom resources."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -92,6 +93,7 @@ class Provisioner(Construct):
         environment_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        self._granted: dict[tuple[str, str], iam.Policy] = {}
         self.role = iam.Role(
             self,
             "Role",
@@ -187,10 +189,18 @@ class Provisioner(Construct):
     def grant(
         self, scope: Construct, construct_id: str, *, statements: Sequence[iam.PolicyStatement]
     ) -> iam.Policy:
-        """Add rights to the role through a policy in `scope`'s stack, which lives as long as it."""
-        policy = iam.Policy(scope, construct_id, roles=[self.role], statements=list(statements))
-        acknowledge_inline_policies(policy)
-        return policy
+        """Add rights to the role through a policy in `scope`'s stack, which lives as long as it.
+
+        A policy of the stack that has the same rights is shared: IAM limits the size of all.
+        """
+        stack = Stack.of(scope)
+        rights = stack.resolve([statement.to_statement_json() for statement in statements])
+        key = (stack.node.path, json.dumps(rights, sort_keys=True))
+        if key not in self._granted:
+            policy = iam.Policy(scope, construct_id, roles=[self.role], statements=list(statements))
+            acknowledge_inline_policies(policy)
+            self._granted[key] = policy
+        return self._granted[key]
 
     def read_asset(self, asset: s3_assets.Asset, *others: s3_assets.Asset) -> iam.PolicyStatement:
         """Return the right to read exactly these assets."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
 from pydantic.fields import FieldInfo
@@ -58,6 +58,9 @@ class Section(BaseModel):
         validate_default=True,
         use_attribute_docstrings=True,
     )
+
+    absent: ClassVar[Mapping[str, str]] = {}
+    """Keys that are looked for here and do not exist, with the reason, or what there is instead."""
 
     def __init__(self, /, **values: Any) -> None:
         try:
@@ -220,7 +223,9 @@ def _unknown_key(key: str, *, section: type[Section]) -> str:
 
 
 def _home_hint(key: str, *, section: type[Section]) -> str:
-    """Write where else a key is one; nothing if nowhere."""
+    """Write what there is instead of a key, or where else it is a key; nothing if neither."""
+    if key in section.absent:
+        return f": {section.absent[key]}"
     homes = _homes(key, section=section)
     return f", but under {' or '.join(homes)}" if 1 <= len(homes) <= _MOST_HOMES else ""
 

@@ -1,6 +1,5 @@
 """When the file system can be mounted, and under which names."""
 
-from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -15,12 +14,12 @@ class FileSystemAvailability(Construct):
     of a file system it knows.
 
     Args:
-        file_system: The file system.
+        file_system_id: The file system's ID.
         provisioner: Asks FSx.
 
     Attributes:
         dns_name: The file system's DNS name; resolves once it can be mounted.
-        mount_name: Its mount name; resolves once it can be mounted.
+        mount_name: The mount name of a Lustre file system; resolves once it can be mounted.
     """
 
     def __init__(
@@ -28,7 +27,7 @@ class FileSystemAvailability(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        file_system: fsx.LustreFileSystem,
+        file_system_id: str,
         provisioner: Provisioner,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -51,7 +50,7 @@ class FileSystemAvailability(Construct):
             self,
             "Resource",
             resource_type="Custom::FileSystemAvailability",
-            properties={"FileSystemId": file_system.file_system_id},
+            properties={"FileSystemId": file_system_id},
             depends_on=[access],
         )
         self.dns_name = resource.get_att_string("DnsName")

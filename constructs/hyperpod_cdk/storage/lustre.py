@@ -1,5 +1,8 @@
 """FSx for Lustre, the shared file system of the nodes."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
@@ -8,9 +11,16 @@ from constructs import Construct
 
 from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.facts.versions import LUSTRE_VERSION
-from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.storage.data_repositories import add_data_repositories
+from hyperpod_cdk.storage.imported import ImportedLustre
+from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
 from hyperpod_cdk.synthesis.template_parameters import in_template
+
+_DEPLOYMENT_TYPE = fsx.LustreDeploymentType.PERSISTENT_2
+_ANOTHER_ONE = "the file system would be replaced by an empty one"
+_COPY = "deploy under another name and copy the files"
 
 
 class Lustre(Construct):
@@ -18,19 +28,23 @@ class Lustre(Construct):
 
     A creation that fails deletes it: no file is on it yet.
 
-    Deployment type PERSISTENT_2 on SSD.
+    Deployment type PERSISTENT_2.
 
     Args:
         vpc: The VPC.
         subnet: Put it in the AZ of the nodes: another one costs transfer and latency.
         zone_id: ID of the subnet's AZ. Default: not known.
-        security_group: Must let TCP 988 and 1018-1023 through from the nodes.
-        storage: Size, throughput, compression, linked S3 location, and whether deleting the stack
-            deletes it.
+        security_group: Must let TCP 988 and 1018-1023 through from the nodes; for EFA, all traffic
+            of its members.
+        storage: Size, throughput, compression, links to S3, and whether deleting the stack deletes
+            it.
+        key: Where the section is in the configuration. Default: `storage`.
         encryption_key: KMS key of the files. Default: AWS's own key for FSx.
 
     Attributes:
         file_system: The file system.
+        file_system_id: Its ID.
+        data_repositories: The S3 location of each link.
     """
 
     def __init__(
@@ -42,7 +56,8 @@ class Lustre(Construct):
         subnet: ec2.ISubnet,
         zone_id: str | None = None,
         security_group: ec2.ISecurityGroup,
-        storage: StorageConfig,
+        storage: LustreConfig,
+        key: KeyPath = ("storage",),
         encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -54,17 +69,17 @@ class Lustre(Construct):
         FixedValue(
             self,
             "AvailabilityZoneId",
-            key=("storage", "availability_zone_id"),
+            key=(*key, "availability_zone_id"),
             value=zone_id,
-            reason="the file system would be replaced by an empty one",
-            instead="deploy under another name and copy the files",
+            reason=_ANOTHER_ONE,
+            instead=_COPY,
         )
         FixedValue(
             self,
             "KmsKeyArn",
             key=("encryption",),
             value=fixed_text(encryption_key),
-            reason="the file system would be replaced by an empty one",
+            reason=_ANOTHER_ONE,
             instead="leave the file system out by encryption.file_system: false",
         )
         self.file_system = fsx.LustreFileSystem(
@@ -78,58 +93,72 @@ class Lustre(Construct):
             ),
             storage_capacity_gib=storage.capacity_gib,
             file_system_type_version=LUSTRE_VERSION,
-            lustre_configuration=fsx.LustreConfiguration(
-                deployment_type=fsx.LustreDeploymentType.PERSISTENT_2,
-                per_unit_storage_throughput=storage.throughput_mbps_per_tib,
-                data_compression_type=fsx.LustreDataCompressionType(storage.compression),
-            ),
+            lustre_configuration=fsx.LustreConfiguration(deployment_type=_DEPLOYMENT_TYPE),
             removal_policy=removal_policy,
         )
-        # The L2 takes no tokens as numbers.
+        self.file_system_id = self.file_system.file_system_id
+        # The L2 takes no tokens as numbers, no Intelligent-Tiering and no metadata configuration.
         resource = self.file_system.node.default_child
         assert isinstance(resource, fsx.CfnFileSystem)  # noqa: S101 - what the L2 makes
         # Which takes a key by its ID, as of this account.
         resource.kms_key_id = None if encryption_key is None else encryption_key.key_arn
-        resource.storage_capacity = in_template(storage.capacity_gib)
-        resource.add_property_override(
-            "LustreConfiguration.PerUnitStorageThroughput",
-            in_template(storage.throughput_mbps_per_tib),
+        resource.storage_capacity = None if storage.is_tiered else in_template(storage.capacity_gib)
+        resource.storage_type = storage.storage_type if storage.is_tiered else None
+        request: Mapping[str, Any] = in_template(storage.to_request())
+        for name, value in request.items():
+            resource.add_property_override(f"LustreConfiguration.{name}", value)
+        self.data_repositories = add_data_repositories(
+            self,
+            file_system_id=self.file_system_id,
+            storage=storage,
+            key=key,
+            removal_policy=removal_policy,
         )
-        if storage.data_repository_s3_uri is not None:
-            exported = list(storage.exported_events)
-            linked = {
-                "data_repository_s3_uri": storage.data_repository_s3_uri,
-                "data_repository_path": storage.data_repository_path,
-            }
-            for key, value in linked.items():
-                FixedValue(
-                    self,
-                    key.title().replace("_", ""),
-                    key=("storage", key),
-                    value=value,
-                    # And CloudFormation makes the other link before it removes this one.
-                    # https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html
-                    reason="FSx links a directory to one S3 location, and a location to one",
-                    instead="leave data_repository_s3_uri out, deploy, delete the link, which "
-                    "stays, with aws fsx delete-data-repository-association, and set the other one",
-                )
-            # No L2.
-            association = fsx.CfnDataRepositoryAssociation(
-                self,
-                "DataRepository",
-                file_system_id=self.file_system.file_system_id,
-                file_system_path=storage.data_repository_path,
-                data_repository_path=storage.data_repository_s3_uri,
-                batch_import_meta_data_on_create=True,
-                s3=fsx.CfnDataRepositoryAssociation.S3Property(
-                    auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(
-                        events=["NEW", "CHANGED", "DELETED"]
-                    ),
-                    auto_export_policy=(
-                        fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(events=exported)
-                        if exported
-                        else None
-                    ),
-                ),
-            )
-            association.apply_removal_policy(removal_policy)
+
+
+def lustre_file_system(
+    scope: Construct,
+    construct_id: str,
+    *,
+    vpc: ec2.IVpc,
+    subnet: ec2.ISubnet,
+    zone_id: str | None = None,
+    security_group: ec2.ISecurityGroup,
+    storage: LustreConfig,
+    key: KeyPath = ("storage",),
+    encryption_key: kms.IKey | None = None,
+) -> Lustre | ImportedLustre:
+    """Return a new file system, or the existing one that its section names.
+
+    Args:
+        scope: Parent.
+        construct_id: Id.
+        vpc: As for `Lustre`, and so on.
+        subnet: Of a new one.
+        zone_id: Of a new one.
+        security_group: Of a new one.
+        storage: The section.
+        key: Where the section is in the configuration. Default: `storage`.
+        encryption_key: Of a new one.
+    """
+    FixedValue(
+        scope,
+        f"{construct_id}CreatedAs",
+        key=key,
+        value=storage.created_as,
+        reason=_ANOTHER_ONE,
+        instead=_COPY,
+    )
+    if storage.file_system_id is not None:
+        return ImportedLustre(storage.file_system_id)
+    return Lustre(
+        scope,
+        construct_id,
+        vpc=vpc,
+        subnet=subnet,
+        zone_id=zone_id,
+        security_group=security_group,
+        storage=storage,
+        key=key,
+        encryption_key=encryption_key,
+    )

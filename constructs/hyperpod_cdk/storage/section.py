@@ -1,94 +1,34 @@
-"""The `storage` section: the shared FSx for Lustre file system."""
+"""The `storage` section: shared file systems, and the volumes and claims of them."""
 
-from typing import Annotated, Self
+from collections.abc import Iterator
+from typing import Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import model_validator
 
-from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
-from hyperpod_cdk.schema.section import Section
-
-# Sizes and throughputs of PERSISTENT_2 on SSD.
-# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
-_SMALLEST_GIB, _STEP_GIB = 1200, 2400
-_THROUGHPUTS = (125, 250, 500, 1000)
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s]*)?"
-_DIRECTORY = r"/|(/[^/]+)+"
+from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
+from hyperpod_cdk.schema.section import Listed
+from hyperpod_cdk.storage.claim_section import ClaimConfig
+from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
+from hyperpod_cdk.storage.open_zfs_section import HomeDirectoriesConfig
 
 
-def _capacity(value: int) -> int:
-    if value != _SMALLEST_GIB and (value < _STEP_GIB or value % _STEP_GIB):
-        raise ValueError(
-            f"must be {_SMALLEST_GIB}, {_STEP_GIB} or a multiple of {_STEP_GIB}: "
-            "the sizes FSx for Lustre sells, in GiB"
-        )
-    return value
-
-
-class StorageConfig(Section):
-    """A shared FSx for Lustre file system (PERSISTENT_2, SSD)."""
-
-    capacity_gib: Annotated[
-        int,
-        AfterValidator(_capacity),
-        Field(json_schema_extra={"minimum": _SMALLEST_GIB, "multipleOf": _SMALLEST_GIB}),
-    ] = 1200
-    """Size in GiB: 1200, 2400 or a multiple of 2400. It can grow later, never shrink."""
-
-    throughput_mbps_per_tib: Annotated[
-        int, OneOf(values=_THROUGHPUTS, noun="a throughput of PERSISTENT_2 in MB/s per TiB")
-    ] = 250
-    """Throughput in MB/s for each TiB of size: 125, 250, 500 or 1000."""
-
-    compression: Annotated[
-        str, ApiLimits(shape_name="fsx.DataCompressionType", noun="a data compression of FSx")
-    ] = "LZ4"
-    """Data compression: LZ4, or NONE."""
-
-    availability_zone_id: AvailabilityZone | None = None
-    """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
-    later. Default: the first HyperPod subnet's."""
+class StorageConfig(LustreConfig):
+    """A shared FSx for Lustre file system (PERSISTENT_2), and others beside it."""
 
     stop_nodes_without_lustre: bool = False
     """Whether a new node fails that cannot use Lustre, because of its kernel modules, LNet or EFA.
     Scripts of your own do not look at it. Default: false, it joins the cluster with a warning in
     its log."""
 
-    data_repository_s3_uri: (
-        Annotated[
-            str, Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix")
-        ]
-        | None
-    ) = None
-    """S3 bucket, or prefix in one, whose objects appear as files (a data repository association):
-    s3://bucket/prefix. New, changed and deleted objects become new, changed and deleted files.
-    Default: none."""
+    more_file_systems: Listed[NamedLustreConfig] = ()
+    """Further FSx for Lustre file systems. Default: none."""
 
-    data_repository_path: Annotated[
-        str,
-        ApiLimits(shape_name="fsx.Namespace", noun="a path of a data repository such as /s3"),
-        Matching(
-            pattern=_DIRECTORY, rule="must be a path such as /s3, from the file system's root"
-        ),
-    ] = "/s3"
-    """Directory of the file system that shows the S3 objects. Default: /s3."""
+    home_directories: HomeDirectoriesConfig | None = None
+    """An FSx for OpenZFS file system for home directories. Default: none."""
 
-    data_repository_export: bool = False
-    """Whether new and changed files of that directory become objects in S3. Default: false, S3 is
-    only read."""
-
-    data_repository_export_deletions: bool = False
-    """Whether deleting a file of that directory deletes its object in S3; needs
-    data_repository_export. Default: false, the object stays."""
-
-    delete_with_stack: bool = False
-    """First half of a two-step switch: whether deleting the stack deletes the file system. Default:
-    false, the file system stays and goes on costing."""
-
-    i_understand_all_files_are_deleted: bool = False
-    """Second half of the switch; without it delete_with_stack is refused."""
+    dynamic_provisioning: bool = False
+    """Whether claims of the StorageClass fsx-dynamic get a new file system each, which is deleted
+    with its claim. Default: false, the CSI driver has no rights in AWS."""
 
     @property
     def lustre_failure(self) -> str:
@@ -96,39 +36,71 @@ class StorageConfig(Section):
         return "stop" if self.stop_nodes_without_lustre else "warn"
 
     @property
-    def exported_events(self) -> tuple[str, ...]:
-        """What of the linked directory is written to S3; nothing by default.
-
-        https://docs.aws.amazon.com/fsx/latest/LustreGuide/autoexport-data-repo-dra.html
-        """
-        deletions = ("DELETED",) if self.data_repository_export_deletions else ()
-        return ("NEW", "CHANGED", *deletions) if self.data_repository_export else ()
-
-    @model_validator(mode="after")
-    def _check_export(self) -> Self:
-        needs = {
-            "data_repository_export": self.data_repository_s3_uri is not None,
-            "data_repository_export_deletions": self.data_repository_export,
-        }
-        needed = {
-            "data_repository_export": "data_repository_s3_uri",
-            "data_repository_export_deletions": "data_repository_export: true",
-        }
-        refuse(
-            Finding(path=(key,), value=True, message=f"needs {needed[key]} beside it")
-            for key, is_met in needs.items()
-            if getattr(self, key) and not is_met
+    def file_systems(self) -> tuple[tuple[KeyPath, LustreConfig], ...]:
+        """The Lustre file systems, each with its path from here."""
+        further = (
+            (("more_file_systems", index), each)
+            for index, each in enumerate(self.more_file_systems)
         )
-        return self
+        return (((), self), *further)
+
+    @property
+    def placed_files(self) -> tuple[tuple[KeyPath, LustreConfig | HomeDirectoriesConfig], ...]:
+        """All file systems, those of home directories last, each with its path from here."""
+        homes = self.home_directories
+        of_users = () if homes is None else ((("home_directories",), homes),)
+        return (*self.file_systems, *of_users)
+
+    @property
+    def bucket_names(self) -> tuple[str, ...]:
+        """The existing buckets that directories are linked to."""
+        locations = [
+            each.s3_uri
+            for _, files in self.file_systems
+            for each in files.data_repositories
+            if each.s3_uri is not None
+        ]
+        return tuple(dict.fromkeys(uri.split("/")[2] for uri in locations))
+
+    @property
+    def existing_ids(self) -> tuple[str, ...]:
+        """The IDs of the file systems that exist already."""
+        ids = (files.file_system_id for _, files in self.file_systems)
+        return tuple(each for each in ids if each is not None)
+
+    @property
+    def is_deleted_with_stack(self) -> bool:
+        """Whether the stack may be deleted without a second thought: with it go all files."""
+        return all(each.delete_with_stack for _, each in self.placed_files)
 
     @model_validator(mode="after")
-    def _check_deletion_switch(self) -> Self:
-        first, second = "delete_with_stack", "i_understand_all_files_are_deleted"
-        if self.delete_with_stack != self.i_understand_all_files_are_deleted:
-            path, other = (second, first) if self.delete_with_stack else (first, second)
-            message = (
-                f"must be true too when {other} is: both delete every file together with the "
-                "stack; without both the file system stays"
-            )
-            refuse([Finding(path=(path,), value=False, message=message)])
+    def _check_names(self) -> Self:
+        refuse([*self._repeated_names(), *self._repeated_claims()])
         return self
+
+    def _repeated_names(self) -> Iterator[Finding]:
+        names = [each.name for each in self.more_file_systems]
+        ids = [each.file_system_id for _, each in self.file_systems]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                path = ("more_file_systems", index, "name")
+                message = "is taken; give each file system a name of its own"
+                yield Finding(path=path, value=name, message=message)
+        for index, identifier in enumerate(ids):
+            if identifier is not None and identifier in ids[:index]:
+                path = ("more_file_systems", index - 1, "file_system_id")
+                message = "is used already; give the other one more claims"
+                yield Finding(path=path, value=identifier, message=message)
+
+    def _repeated_claims(self) -> Iterator[Finding]:
+        seen = set()
+        for path, claim, name in self._claims():
+            if (claim.namespace, name) in seen:
+                message = f"is the second claim of that name in the namespace {claim.namespace}"
+                yield Finding(path=(*path, "name"), value=name, message=message)
+            seen.add((claim.namespace, name))
+
+    def _claims(self) -> Iterator[tuple[KeyPath, ClaimConfig, str]]:
+        for path, files in self.placed_files:
+            for index, claim in enumerate(files.claims):
+                yield (*path, "claims", index), claim, claim.name or f"{files.label}-claim"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provisioner.deletion_check.properties import DeletionCheckProperties
+from provisioner.deletion_check.provisioned_volumes import provisioned_claims
 from provisioner.deletion_check.running_jobs import running_jobs
 from provisioner.framework import log
 from provisioner.framework.consent import consent_command, is_consent
@@ -117,7 +118,7 @@ class _Look:
     read_seconds: float
 
     def losses(self, releases: Sequence[ReleaseId]) -> list[UserObject]:
-        """Return what users would lose with the nodes and with releases.
+        """Return what users would lose, or could not delete, without the nodes and the releases.
 
         Raises:
             CommandFailedError: The API refused to say, or could not be reached.
@@ -127,7 +128,7 @@ class _Look:
             home=self.commands.home,
             timeout_seconds=lambda: self.read_seconds,
         )
-        found = set(running_jobs(kubectl))
+        found = {*running_jobs(kubectl), *provisioned_claims(kubectl)}
         for release in releases:
             deleted = deleted_containers(*changed_containers(kubectl, self._manifest(release), ""))
             found.update(user_objects(kubectl, deleted, release=release))

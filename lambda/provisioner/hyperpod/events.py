@@ -101,9 +101,19 @@ class HyperPodEvents:
         except AWS_ERRORS as error:
             log.warning("no event details", cluster=self.cluster_name, cause=str(error))
             return None
-        details = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
-        messages = (item.get("FailureMessage") for item in details.values())
-        return next((message for message in messages if message), None)
+        return failure_message(answer)
+
+
+def failure_message(answer: Mapping[str, Any]) -> str | None:
+    """Return the cause that DescribeClusterEvent tells; None if it tells none.
+
+    Args:
+        answer: Its answer.
+    """
+    details = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
+    # All kinds of resources are there in what EventBridge delivers, most of them null.
+    messages = (item.get("FailureMessage") for item in details.values() if item)
+    return next((message for message in messages if message), None)
 
 
 def _of_each_kind(events: Sequence[Event]) -> list[Event]:

@@ -9,7 +9,7 @@ What `decide` says:
 
 | file system                                  | next                              |
 |----------------------------------------------|-----------------------------------|
-| AVAILABLE or UPDATING, with both names       | done, the names are attributes    |
+| AVAILABLE or UPDATING, with its names        | done, the names are attributes    |
 | the same without a name, CREATING, not found | waited for                        |
 | FAILED, MISCONFIGURED, DELETING, …           | fails, with what FSx says         |
 
@@ -28,6 +28,8 @@ from provisioner.framework.retry import Clock
 
 _MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})
 _CREATING = "CREATING"
+# Mounted by its DNS name and a path.
+_NFS = "OPENZFS"
 
 
 class FileSystemAvailability:
@@ -80,7 +82,7 @@ def decide(identifier: str, found: Answer | None) -> dict[str, str]:
     see = f"aws fsx describe-file-systems --file-system-ids {identifier}"
     lifecycle = "not known to FSx" if found is None else str(found["Lifecycle"])
     names = _names(found or {})
-    if lifecycle in _MOUNTABLE and all(names.values()):
+    if lifecycle in _MOUNTABLE and names:
         return names
     if found is None or lifecycle in _MOUNTABLE or lifecycle == _CREATING:
         raise NotReadyError(
@@ -96,8 +98,11 @@ def decide(identifier: str, found: Answer | None) -> dict[str, str]:
 
 
 def _names(found: Mapping[str, Any]) -> dict[str, str]:
-    lustre = found.get("LustreConfiguration") or {}
-    return {"DnsName": found.get("DNSName") or "", "MountName": lustre.get("MountName") or ""}
+    """Return the names that the kind of file system has; none while one of them is missing."""
+    names = {"DnsName": found.get("DNSName")}
+    if found.get("FileSystemType") != _NFS:
+        names["MountName"] = (found.get("LustreConfiguration") or {}).get("MountName")
+    return {key: str(value) for key, value in names.items()} if all(names.values()) else {}
 
 
 def _identifier(properties: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -9,7 +10,7 @@ from botocore.exceptions import ClientError
 from hyperpod_ops.clusters.listing import own_clusters
 from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_not_found
-from provisioner.hyperpod.groups import Groups, groups_of
+from provisioner.hyperpod.groups import Group, Groups, groups_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +43,18 @@ class HyperPodCluster:
         """Its instance groups by name, as described."""
         return groups_of(self.described)
 
+    def group(self, name: str) -> Group:
+        """Return an instance group, as described.
+
+        Raises:
+            OpsError: There is none of that name.
+        """
+        found = self.groups.get(name)
+        if found is None:
+            known = ", ".join(self.groups) or "none"
+            raise OpsError(f"group: {name!r} is not in {self.name}, which has: {known}")
+        return found
+
     @property
     def eks_cluster_name(self) -> str:
         """Name of the EKS cluster.
@@ -65,6 +78,7 @@ class Node:
         instance_type: Such as ml.g5.12xlarge.
         status: Such as Running.
         message: What SageMaker adds to the status; may be empty.
+        launched: When the instance was launched; None while SageMaker does not say.
     """
 
     id: str
@@ -72,6 +86,7 @@ class Node:
     instance_type: str
     status: str
     message: str
+    launched: datetime | None = None
 
     @property
     def kubernetes_name(self) -> str:
@@ -136,4 +151,5 @@ def _node(summary: Mapping[str, Any]) -> Node:
         instance_type=str(summary.get("InstanceType", "")),
         status=str(status["Status"]),
         message=str(status.get("Message", "")),
+        launched=summary.get("LaunchTime"),
     )

@@ -12,6 +12,8 @@ from hyperpod_ops.preflight.network.security_group import security_group
 from hyperpod_ops.preflight.network.subnets import subnets
 from hyperpod_ops.preflight.network.vpc import vpc
 from hyperpod_ops.preflight.network.zones import zones
+from hyperpod_ops.preflight.storage.existing_file_systems import existing_file_systems
+from hyperpod_ops.preflight.storage.file_system_changes import file_system_changes
 from hyperpod_ops.preflight.taken_names import taken_names
 from hyperpod_ops.preflight.validator import Validator
 
@@ -26,6 +28,8 @@ VALIDATORS: Mapping[str, Validator] = {
     "existing-control-plane": existing_control_plane,
     "existing-bucket": existing_bucket,
     "existing-role": existing_role,
+    "existing-file-systems": existing_file_systems,
+    "file-system-changes": file_system_changes,
     "kms-key": kms_key,
 }
 """By name, which is what `--skip` takes."""

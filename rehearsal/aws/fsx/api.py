@@ -1,4 +1,4 @@
-"""The FSx API: what shows, tags and deletes file systems, such as a retained one."""
+"""The FSx API: what shows, makes, tags and deletes file systems, such as a retained one."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,7 +6,9 @@ from typing import Any
 
 from rehearsal.aws import json_service
 from rehearsal.aws.cloudformation.resource_type import Refused
-from rehearsal.aws.fsx import store
+from rehearsal.aws.fsx import file_system, store
+from rehearsal.aws.fsx.data_repository_association import described
+from rehearsal.aws.fsx.data_repository_task import create_task, describe_tasks
 from rehearsal.aws.iam import authorization
 from rehearsal.aws.json_service import Response, ServiceError
 
@@ -23,6 +25,16 @@ def _file_system(request: Request) -> dict[str, Any]:
 def _describe_file_systems(request: Request) -> dict[str, Any]:
     ids = request.get("FileSystemIds") or list(store.FILE_SYSTEMS)
     return {"FileSystems": [store.described(_file_system({"FileSystemId": id_})) for id_ in ids]}
+
+
+def _create_file_system(request: Request) -> dict[str, Any]:
+    try:
+        record = file_system.create(request)
+    except Refused as error:
+        code, _, message = str(error).partition(": ")
+        raise ServiceError(code, message) from error
+    store.READINESS[record["FileSystemId"]] = (1, "")
+    return {"FileSystem": store.creating(record)}
 
 
 def _delete_file_system(request: Request) -> dict[str, Any]:
@@ -45,7 +57,11 @@ def _describe_associations(request: Request) -> dict[str, Any]:
         if (not ids or association_id in ids)
         and (not wanted or association["FileSystemId"] in wanted)
     ]
-    return {"Associations": associations}
+    return {"Associations": [_shown(described(each)) for each in associations]}
+
+
+def _shown(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if not key.startswith("_")}
 
 
 def _tagged(request: Request) -> dict[str, Any]:
@@ -63,8 +79,11 @@ def _list_tags(request: Request) -> dict[str, Any]:
 
 
 _OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
+    "CreateDataRepositoryTask": create_task,
+    "CreateFileSystem": _create_file_system,
     "DeleteFileSystem": _delete_file_system,
     "DescribeDataRepositoryAssociations": _describe_associations,
+    "DescribeDataRepositoryTasks": describe_tasks,
     "DescribeFileSystems": _describe_file_systems,
     "ListTagsForResource": _list_tags,
 }

@@ -20,6 +20,10 @@ _VERSIONS = ("2.10", "2.12", "2.15")
 _METADATA_IOPS_SMALL = (1500, 3000, 6000)
 _METADATA_IOPS_STEP, _METADATA_IOPS_MAX = 12000, 192000
 _INTELLIGENT_THROUGHPUT_STEP = 4000
+_CACHE_GIB_FOR_A_STEP = (32, 131072)
+_INTELLIGENT_METADATA_IOPS = (6000, 12000)
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/increase-storage-capacity.html
+_EFA_STEP = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
 
 
 def _capacity_problem(deployment: str, storage: str, capacity: int, throughput: int) -> str | None:
@@ -38,8 +42,62 @@ def _intelligent_problem(properties: Properties, lustre: Properties) -> str | No
     throughput = int(lustre.get("ThroughputCapacity") or 0)
     if not throughput or throughput % _INTELLIGENT_THROUGHPUT_STEP:
         return f"ThroughputCapacity {throughput} is invalid: use a multiple of 4000 MB/s."
-    if not lustre.get("DataReadCacheConfiguration"):
+    cache = lustre.get("DataReadCacheConfiguration")
+    if not cache:
         return "StorageType INTELLIGENT_TIERING requires DataReadCacheConfiguration."
+    size = int(cache.get("SizeGiB") or 0)
+    servers = throughput // _INTELLIGENT_THROUGHPUT_STEP
+    least, most = (limit * servers for limit in _CACHE_GIB_FOR_A_STEP)
+    if cache.get("SizingMode") == "USER_PROVISIONED" and not least <= size <= most:
+        return f"DataReadCacheConfiguration SizeGiB {size} is invalid: use {least} to {most}."
+    return _intelligent_metadata_problem(lustre)
+
+
+def _intelligent_metadata_problem(lustre: Properties) -> str | None:
+    metadata = lustre.get("MetadataConfiguration") or {}
+    if metadata.get("Mode") != "USER_PROVISIONED":
+        return "StorageType INTELLIGENT_TIERING requires metadata Mode USER_PROVISIONED."
+    if int(metadata.get("Iops") or 0) not in _INTELLIGENT_METADATA_IOPS:
+        return f"Metadata Iops {metadata.get('Iops')} is invalid: use 6000 or 12000."
+    return None
+
+
+def _efa_problem(properties: Properties, lustre: Properties) -> str | None:
+    if not _is_true(lustre.get("EfaEnabled")):
+        return None
+    if lustre.get("DeploymentType") != "PERSISTENT_2":
+        return "EfaEnabled requires DeploymentType PERSISTENT_2."
+    # https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/fsx_lustre_file_system
+    if not lustre.get("MetadataConfiguration"):
+        return "EfaEnabled requires MetadataConfiguration."
+    if properties.get("StorageType") == "INTELLIGENT_TIERING":
+        return None
+    throughput = int(lustre["PerUnitStorageThroughput"])
+    capacity, step = int(properties["StorageCapacity"]), _EFA_STEP[throughput]
+    if capacity % step:
+        return (
+            f"StorageCapacity {capacity} is invalid for EfaEnabled at {throughput} MB/s/TiB: use a "
+            f"multiple of {step} GiB."
+        )
+    return None
+
+
+def _is_true(value: object) -> bool:
+    return str(value).lower() == "true"
+
+
+def backup_problem(properties: Properties, *, is_linked: bool) -> str | None:
+    """Return why FSx would refuse the backups of a file system, or None.
+
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateBackup.html
+
+    Args:
+        properties: Properties of AWS::FSx::FileSystem.
+        is_linked: Whether it has a data repository association.
+    """
+    lustre = properties.get("LustreConfiguration") or {}
+    if is_linked and int(lustre.get("AutomaticBackupRetentionDays") or 0):
+        return "Backups cannot be enabled on S3-linked file systems."
     return None
 
 
@@ -93,7 +151,8 @@ def file_system_problem(properties: Properties) -> str | None:
         properties: Properties of AWS::FSx::FileSystem; numbers may be strings.
     """
     if properties.get("FileSystemType") != "LUSTRE":
-        return f"FileSystemType {properties.get('FileSystemType')}: only LUSTRE is available here."
+        kind = properties.get("FileSystemType")
+        return f"FileSystemType {kind}: only LUSTRE and OPENZFS are available here."
     if len(properties.get("SubnetIds") or []) != 1:
         return "SubnetIds: a Lustre file system takes exactly one subnet."
     lustre = properties.get("LustreConfiguration") or {}
@@ -103,8 +162,10 @@ def file_system_problem(properties: Properties) -> str | None:
         return f"DeploymentType {deployment} is invalid: use one of {', '.join(_SSD_STEP)}."
     if version not in _VERSIONS or (deployment == "PERSISTENT_2" and version == "2.10"):
         return f"FileSystemTypeVersion {version} is not supported with {deployment}."
-    if str(lustre.get("EfaEnabled", False)).lower() == "true" and deployment != "PERSISTENT_2":
-        return "EfaEnabled requires DeploymentType PERSISTENT_2."
     intelligent = properties.get("StorageType") == "INTELLIGENT_TIERING"
     rules = _intelligent_problem if intelligent else _provisioned_problem
-    return rules(properties, lustre) or _metadata_problem(lustre, version)
+    return (
+        rules(properties, lustre)
+        or _metadata_problem(lustre, version)
+        or _efa_problem(properties, lustre)
+    )

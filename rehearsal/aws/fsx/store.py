@@ -8,6 +8,7 @@ from typing import Any
 from ministack.core.responses import AccountRegionScopedDict, get_account_id, get_region
 
 from rehearsal.aws.cloudformation.resource_type import Refused
+from rehearsal.aws.ec2 import api as ec2_api
 
 FILE_SYSTEMS = AccountRegionScopedDict()
 """File system id to the record DescribeFileSystems returns."""
@@ -16,6 +17,8 @@ READINESS = AccountRegionScopedDict()
 that fails, or ""."""
 SECURITY_GROUPS = AccountRegionScopedDict()
 """File system id to the ids of the security groups of its network interfaces."""
+TASKS = AccountRegionScopedDict()
+"""Id of a data repository task to the record DescribeDataRepositoryTasks returns."""
 ASSOCIATIONS = AccountRegionScopedDict()
 """Association id to the record DescribeDataRepositoryAssociations returns."""
 
@@ -59,6 +62,11 @@ def file_system(file_system_id: object) -> dict[str, Any]:
     return record
 
 
+def is_linked(file_system_id: str) -> bool:
+    """Return whether a file system has a data repository association."""
+    return any(each["FileSystemId"] == file_system_id for each in ASSOCIATIONS.values())
+
+
 def creating(record: dict[str, Any]) -> dict[str, Any]:
     """Return what is known of a file system that may still be CREATING.
 
@@ -66,10 +74,12 @@ def creating(record: dict[str, Any]) -> dict[str, Any]:
     """
     if not READINESS.get(record["FileSystemId"], (0, ""))[0]:
         return record
-    lustre = dict(record["LustreConfiguration"])
-    del lustre["MountName"]
     nameless = {key: value for key, value in record.items() if key != "DNSName"}
-    return {**nameless, "Lifecycle": "CREATING", "LustreConfiguration": lustre}
+    if "LustreConfiguration" in record:
+        lustre = dict(record["LustreConfiguration"])
+        del lustre["MountName"]
+        nameless["LustreConfiguration"] = lustre
+    return {**nameless, "Lifecycle": "CREATING"}
 
 
 def described(record: dict[str, Any]) -> dict[str, Any]:
@@ -86,6 +96,8 @@ def described(record: dict[str, Any]) -> dict[str, Any]:
 
 def delete_file_system(file_system_id: str) -> None:
     """Remove a file system and its associations; the repository's objects stay."""
+    for interface_id in FILE_SYSTEMS[file_system_id]["NetworkInterfaceIds"]:
+        ec2_api.call("DeleteNetworkInterface", NetworkInterfaceId=interface_id)
     del FILE_SYSTEMS[file_system_id], SECURITY_GROUPS[file_system_id]
     for association_id, association in list(ASSOCIATIONS.items()):
         if association["FileSystemId"] == file_system_id:

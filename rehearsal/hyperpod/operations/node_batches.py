@@ -25,11 +25,20 @@ class Codes:
     member: str
     not_found: str
     invalid_status: str
+    in_use: str
 
 
-DELETE_CODES = Codes(member="Code", not_found="NodeIdNotFound", invalid_status="InvalidNodeStatus")
+DELETE_CODES = Codes(
+    member="Code",
+    not_found="NodeIdNotFound",
+    invalid_status="InvalidNodeStatus",
+    in_use="NodeIdInUse",
+)
 REPAIR_CODES = Codes(
-    member="ErrorCode", not_found="InstanceIdNotFound", invalid_status="InvalidInstanceStatus"
+    member="ErrorCode",
+    not_found="InstanceIdNotFound",
+    invalid_status="InvalidInstanceStatus",
+    in_use="InstanceIdInUse",
 )
 
 
@@ -165,6 +174,10 @@ def _wrong_with(
 ) -> str | None:
     if place is None:
         return codes.not_found
+    # "Another operation is already in progress for this node": it is being rebooted.
+    # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchRebootClusterNodesError.html
+    if place.node.joined and place.node.status == "Pending":
+        return codes.in_use
     busy = place.node.status in BUSY or (joined_only and not place.node.joined)
     return codes.invalid_status if busy or cluster.status != "InService" else None
 

@@ -84,7 +84,11 @@ class ClusterLifecycle:
                 group,
                 time=now,
                 level="Warn",
-                description="1 node(s) lost orchestration-ready status.",
+                description=(
+                    f"{abs(wanted - len(staying))} node(s) lost orchestration-ready status. "
+                    f"Current: {group.current_count}/{wanted} orchestration-ready across 1 "
+                    "instance group(s)."
+                ),
                 failure_message=(
                     "Request to service failed. If failure persists after retry, contact customer "
                     "support."

@@ -137,7 +137,10 @@ def test_sections_left_out_take_the_designed_defaults(tmp_path: Path) -> None:
         ("storage", {"capacity_gib": 2400, "throughput_mbps_per_tib": 1000, "compression": "NONE"}),
         (
             "storage",
-            {"capacity_gib": 48000, "data_repository_s3_uri": "s3://my-bucket/some/prefix"},
+            {
+                "capacity_gib": 48000,
+                "data_repositories": [{"s3_uri": "s3://my-bucket/some/prefix"}],
+            },
         ),
         ("storage", {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}),
         ("eks", {"endpoint_access": "private"}),

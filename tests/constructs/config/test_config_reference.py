@@ -50,7 +50,7 @@ def test_a_task_names_keys_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("| `region` | string or null | {} | AWS region, such as us-west-2. |", "that of the CDK"),
         ("| `wait_for` | accepted \\| in_service \\| nodes | {} | When", "nodes"),
-        ("| `capacity_gib` | integer | {} | Size", "`1200`"),
+        ("| `compression` | NONE \\| ZSTD \\| LZ4 | {} | Data", '`"LZ4"`'),
         ("| `threads_per_core` | integer or null | {} | 2 turns", "2 where every type"),
     ],
 )

@@ -79,10 +79,6 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("storage.throughput_mbps_per_tib", 300, "(allowed: 125, 250, 500, 1000)"),
         ("storage.compression", "lz4", "did you mean LZ4? (allowed: NONE, LZ4)"),
         ("storage.availability_zone_id", "usw2-az1", "a HyperPod subnet's zone (usw2-az2)"),
-        ("storage.data_repository_s3_uri", "my-bucket", "must be an S3 URI"),
-        ("storage.data_repository_s3_uri", "s3://My_Bucket", "must be an S3 URI"),
-        ("storage.data_repository_path", "s3", "must be a path such as /s3"),
-        ("storage.data_repository_path", "", "must be 1 to 4096 characters"),
         # helm
         ("helm.release", "Hyperpod", "must be 1 to 53 lower-case"),
         ("helm.release", "a" * 54, "must be 1 to 53"),

@@ -14,6 +14,7 @@ from hyperpod_cdk.facts.service_limits import regions
 ITEMS = {
     "EKS": {"control plane", "control plane, extended support"},
     "FSx for Lustre": {f"{throughput} MB/s/TiB" for throughput in (125, 250, 500, 1000)},
+    "FSx for OpenZFS": set(),  # no source yet
     "HyperPod": set(instance_types()),
     "KMS": {"key"},
     "VPC": {"NAT gateway", "public IPv4 address"},

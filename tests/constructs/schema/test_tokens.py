@@ -11,6 +11,7 @@ from aws_cdk import Aws
 
 from hyperpod_cdk import (
     ConfigError,
+    DataRepositoryConfig,
     HelmConfig,
     InstanceGroupConfig,
     NetworkConfig,
@@ -62,7 +63,8 @@ SECTIONS = [
     NetworkConfig(availability_zone_ids=("usw2-az1", "usw2-az2")),
     *sections(load_config(EVERY_EXISTING_RESOURCE)),
     *sections(load_config(EXISTING_CONTROL_PLANE)),
-    StorageConfig(data_repository_s3_uri="s3://bucket"),
+    StorageConfig(backup_retention_days=1),
+    DataRepositoryConfig(s3_uri="s3://bucket"),
     HelmConfig(),
 ]
 

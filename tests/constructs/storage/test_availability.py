@@ -28,7 +28,7 @@ def test_names_come_from_the_wait_and_the_wait_has_its_right(
     stack: cdk.Stack, lustre: Lustre, provisioner: Provisioner, view: View
 ) -> None:
     mount = FileSystemAvailability(
-        stack, "Availability", file_system=lustre.file_system, provisioner=provisioner
+        stack, "Availability", file_system_id=lustre.file_system_id, provisioner=provisioner
     )
     names = stack.resolve([mount.dns_name, mount.mount_name])
 

@@ -1,16 +1,17 @@
-"""The file system: what it is, what happens to it on deletion, its S3 link."""
+"""The file system: what it is, what is fixed of it, and what happens to it on deletion."""
 
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 
-from hyperpod_cdk import ConfigError, Lustre, StorageConfig
+from hyperpod_cdk import Lustre, LustreConfig, StorageConfig, lustre_file_system
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 FILE_SYSTEM, ASSOCIATION = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
-REPOSITORY: dict[str, Any] = {"data_repository_s3_uri": "s3://bucket/prefix"}
+REPOSITORY: dict[str, Any] = {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]}
 TWICE = {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}
 
 
@@ -59,18 +60,6 @@ def test_options(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> 
     assert file_system["LustreConfiguration"]["DataCompressionType"] == "NONE"
 
 
-@pytest.mark.parametrize(
-    ("fields", "line"),
-    [
-        ({"capacity_gib": 1300}, "capacity_gib: 1300 must be 1200, 2400 or a multiple of 2400"),
-        ({"delete_with_stack": True}, "i_understand_all_files_are_deleted: false must be true too"),
-    ],
-)
-def test_what_fsx_or_caution_refuses(fields: dict[str, Any], line: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^StorageConfig\.{line}"):
-        StorageConfig(**fields)
-
-
 def test_it_adds_no_rule_to_the_security_group(
     stack: cdk.Stack, vpc: ec2.IVpc, surroundings: dict[str, Any], view: View
 ) -> None:
@@ -114,72 +103,92 @@ def test_files_survive_the_stack_unless_told_otherwise(
         assert resource["UpdateReplacePolicy"] == on_replacement
 
 
-@pytest.mark.parametrize(
-    ("directory", "path"),
-    [
-        pytest.param({}, "/s3", id="default-path"),
-        pytest.param({"data_repository_path": "/a/b"}, "/a/b", id="path"),
-    ],
-)
-def test_a_data_repository_is_imported(
-    stack: cdk.Stack,
-    surroundings: dict[str, Any],
-    view: View,
-    directory: dict[str, Any],
-    path: str,
+def test_it_takes_all_that_the_section_has(
+    stack: cdk.Stack, surroundings: dict[str, Any], view: View
 ) -> None:
-    Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **directory))
+    storage = LustreConfig(
+        capacity_gib=9600,
+        throughput_mbps_per_tib=500,
+        efa_enabled=True,
+        metadata_iops=12000,
+        backup_retention_days=7,
+        backup_start_time="02:00",
+        weekly_maintenance_start_time="7:03:00",
+    )
+    Lustre(stack, "Lustre", **surroundings, storage=storage)
 
-    seen = view()
+    file_system = view().one(FILE_SYSTEM)
 
-    assert seen.one(ASSOCIATION) == {
-        "FileSystemId": {"Ref": seen.id(FILE_SYSTEM)},
-        "FileSystemPath": path,
-        "DataRepositoryPath": "s3://bucket/prefix",
-        "BatchImportMetaDataOnCreate": True,
-        "S3": {
-            "AutoImportPolicy": {"Events": ["NEW", "CHANGED", "DELETED"]},
-        },
+    assert file_system["StorageCapacity"] == 9600
+    assert file_system["LustreConfiguration"] == {
+        "AutomaticBackupRetentionDays": 7,
+        "DailyAutomaticBackupStartTime": "02:00",
+        "DataCompressionType": "LZ4",
+        "DeploymentType": "PERSISTENT_2",
+        "EfaEnabled": True,
+        "MetadataConfiguration": {"Iops": 12000, "Mode": "USER_PROVISIONED"},
+        "PerUnitStorageThroughput": 500,
+        "WeeklyMaintenanceStartTime": "7:03:00",
+    }
+
+
+def test_intelligent_tiering_has_no_size(
+    stack: cdk.Stack, surroundings: dict[str, Any], view: View
+) -> None:
+    storage = LustreConfig(storage_type="INTELLIGENT_TIERING", throughput_mbps=8000)
+    Lustre(stack, "Lustre", **surroundings, storage=storage)
+
+    file_system = view().one(FILE_SYSTEM)
+
+    assert file_system["StorageType"] == "INTELLIGENT_TIERING"
+    assert "StorageCapacity" not in file_system
+    assert file_system["LustreConfiguration"] == {
+        "DataCompressionType": "LZ4",
+        "DataReadCacheConfiguration": {"SizingMode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"},
+        "DeploymentType": "PERSISTENT_2",
+        "MetadataConfiguration": {"Iops": 6000, "Mode": "USER_PROVISIONED"},
+        "ThroughputCapacity": 8000,
     }
 
 
 @pytest.mark.parametrize(
-    ("switches", "events"),
+    ("fields", "others"),
     [
-        pytest.param({"data_repository_export": True}, ["NEW", "CHANGED"], id="export"),
+        pytest.param({}, {"efa_enabled": True, "capacity_gib": 19200}, id="efa"),
+        pytest.param({}, {"metadata_iops": 3000}, id="metadata"),
+        pytest.param({}, {"file_system_id": "fs-0123456789abcdef0"}, id="existing"),
         pytest.param(
-            {"data_repository_export": True, "data_repository_export_deletions": True},
-            ["NEW", "CHANGED", "DELETED"],
-            id="deletions",
+            {}, {"storage_type": "INTELLIGENT_TIERING", "throughput_mbps": 4000}, id="tiered"
         ),
     ],
 )
-def test_files_become_objects_only_if_asked(
+def test_what_would_be_another_file_system_is_fixed(
     *,
     stack: cdk.Stack,
     surroundings: dict[str, Any],
-    view: View,
-    switches: dict[str, Any],
-    events: list[str],
+    fields: dict[str, Any],
+    others: dict[str, Any],
 ) -> None:
-    Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **switches))
+    for name, keys in (("One", fields), ("Other", others)):
+        lustre_file_system(stack, name, **surroundings, storage=LustreConfig(**keys))
 
-    assert view().one(ASSOCIATION)["S3"]["AutoExportPolicy"] == {"Events": events}
+    template = assertions.Template.from_stack(stack).to_json()
+    defaults = [
+        parameter["Default"]
+        for name, parameter in template["Parameters"].items()
+        if "CreatedAs" in name
+    ]
+
+    assert len({*defaults}) == 2
+    assert [name for name in template["Rules"] if "CreatedAs" in name]
 
 
-@pytest.mark.parametrize(
-    ("fields", "line"),
-    [
-        (
-            {"data_repository_export": True},
-            "data_repository_export: true needs data_repository_s3_uri beside it",
-        ),
-        (
-            {**REPOSITORY, "data_repository_export_deletions": True},
-            "data_repository_export_deletions: true needs data_repository_export: true beside it",
-        ),
-    ],
-)
-def test_exporting_needs_something_to_export_to(fields: dict[str, Any], line: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^StorageConfig\.{line}"):
-        StorageConfig(**fields)
+def test_an_existing_file_system_is_only_named(
+    stack: cdk.Stack, surroundings: dict[str, Any]
+) -> None:
+    storage = LustreConfig(file_system_id="fs-0123456789abcdef0")
+
+    found = lustre_file_system(stack, "Lustre", **surroundings, storage=storage)
+
+    assert found.file_system_id == "fs-0123456789abcdef0"
+    assert stack.node.try_find_child("Lustre") is None

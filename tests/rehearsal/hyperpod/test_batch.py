@@ -88,3 +88,17 @@ def test_batch_replace_and_reboot() -> None:
     (rebooted,) = api.nodes(InstanceGroupNameContains="b")
     assert rebooted["InstanceId"] == after
     assert rebooted["InstanceStatus"]["Status"] == "Running"
+
+
+def test_a_node_that_reboots_is_in_use() -> None:
+    api = running()
+    first, *_ = ids(api)
+    api("BatchRebootClusterNodes", ClusterName=NAME, NodeIds=[first])
+
+    for operation, member, code in (
+        ("BatchRebootClusterNodes", "ErrorCode", "InstanceIdInUse"),
+        ("BatchReplaceClusterNodes", "ErrorCode", "InstanceIdInUse"),
+        ("BatchDeleteClusterNodes", "Code", "NodeIdInUse"),
+    ):
+        (failed,) = api(operation, ClusterName=NAME, NodeIds=[first])["Failed"]
+        assert failed[member] == code

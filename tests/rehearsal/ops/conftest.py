@@ -8,6 +8,7 @@ import pytest
 from rehearsal.kept import operator_credentials
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
+from tests.support.on_call import on_call_credentials
 from tests.support.operator import Operator
 from tests.support.stages import bootstrapped_stage
 
@@ -31,3 +32,15 @@ def credentials(stage: Stage) -> Mapping[str, str]:
 def operator(stage: Stage, credentials: Mapping[str, str], tmp_path: Path) -> Operator:
     """Return somebody who operates it."""
     return Operator(stage=stage, home=tmp_path, credentials=credentials)
+
+
+@pytest.fixture(scope="module")
+def permissions(stage: Stage) -> Mapping[str, str]:
+    """Return the credentials of a role that may do what docs/operating.md says."""
+    return on_call_credentials(stage)
+
+
+@pytest.fixture
+def on_call(stage: Stage, permissions: Mapping[str, str], tmp_path: Path) -> Operator:
+    """Return somebody who operates it with no other permissions."""
+    return Operator(stage=stage, home=tmp_path, credentials=permissions)

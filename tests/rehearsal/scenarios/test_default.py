@@ -53,7 +53,7 @@ def config_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The default configuration with roles, an admin, a bucket and a subnet of one's own."""
     document = yaml.safe_load(DEFAULT.read_text("utf-8"))
     document["eks"]["admins"] = [f"{_ACCOUNT}:role/team/Admin", f"{_ACCOUNT}:user/Ann"]
-    document["storage"]["data_repository_s3_uri"] = "s3://training-data/set"
+    document["storage"]["data_repositories"] = [{"s3_uri": "s3://training-data/set"}]
     document["storage"]["stop_nodes_without_lustre"] = True
     document["cluster"]["instance_groups"][0]["execution_role_arn"] = f"{_ACCOUNT}:role/Nodes"
     document["cluster"]["instance_groups"][1]["override_vpc"] = {

@@ -1,6 +1,7 @@
 """Rules on Regions, zones and addresses."""
 
 from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.lustre_over_efa import lustre_over_efa
 from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.region_offers import region_offers
@@ -269,4 +270,35 @@ NODE_ADDRESSES = [
 ]
 
 
-CASES = [*REGIONS, *EFA_ZONES, *TRAINING_PLANS, *NODE_ADDRESSES]
+_EFA = {"capacity_gib": 19200, "efa_enabled": True}
+
+LUSTRE_OVER_EFA = [
+    one(lustre_over_efa, "nodes with EFA", config(group(GPU), storage=_EFA)),
+    one(lustre_over_efa, "undescribed nodes", config(group(UNDESCRIBED), storage=_EFA)),
+    one(lustre_over_efa, "without EFA", config(group(CPU))),
+    one(lustre_over_efa, "no storage", config(group(CPU), storage=None)),
+    one(
+        lustre_over_efa,
+        "zone of the nodes",
+        config(
+            group(GPU, availability_zone_id=OTHER_ZONE),
+            network=TWO_ZONES,
+            storage={**_EFA, "availability_zone_id": OTHER_ZONE},
+        ),
+    ),
+    one(
+        lustre_over_efa,
+        "no node with EFA",
+        config(group(CPU), storage={"more_file_systems": [{"name": "fast", **_EFA}]}),
+        (WARNING, "storage.more_file_systems[0].efa_enabled", "no instance group has instances"),
+    ),
+    one(
+        lustre_over_efa,
+        "nodes in another zone",
+        config(group(GPU, availability_zone_id=OTHER_ZONE), network=TWO_ZONES, storage=_EFA),
+        (WARNING, "storage.efa_enabled", f"the file system is in {ZONE}, the instances with EFA"),
+    ),
+]
+
+
+CASES = [*LUSTRE_OVER_EFA, *REGIONS, *EFA_ZONES, *TRAINING_PLANS, *NODE_ADDRESSES]

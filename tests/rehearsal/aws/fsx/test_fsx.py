@@ -145,6 +145,7 @@ def properties(lustre: dict[str, Any], **others: Any) -> dict[str, Any]:
                 "DeploymentType": "PERSISTENT_2",
                 "ThroughputCapacity": 4000,
                 "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"},
+                "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
             },
             StorageType="INTELLIGENT_TIERING",
             StorageCapacity=None,

@@ -1,0 +1,142 @@
+"""Volumes and claims of a file system in Kubernetes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from constructs import Construct
+
+from hyperpod_cdk.helm.release import HelmRelease
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.storage.availability import FileSystemAvailability
+from hyperpod_cdk.storage.claim_section import READ_ONLY, ClaimConfig
+from hyperpod_cdk.storage.lustre_section import LustreConfig
+from hyperpod_cdk.storage.open_zfs_section import HomeDirectoriesConfig
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.synthesis.fixed_value import FixedValue
+
+_NAMESPACE = "kube-system"
+_FIRST = "fsx"
+# Its root volume; there is no other.
+_EXPORT_PATH = "/fsx"
+
+
+class FileSystemClaims(HelmRelease):
+    """A Helm release with the volumes and claims of one file system.
+
+    A volume is bound to one claim, so each claim has a volume of its own. Deleting the release
+    deletes them and no file.
+
+    Args:
+        cluster: The EKS cluster.
+        provisioner: Runs helm.
+        file_system_id: The file system.
+        mount: Its names, once it can be mounted.
+        files: Its section.
+        key: Where the section is in the configuration.
+        provisioning: Parameters of the StorageClass by which a claim gets a file system of its own.
+            Default: there is none.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        provisioner: Provisioner,
+        file_system_id: str,
+        mount: FileSystemAvailability,
+        files: LustreConfig | HomeDirectoriesConfig,
+        key: KeyPath,
+        provisioning: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            cluster=cluster,
+            provisioner=provisioner,
+            chart=asset_directory("charts") / "fsx-storage",
+            release=f"{files.label}-storage",
+            namespace=_NAMESPACE,
+            values={
+                "fileSystemId": file_system_id,
+                "dnsName": mount.dns_name,
+                **_of_kind(files, mount=mount),
+                **_claims(files),
+                **({"dynamicProvisioning": dict(provisioning)} if provisioning else {}),
+            },
+        )
+        for index, claim in enumerate(files.claims):
+            name = claim.name or f"{files.label}-claim"
+            if claim == ClaimConfig():
+                continue  # as that of 0.1.0
+            FixedValue(
+                self,
+                f"Access:{claim.namespace}:{name}",
+                key=(*key, "claims", index, "access"),
+                value=claim.access,
+                reason="Kubernetes does not change a claim",
+                instead="write a claim of another name",
+            )
+
+
+def provisioning_parameters(
+    *, subnet: ec2.ISubnet, security_group: ec2.ISecurityGroup, storage: LustreConfig, tag: str
+) -> dict[str, str]:
+    """Return the parameters of a StorageClass whose file systems are like the first one.
+
+    https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/examples/kubernetes/dynamic_provisioning/README.md
+
+    Args:
+        subnet: Of the file systems.
+        security_group: Of the file systems.
+        storage: Section of the first file system.
+        tag: Tag of the file systems, `key=value`.
+    """
+    return {
+        "subnetId": subnet.subnet_id,
+        "securityGroupIds": security_group.security_group_id,
+        "deploymentType": "PERSISTENT_2",
+        "perUnitStorageThroughput": str(storage.throughput_mbps_per_tib),
+        "dataCompressionType": storage.compression,
+        "fileSystemTypeVersion": "2.15",
+        "extraTags": tag,
+    }
+
+
+def _of_kind(
+    files: LustreConfig | HomeDirectoriesConfig, *, mount: FileSystemAvailability
+) -> dict[str, Any]:
+    if isinstance(files, HomeDirectoriesConfig):
+        return {"exportPath": _EXPORT_PATH, "capacityGiB": files.capacity_gib}
+    # What exists already, or grows with its files, has no size that is known here.
+    sized = not files.is_tiered and files.file_system_id is None
+    return {
+        "mountName": mount.mount_name,
+        **({"capacityGiB": files.capacity_gib} if sized else {}),
+    }
+
+
+def _claims(files: LustreConfig | HomeDirectoriesConfig) -> dict[str, Any]:
+    """Return the values that differ from the chart's own, which are those of one claim."""
+    is_first = files.label == _FIRST
+    values: dict[str, Any] = {} if is_first else {"name": files.label}
+    if not is_first or files.claims != (ClaimConfig(),):
+        values["claims"] = [_claim(each, label=files.label) for each in files.claims]
+        namespaces = {each.namespace for each in files.claims if each.create_namespace}
+        values |= {"namespaces": sorted(namespaces)} if namespaces else {}
+    return values
+
+
+def _claim(claim: ClaimConfig, *, label: str) -> dict[str, Any]:
+    name = claim.name or f"{label}-claim"
+    is_usual = (claim.namespace, name) == (ClaimConfig().namespace, f"{label}-claim")
+    return {
+        "namespace": claim.namespace,
+        "name": name,
+        "volume": f"{label}-pv" if is_usual else f"{label}-pv-{claim.namespace}-{name}",
+        "readOnly": claim.access == READ_ONLY,
+    }

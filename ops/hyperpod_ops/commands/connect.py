@@ -1,0 +1,41 @@
+"""`hyperpod-ops connect`."""
+
+from typing import Annotated
+
+import typer
+
+from hyperpod_ops.options import DEFAULT_CONFIG, ClusterName, ConfigFile, NodeName, Region
+
+
+def connect(
+    node: NodeName,
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    cluster: ClusterName = None,
+    region: Region = None,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the command; run nothing.")
+    ] = False,
+) -> None:
+    """Open a shell on a node, with Session Manager."""
+    import os  # noqa: PLC0415
+    import shlex  # noqa: PLC0415
+
+    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
+    from hyperpod_ops.clusters.cluster import nodes_of  # noqa: PLC0415
+    from hyperpod_ops.connections.session_manager import (  # noqa: PLC0415
+        require_tools,
+        session_command,
+    )
+    from hyperpod_ops.nodes.named import named_nodes  # noqa: PLC0415
+
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
+    found = chosen.found()
+    (named,) = named_nodes(nodes_of(chosen.sagemaker, found.name), [node], cluster=found.name)
+    command = session_command(found, named.node, region=chosen.session.region)
+    if only_print:
+        typer.echo(shlex.join(command))
+        return
+    require_tools()
+    # In place of this process, so that Ctrl-C and the window's size are the session's.
+    os.execvp(command[0], command)  # noqa: S606 - a command of fixed form, without a shell

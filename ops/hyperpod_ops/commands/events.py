@@ -1,0 +1,58 @@
+"""`hyperpod-ops events`."""
+
+from typing import Annotated
+
+import typer
+
+from hyperpod_ops.completion import group_names
+from hyperpod_ops.events.levels import Level
+from hyperpod_ops.options import DEFAULT_CONFIG, AsJson, ClusterName, ConfigFile, Region
+
+
+def events(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    cluster: ClusterName = None,
+    region: Region = None,
+    since: Annotated[str, typer.Option("--since", help="How far back: 30m, 6h or 2d.")] = "1d",
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group", help="An instance group. Default: all.", autocompletion=group_names
+        ),
+    ] = None,
+    level: Annotated[
+        Level, typer.Option("--level", case_sensitive=False, help="The lowest level.")
+    ] = Level.INFO,
+    as_json: AsJson = False,
+) -> None:
+    """Show what happened to the cluster, newest first, with causes and what to do."""
+    import json  # noqa: PLC0415
+    from dataclasses import asdict  # noqa: PLC0415
+    from datetime import UTC, datetime  # noqa: PLC0415
+
+    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
+    from hyperpod_ops.durations import duration  # noqa: PLC0415
+    from hyperpod_ops.events.history import events_of, has_events  # noqa: PLC0415
+    from hyperpod_ops.events.shown import event_lines  # noqa: PLC0415
+    from hyperpod_ops.tables import console  # noqa: PLC0415
+
+    age = duration(since, option="--since")
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
+    found = chosen.found()
+    if group is not None:
+        found.group(group)
+    told = events_of(
+        chosen.sagemaker, found, since=datetime.now(UTC) - age, least=level, group=group
+    )
+    if as_json:
+        typer.echo(json.dumps([asdict(event) for event in told], indent=2))
+        return
+    out = console()
+    for event in told:
+        for line in event_lines(event):
+            out.print(line)
+    if not has_events(found):
+        out.print("HyperPod keeps events only of clusters with node_provisioning_mode: Continuous.")
+    elif not told:
+        out.print("There are no such events.")

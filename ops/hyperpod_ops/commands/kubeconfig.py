@@ -1,0 +1,31 @@
+"""`hyperpod-ops kubeconfig`."""
+
+from typing import Annotated
+
+import typer
+
+from hyperpod_ops.options import DEFAULT_CONFIG, ClusterName, ConfigFile, Region
+
+
+def kubeconfig(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    cluster: ClusterName = None,
+    region: Region = None,
+    alias: Annotated[
+        str | None, typer.Option("--alias", help="Name of the context. Default: the EKS ARN.")
+    ] = None,
+) -> None:
+    """Put a context for kubectl into KUBECONFIG or ~/.kube/config; other contexts stay."""
+    import os  # noqa: PLC0415
+
+    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
+    from hyperpod_ops.connections import kubeconfig as file  # noqa: PLC0415
+
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
+    found = file.eks_cluster(chosen.session, chosen.found().eks_cluster_name)
+    path = file.kubeconfig_file(os.environ)
+    context = file.add_context(path, found, region=chosen.session.region, alias=alias)
+    typer.echo(f"{path}: context {context} is added, and is the current one.")
+    for tool in file.missing_tools():
+        typer.echo(f"{tool}: is not on the PATH; kubectl and the AWS CLI use this file.", err=True)

@@ -1,0 +1,21 @@
+"""`hyperpod-ops scale`."""
+
+from typing import Annotated
+
+import typer
+
+from hyperpod_ops.options import DEFAULT_CONFIG, ConfigFile, GroupName, Region, Yes
+
+
+def scale(
+    group: GroupName,
+    count: Annotated[int, typer.Argument(metavar="N", min=0, help="Number of nodes.")],
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    region: Region = None,
+    yes: Yes = False,
+) -> None:
+    """Write another number of nodes into the configuration, and deploy it."""
+    from hyperpod_ops.scaling.command import run  # noqa: PLC0415
+
+    run(group=group, count=count, config=config, region=region, yes=yes)

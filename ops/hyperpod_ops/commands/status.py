@@ -1,0 +1,40 @@
+"""`hyperpod-ops status`."""
+
+from typing import Annotated
+
+import typer
+
+from hyperpod_ops.options import DEFAULT_CONFIG, AsJson, ClusterName, ConfigFile, Every, Region
+
+
+def status(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    cluster: ClusterName = None,
+    region: Region = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C.")] = False,
+    every: Every = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show the cluster, its groups, the nodes that do not work, and why."""
+    from datetime import UTC, datetime  # noqa: PLC0415
+
+    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
+    from hyperpod_ops.errors import OpsError  # noqa: PLC0415
+    from hyperpod_ops.status import display, snapshot  # noqa: PLC0415
+    from hyperpod_ops.status.watch import watch as watched  # noqa: PLC0415
+    from hyperpod_ops.tables import console  # noqa: PLC0415
+
+    if watch and as_json:
+        raise OpsError(
+            "--watch: cannot be used with --json; run `hyperpod-ops status --json` again"
+        )
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
+    if watch:
+        watched(chosen, console=console(), seconds=every)
+        return
+    found = snapshot.snapshot(chosen, now=datetime.now(UTC))
+    if as_json:
+        typer.echo(display.as_json(found))
+    else:
+        console().print(display.display(found))

@@ -1,0 +1,24 @@
+"""Asks before something is changed."""
+
+import sys
+
+import typer
+
+from hyperpod_ops.errors import OpsError
+
+
+def agreed(question: str, *, yes: bool) -> bool:
+    """Return whether somebody agrees.
+
+    Args:
+        question: What to ask.
+        yes: Whether they have agreed beforehand.
+
+    Raises:
+        OpsError: There is nobody to ask.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise OpsError("--yes: is missing, and there is no terminal to ask on; nothing was done")
+    return typer.confirm(question)

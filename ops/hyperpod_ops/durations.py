@@ -1,0 +1,26 @@
+"""Lengths of time as somebody writes them."""
+
+import re
+from datetime import timedelta
+
+from hyperpod_ops.errors import OpsError
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_LONGEST = timedelta(days=366)
+
+
+def duration(text: str, *, option: str) -> timedelta:
+    """Return a length of time.
+
+    Args:
+        text: A number and a unit, such as 30m.
+        option: The option that it was given with.
+
+    Raises:
+        OpsError: It is no length of time, or longer than a year.
+    """
+    found = re.fullmatch(r"(\d{1,9})([smhd])", text)
+    length = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
+    if length is None or length > _LONGEST:
+        raise OpsError(f"{option}: {text!r} must be a number and s, m, h or d, such as 30m or 2d")
+    return length

@@ -1,0 +1,1 @@
+"""What lifecycle scripts did on a node."""

@@ -1,0 +1,116 @@
+"""The log of the lifecycle scripts of a node, which HyperPod sends to CloudWatch.
+
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-list-cluster-nodes.html
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_ops.clusters.cluster import HyperPodCluster, Node
+from hyperpod_ops.errors import OpsError
+from provisioner.aws.errors import is_not_found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LogLine:
+    """A line of a log.
+
+    Attributes:
+        time: When CloudWatch got it, in UTC.
+        text: The line.
+    """
+
+    time: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LifecycleLog:
+    """The log of the lifecycle scripts of one node.
+
+    Attributes:
+        logs: Client of CloudWatch Logs.
+        cluster: The cluster.
+        node: The node.
+    """
+
+    logs: Any
+    cluster: HyperPodCluster
+    node: Node
+
+    @property
+    def group(self) -> str:
+        """Name of the log group."""
+        return f"/aws/sagemaker/Clusters/{self.cluster.name}/{self.cluster.id}"
+
+    @property
+    def stream(self) -> str:
+        """Name of the log stream."""
+        return f"LifecycleConfig/{self.node.group}/{self.node.id}"
+
+    def lines(self) -> Iterator[LogLine]:
+        """Yield the lines that there are, oldest first.
+
+        Raises:
+            OpsError: There is no such log.
+            ClientError: AWS refused to say.
+            BotoCoreError: AWS could not be asked.
+        """
+        yield from self._lines(follow=None)
+
+    def follow(self, *, seconds: float, sleep: Callable[[float], None]) -> Iterator[LogLine]:
+        """Yield the lines that there are and those that come; it never ends.
+
+        A log that is not there yet may come: a node that is being launched has none.
+
+        Args:
+            seconds: Between two looks.
+            sleep: Waits so many seconds.
+
+        Raises:
+            ClientError: AWS refused to say.
+            BotoCoreError: AWS could not be asked.
+        """
+        yield from self._lines(follow=lambda: sleep(seconds))
+
+    def _lines(self, *, follow: Callable[[], None] | None) -> Iterator[LogLine]:
+        asked = {
+            "logGroupName": self.group,
+            "logStreamName": self.stream,
+            "startFromHead": True,
+        }
+        token: str | None = None
+        while True:
+            try:
+                page = self.logs.get_log_events(**asked, **({"nextToken": token} if token else {}))
+            except ClientError as error:
+                if not is_not_found(error):
+                    raise
+                if follow is None:
+                    raise OpsError(self._absent()) from None
+                follow()
+                continue
+            yield from map(_line, page["events"])
+            # The same token again says that the end is reached:
+            # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_GetLogEvents.html
+            at_end = page["nextForwardToken"] == token
+            token = page["nextForwardToken"]
+            if at_end:
+                if follow is None:
+                    return
+                follow()
+
+    def _absent(self) -> str:
+        return (
+            f"logs: there is no stream {self.stream} in log group {self.group}; a node has one "
+            "once its lifecycle scripts have begun: --follow waits for it"
+        )
+
+
+def _line(event: dict[str, Any]) -> LogLine:
+    moment = datetime.fromtimestamp(event["timestamp"] / 1000, tz=UTC)
+    return LogLine(time=moment.strftime("%Y-%m-%d %H:%M:%S"), text=event["message"].rstrip("\n"))

@@ -1,0 +1,120 @@
+"""What can be done to nodes, and the call that does it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_ops.errors import OpsError
+
+MOST_NODES = 25
+"""Nodes of one call. BatchReplaceClusterNodes and BatchRebootClusterNodes take no more:
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodes.html"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Action:
+    """Something that can be done to nodes.
+
+    Attributes:
+        name: The command.
+        method: Of boto3's client.
+        operation: SageMaker's name of it.
+        effect: What happens to a node, after its name.
+        minutes: How long it may take; deadline of the wait.
+    """
+
+    name: str
+    method: str
+    operation: str
+    effect: str
+    minutes: float
+
+
+REPLACE = Action(
+    name="replace",
+    method="batch_replace_cluster_nodes",
+    operation="BatchReplaceClusterNodes",
+    effect="is terminated, and a new instance takes its place; all its volumes are lost",
+    minutes=60,
+)
+REBOOT = Action(
+    name="reboot",
+    method="batch_reboot_cluster_nodes",
+    operation="BatchRebootClusterNodes",
+    effect="restarts; its volumes stay",
+    minutes=20,
+)
+DELETE = Action(
+    name="delete",
+    method="batch_delete_cluster_nodes",
+    operation="BatchDeleteClusterNodes",
+    effect="is terminated, and its group has one node less; all its volumes are lost",
+    minutes=40,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What SageMaker answered.
+
+    Attributes:
+        accepted: IDs of the nodes to which it happens.
+        refused: Why it does not happen to the others, by ID.
+    """
+
+    accepted: Sequence[str]
+    refused: Mapping[str, str]
+
+
+def refuse_too_many(action: Action, count: int) -> None:
+    """Refuse more nodes than one call takes.
+
+    Args:
+        action: What is to be done.
+        count: To how many nodes.
+
+    Raises:
+        OpsError: There are too many.
+    """
+    if count > MOST_NODES:
+        raise OpsError(
+            f"nodes: {count} are too many; {action.name} takes up to {MOST_NODES} at once: run it "
+            "again for the others when these are done"
+        )
+
+
+def act(sagemaker: Any, action: Action, *, cluster: str, ids: Sequence[str]) -> Outcome:  # noqa: ANN401
+    """Begin to do something to nodes.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        action: What.
+        cluster: Name of the cluster.
+        ids: IDs of the nodes.
+
+    Raises:
+        ClientError: AWS refused the call.
+        BotoCoreError: AWS could not be asked, or did not answer: the nodes tell what happened.
+    """
+    call: Callable[..., Mapping[str, Any]] = getattr(sagemaker, action.method)
+    answer = call(ClusterName=cluster, NodeIds=[*ids])
+    refused = {
+        failed["NodeId"]: _why(failed.get("ErrorCode") or failed["Code"], failed["Message"])
+        for failed in answer.get("Failed") or ()
+    }
+    return Outcome(accepted=[each for each in ids if each not in refused], refused=refused)
+
+
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodesError.html
+_NEXT_STEPS = {
+    "InstanceIdNotFound": "it is gone: see `hyperpod-ops status`",
+    "NodeIdNotFound": "it is gone: see `hyperpod-ops status`",
+    "InvalidInstanceStatus": "wait until it is Running, then run it again",
+    "InvalidNodeStatus": "wait until it is Running, then run it again",
+    "InstanceIdInUse": "wait until what goes on with it is done, then run it again",
+    "NodeIdInUse": "wait until what goes on with it is done, then run it again",
+}
+
+
+def _why(code: str, message: str) -> str:
+    return f"{code}: {message.rstrip('. ')}; {_NEXT_STEPS.get(code, 'run it again')}"

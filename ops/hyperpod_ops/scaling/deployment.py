@@ -1,0 +1,84 @@
+"""Deploys a configuration, as `make deploy` does."""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_ops.clusters.chosen import Chosen
+from hyperpod_ops.errors import OpsError
+
+_MAKE = "make"
+
+
+def deploy_command(config: Path, *, folder: Path) -> list[str]:
+    """Return the command that deploys a configuration without asking.
+
+    Args:
+        config: Its file.
+        folder: The project's folder.
+
+    Raises:
+        OpsError: Nothing can be deployed from this folder.
+    """
+    if not (folder / "Makefile").is_file() or not (folder / "cdk.json").is_file():
+        raise OpsError(f"{folder}: is not the folder of the project; run it there, to deploy")
+    if shutil.which(_MAKE) is None:
+        raise OpsError("make: is not on the PATH; install it, to deploy")
+    return [_MAKE, "deploy", f"CONFIG={config}", "YES=1"]
+
+
+def deploy(command: Sequence[str], *, folder: Path) -> int:
+    """Run a deployment; return its exit code.
+
+    Ctrl-C interrupts the deployment, which then says what goes on at AWS.
+
+    Args:
+        command: The command.
+        folder: The project's folder.
+    """
+    with subprocess.Popen(command, cwd=folder) as process:  # noqa: S603 - of fixed form
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue
+
+
+def is_undone(chosen: Chosen, config: Config, *, group: str, count: int) -> bool:
+    """Say whether a deployment that failed has left a group as it was.
+
+    While CloudFormation still works, and where the group is to have that many nodes, it has not.
+
+    Args:
+        chosen: The cluster.
+        config: The configuration.
+        group: Name of the group.
+        count: How many nodes it was to have.
+
+    Raises:
+        OpsError: There is no cluster any more.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    cloudformation = chosen.session.client("cloudformation")
+    status = _stack_status(cloudformation, stack_name(config, "hyperpod"))
+    if status.endswith("_IN_PROGRESS"):
+        return False
+    described = chosen.found().groups.get(group) or {}
+    return described.get("TargetCount") != count
+
+
+def _stack_status(cloudformation: Any, stack: str) -> str:  # noqa: ANN401 - a client
+    try:
+        (found,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+    except ClientError as error:
+        if "does not exist" in error.response["Error"].get("Message", ""):
+            return ""
+        raise
+    return str(found["StackStatus"])

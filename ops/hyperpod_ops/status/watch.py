@@ -1,0 +1,113 @@
+"""Looks at a cluster again and again."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from hyperpod_ops.clusters.chosen import Chosen
+from hyperpod_ops.errors import OpsError
+from hyperpod_ops.explained import explained
+from hyperpod_ops.status.display import checked, display
+from hyperpod_ops.status.snapshot import Snapshot, snapshot
+
+# What is on the screen besides groups and nodes that do not work.
+_OTHER_LINES = 16
+_FEWEST_NODES = 3
+# As lines, more would hide what matters.
+_MOST_CHANGES = 10
+Facts = Mapping[tuple[str, str], str]
+
+
+def watch(
+    chosen: Chosen, *, console: Console, seconds: float, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Show a cluster until interrupted: live on a terminal, else a line for each change.
+
+    Args:
+        chosen: The cluster.
+        console: Where to.
+        seconds: Between two looks.
+        sleep: Waits so many seconds.
+
+    Raises:
+        OpsError: There is no such cluster at the first look.
+        ClientError: AWS refused the first look.
+        BotoCoreError: AWS could not be asked at the first look.
+    """
+    causes: dict[str, str] = {}
+    last = snapshot(chosen, now=datetime.now(UTC), causes=causes)
+    live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+    with live if live is not None else _nothing():
+        if live is None:
+            console.print(display(last))
+        while True:
+            if live is not None:
+                live.update(_screen(last, console, ""), refresh=True)
+            sleep(seconds)
+            try:
+                found = snapshot(chosen, now=datetime.now(UTC), causes=causes)
+            except (OpsError, ClientError, BotoCoreError) as error:
+                told = " ".join(explained(error) or ())
+                if live is not None:
+                    live.update(_screen(last, console, told), refresh=True)
+                    sleep(seconds)
+                else:
+                    console.print(told)
+                continue
+            if live is None:
+                for line in changes(last, found):
+                    console.print(f"{found.time} {line}")
+            last = found
+
+
+def _nothing() -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def _screen(last: Snapshot, console: Console, told: str) -> Group:
+    room = console.height - len(last.groups) - _OTHER_LINES
+    lines = [Text(told, style="red")] if told else []
+    return Group(display(last, most_nodes=max(room, _FEWEST_NODES)), *lines)
+
+
+def changes(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """Yield a line for what differs, and one for each new warning or error.
+
+    Args:
+        before: An earlier look.
+        after: A later one.
+    """
+    former, facts = _facts(before), _facts(after)
+    changed = [
+        (kind, f"{name}: {facts.get((kind, name), 'healthy, or gone')}")
+        for kind, name in {**former, **facts}
+        if former.get((kind, name)) != facts.get((kind, name))
+    ]
+    nodes = [line for kind, line in changed if kind == "node"]
+    yield from (line for kind, line in changed if kind != "node")
+    yield from nodes[:_MOST_CHANGES]
+    if len(nodes) > _MOST_CHANGES:
+        yield f"{len(nodes) - _MOST_CHANGES} more nodes changed"
+    known = {event.id for event in before.events}
+    for event in reversed(after.events):
+        if event.id not in known:
+            told = (event.level, event.group, event.why or event.description)
+            yield " ".join(part for part in told if part)
+
+
+def _facts(found: Snapshot) -> Facts:
+    facts = {("cluster", found.cluster): "; ".join((found.status, *found.notes))}
+    for group in found.groups:
+        parts = [f"{group.current:,} of {group.target:,} nodes, {group.healthy:,} healthy"]
+        parts += [f"deep checks: {checked(group)}"] if group.deep_health_checks else []
+        facts["group", group.name] = ", ".join([*parts, group.status])
+    for node in found.nodes:
+        if node.trouble:
+            facts["node", f"{node.group} {node.id}"] = node.trouble
+    return facts

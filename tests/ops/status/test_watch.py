@@ -1,0 +1,66 @@
+"""Looking again and again: a line for each change, or a screen that is renewed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from hyperpod_ops.clusters.chosen import Chosen
+from hyperpod_ops.errors import OpsError
+from hyperpod_ops.session import AwsSession
+from hyperpod_ops.status import watch
+from hyperpod_ops.status.snapshot import GroupState, Snapshot
+
+GROUP = GroupState(
+    name="a",
+    instance_type="ml.m5.2xlarge",
+    status="InService",
+    current=1,
+    target=2,
+    healthy=1,
+    deep_health_checks={},
+)
+FIRST = Snapshot(
+    cluster="ml",
+    region="us-west-2",
+    status="InService",
+    time="2026-11-01 00:00:00",
+    notes=[],
+    groups=[GROUP],
+    nodes=[],
+    events=[],
+)
+SECOND = replace(FIRST, time="2026-11-01 00:00:10", groups=[replace(GROUP, current=2)])
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_it_goes_on_after_an_error_until_interrupted(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    looks: Iterator[Snapshot | Exception] = iter([FIRST, OpsError("no network"), SECOND, SECOND])
+
+    def look(*_: object, **__: object) -> Snapshot:
+        found = next(looks, None)
+        if found is None:
+            raise KeyboardInterrupt
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr(watch, "snapshot", look)
+    out = Console(file=StringIO(), width=80, height=24, force_terminal=terminal, color_system=None)
+    chosen = Chosen(name="ml", session=AwsSession(region="us-west-2"), config=None)
+    with pytest.raises(KeyboardInterrupt):
+        watch.watch(chosen, console=out, seconds=1, sleep=lambda _: None)
+
+    assert isinstance(out.file, StringIO)
+    text = out.file.getvalue()
+    assert text.count("no network") == 1
+    if terminal:
+        assert "2 of 2" in text
+    else:
+        assert text.splitlines()[-1] == (
+            "2026-11-01 00:00:10 a: 2 of 2 nodes, 1 healthy, InService"
+        )

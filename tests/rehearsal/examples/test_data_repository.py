@@ -1,0 +1,88 @@
+"""config/examples/data-repository.yaml: links to S3, and a file system that grows in place."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_ops.preflight.storage.file_system_changes import file_system_changes
+from hyperpod_ops.preflight.validator import Place
+from rehearsal.stage import Stage
+from rehearsal.verification.storage import storage_checks
+from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
+
+__all__ = ["test_it_deploys_and_holds_what_is_verified"]
+
+EXAMPLES = ["data-repository"]
+
+
+def grown(document: dict[str, Any]) -> None:
+    document["storage"]["capacity_gib"] = 4800
+
+
+def volumes(stage: Stage) -> set[tuple[str, str]]:
+    """Return the file system and the size that each volume shows."""
+    return {
+        (each["spec"]["csi"]["volumeHandle"], each["spec"]["capacity"]["storage"])
+        for each in stage.environment.kubernetes.objects("v1", "PersistentVolume")
+    }
+
+
+@pytest.mark.slow(seconds=4)
+def test_a_file_system_grows_in_place_and_its_volumes_with_it(stage: Stage) -> None:
+    [(before, _)] = volumes(stage)
+    stage.change(grown)
+
+    assert stage.deploy() is None
+
+    fsx = stage.environment.clients("fsx")
+    [found] = fsx.describe_file_systems()["FileSystems"]
+    assert (found["FileSystemId"], found["StorageCapacity"]) == (before, 4800)
+    assert volumes(stage) == {(before, "4800Gi")}
+
+
+@pytest.mark.parametrize(
+    ("capacity_gib", "told"),
+    [(4800, ""), (2400, "is less than the 4800 GiB that it has"), (7200, "every six hours")],
+)
+def test_a_change_that_fsx_would_refuse_is_told_before(
+    stage: Stage, capacity_gib: int, told: str
+) -> None:
+    place = Place(
+        partition="aws",
+        account=stage.environment.aws.account,
+        region="us-west-2",
+        client=stage.environment.clients,
+    )
+    assert stage.config.storage is not None
+    storage = stage.config.storage.model_copy(update={"capacity_gib": capacity_gib})
+    changed = stage.config.model_copy(update={"storage": storage})
+
+    found = list(file_system_changes(changed, place))
+
+    assert len(found) == (1 if told else 0)
+    assert all(told in str(problem.finding) for problem in found)
+
+
+def test_a_bucket_that_fsx_cannot_read_is_told(stage: Stage) -> None:
+    s3 = stage.environment.clients("s3")
+    denied = '{"Statement": [{"Effect": "Deny", "Principal": "*", "Action": "s3:*"}]}'
+    s3.put_bucket_policy(Bucket="training-datasets", Policy=denied)
+
+    checks = failed_checks(stage)
+    s3.delete_bucket_policy(Bucket="training-datasets")
+
+    assert checks[0].endswith("/datasets is AVAILABLE")
+    assert checks[1].endswith("is a file in /datasets")
+    assert failed_checks(stage) == []
+
+
+def failed_checks(stage: Stage) -> list[str]:
+    storage = stage.config.storage
+    assert storage is not None
+    checks = storage_checks(
+        storage,
+        tools=stage.tools,
+        clients=stage.environment.clients,
+        outputs=stage.outputs()[stage.stack("storage")],
+    )
+    return [check.check for check in checks if not check.ok]

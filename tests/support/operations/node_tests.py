@@ -1,0 +1,87 @@
+"""The commands that restart, replace and delete nodes."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from hyperpod_ops.clusters.cluster import nodes_of
+from tests.support.on_call import run
+from tests.support.operator import Operator
+
+FAST = ("--every", "0.1")
+
+
+@pytest.mark.slow(seconds=3)
+def test_nodes_are_restarted_replaced_and_deleted(on_call: Operator, tmp_path: Path) -> None:
+    sagemaker = on_call.stage.environment.clients("sagemaker")
+    ids = [node.id for node in nodes_of(sagemaker, "ml-cluster")]
+    with_pod(on_call, ids[0], folder=tmp_path)
+    refused = run(on_call, "reboot", ids[0], code=2)
+    assert "ends pod default/mine" in refused
+    assert refused.splitlines()[-1].startswith("--yes: is missing, and there is no terminal")
+
+    assert run(on_call, "reboot", *ids, "--yes", *FAST).count(": done") == 2
+    text = run(on_call, "replace", "worker-group-1", "--yes", *FAST)
+    assert text.splitlines()[-1] == "worker-group-1: done"
+    replaced = [node.id for node in nodes_of(sagemaker, "ml-cluster")]
+    assert replaced[0] != ids[0] and replaced[1] == ids[1]
+    many = run(on_call, "delete", *(f"worker-group-1/{n}" for n in range(26)), code=2)
+    assert many == (
+        "nodes: 26 are too many; delete takes up to 25 at once: run it again for the others when "
+        "these are done\n"
+    )
+
+    text = run(on_call, "delete", "worker-group-1", "--yes", *FAST)
+    assert "Group worker-group-1 will have 0 of now 1 nodes." in text
+    assert "To have both agree: hyperpod-ops scale worker-group-1 0" in text
+    assert [node.id for node in nodes_of(sagemaker, "ml-cluster")] == ids[1:]
+    assert "it has worker-group-2/1" in run(on_call, "reboot", replaced[0], code=2)
+
+
+def with_pod(operator: Operator, instance: str, *, folder: Path) -> None:
+    """Have a pod of a user run on a node."""
+    spec = {"nodeName": f"hyperpod-{instance}", "containers": [{"name": "a", "image": "a"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "mine"}, "spec": spec}
+    file = folder / "pod.json"
+    file.write_text(json.dumps(pod), "utf-8")
+    done, told = operator.stage.tools.run(f"kubectl apply -f {file}")
+    assert done, told
+
+
+@pytest.mark.slow(seconds=2)
+def test_what_aws_does_not_accept_is_told(on_call: Operator) -> None:
+    sagemaker = on_call.stage.environment.clients("sagemaker")
+    (node,) = nodes_of(sagemaker, "ml-cluster")
+    run(on_call, "replace", node.id, "--yes", "--no-wait")
+    text = run(on_call, "replace", "worker-group-2", "--yes", *FAST, code=2)
+    assert f"{node.id}: not accepted: InvalidInstanceStatus: " in text
+    wait_until_settled(on_call)
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.slow(seconds=1)
+def test_the_interrupted_wait_says_that_it_goes_on(
+    on_call: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hyperpod_ops.nodes.command.wait", interrupted)
+
+    text = run(on_call, "reboot", "worker-group-2", "--yes", code=130)
+
+    assert text.splitlines()[-1] == (
+        "Interrupted. HyperPod goes on with it; see `hyperpod-ops status --watch`."
+    )
+    wait_until_settled(on_call)
+
+
+def wait_until_settled(operator: Operator) -> None:
+    """Wait until each node that there should be works."""
+    sagemaker = operator.stage.environment.clients("sagemaker")
+    deadline = time.monotonic() + 30
+    while [node.status for node in nodes_of(sagemaker, "ml-cluster")] != ["Running"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
