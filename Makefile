@@ -156,11 +156,12 @@ benchmark: setup-development ## Print synth, import and package figures
 	@python tests/benchmark/hyperpod_benchmark.py
 	@python tests/benchmark/helm_benchmark.py
 
-picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg
-	@python -m scripts.picture '$(TEMPLATES)' '$(or $(PICTURE),docs/architecture.svg)'
+picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg, or .png, or .mmd
+	@hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),docs/architecture.svg)'
 
-rehearsal-picture: this-machine setup-rehearsal layout ## Draw what a rehearsal prints: docs/rehearsal.svg
+rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal prints, and its report: docs/rehearsal.svg, docs/report.png
 	@python -m rehearsal run --picture docs/rehearsal.svg
+	@python -m tests.support.screenshot build/rehearsal/report.html docs/report.png
 
 docs: .venv/docs/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
@@ -181,7 +182,7 @@ clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 
 setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
 
-setup-development: setup-rehearsal .venv/.development
+setup-development: setup-rehearsal .venv/.development tests/browser/node_modules/.installed
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
@@ -224,6 +225,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 .venv/.development: requirements-dev.txt | .venv/.rehearsal
 	@echo "Setting up: tests and checks into .venv; half a minute the first time ..."
 	@python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/package-lock.json | .venv/.development
+	@echo "Setting up: the browser of the tests into tests/browser/node_modules ..."
+	@npm ci --prefix tests/browser --silent --no-audit --no-fund
+	@node tests/browser/unpack.mjs
 	@touch $@
 
 layout:

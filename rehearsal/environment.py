@@ -24,10 +24,13 @@ from rehearsal.hyperpod import (
     NodeView,
     Subnet,
 )
+from rehearsal.hyperpod.simulation.node_recovery import PENDING_REBOOT, PENDING_REPLACEMENT
+from rehearsal.hyperpod.simulation.views import LABEL_PREFIX
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
 
 ALLOWED_CALLS = "allowed-calls.jsonl"
+_HEALTH = f"{LABEL_PREFIX}/node-health-status"
 
 
 class KubernetesNodes:
@@ -56,6 +59,18 @@ class KubernetesNodes:
         """A node that had joined is gone."""
         if cluster.eks_cluster_arn is not None:
             self._kubernetes.remove_node(node.kubernetes_name)
+
+    def marked_nodes(self) -> Mapping[str, str]:
+        """Return the nodes that a label asks HyperPod to recover."""
+        health = {
+            node["metadata"]["name"]: (node["metadata"].get("labels") or {}).get(_HEALTH)
+            for node in self._kubernetes.objects("v1", "Node")
+        }
+        return {
+            name: value
+            for name, value in health.items()
+            if value in (PENDING_REBOOT, PENDING_REPLACEMENT)
+        }
 
 
 class VpcSubnets:

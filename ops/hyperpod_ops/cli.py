@@ -10,6 +10,7 @@ import typer
 from hyperpod_ops.commands.cluster_config import cluster_config
 from hyperpod_ops.commands.connect import connect
 from hyperpod_ops.commands.delete import delete
+from hyperpod_ops.commands.diagram import diagram
 from hyperpod_ops.commands.env import env
 from hyperpod_ops.commands.events import events
 from hyperpod_ops.commands.kubeconfig import kubeconfig
@@ -19,12 +20,14 @@ from hyperpod_ops.commands.reboot import reboot
 from hyperpod_ops.commands.replace import replace
 from hyperpod_ops.commands.scale import scale
 from hyperpod_ops.commands.status import status
+from hyperpod_ops.commands.verify import verify
 from hyperpod_ops.errors import INTERRUPTED, REFUSED
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "cluster-config": cluster_config,
     "connect": connect,
     "delete": delete,
+    "diagram": diagram,
     "env": env,
     "events": events,
     "kubeconfig": kubeconfig,
@@ -34,6 +37,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "replace": replace,
     "scale": scale,
     "status": status,
+    "verify": verify,
 }
 """A module of `commands/` each; what its work takes is imported when it runs."""
 _DEBUG = "--debug"

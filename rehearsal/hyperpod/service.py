@@ -20,6 +20,7 @@ from rehearsal.hyperpod.simulation.errors import resource_not_found, throttled, 
 from rehearsal.hyperpod.simulation.faults import FaultGate, Faults
 from rehearsal.hyperpod.simulation.hooks import Caller, Environment, Observer, Subnets
 from rehearsal.hyperpod.simulation.network import AddressBook
+from rehearsal.hyperpod.simulation.node_recovery import recover_marked
 from rehearsal.hyperpod.simulation.nodes import Place
 from rehearsal.hyperpod.simulation.registry import ClusterRegistry
 from rehearsal.hyperpod.simulation.surroundings import Agenda, Surroundings, Timings
@@ -137,6 +138,15 @@ class HyperPodService:
         with self._lock:
             now = self._clock()
             self._surroundings.agenda.run_until(now)
+            observer = self._surroundings.observer
+            marked = {} if observer is None else observer.marked_nodes()
+            if marked:
+                recover_marked(
+                    self._backend.registry.all,
+                    marked=marked,
+                    lifecycle=self._backend.lifecycle,
+                    now=now,
+                )
             return now
 
     def replace_node(self, *, cluster: str, instance_id: str, caller: Caller | None = None) -> None:

@@ -5,9 +5,10 @@ from hyperpod_cdk.facts.instance_types import instance_facts
 # What NVIDIA's and Neuron's device plugins report,
 # https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia.html
 # https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-getting-started.html
-_DEVICES = {"GPU": "nvidia.com/gpu", "Neuron": "aws.amazon.com/neuron"}
+GPU, NEURON = "nvidia.com/gpu", "aws.amazon.com/neuron"
 # and the EFA device plugin, https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html.
-_EFA = "vpc.amazonaws.com/efa"
+EFA = "vpc.amazonaws.com/efa"
+_DEVICES = {"GPU": GPU, "Neuron": NEURON}
 _ARCHITECTURES = {"x86_64": "amd64", "arm64": "arm64"}
 
 
@@ -24,7 +25,7 @@ def node_capacity(instance_type: str) -> dict[str, str]:
     if facts.accelerator is not None:
         capacity[_DEVICES[facts.accelerator.kind]] = str(facts.accelerator.count)
     if facts.efa_interfaces:
-        capacity[_EFA] = str(facts.efa_interfaces)
+        capacity[EFA] = str(facts.efa_interfaces)
     return capacity
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from hyperpod_ops.verification.nodes import wanted_nodes
 from rehearsal.hyperpod import Faults
 from rehearsal.kubernetes import Fault
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, needs, succeeds
 from rehearsal.stage import Stage
-from rehearsal.verification.inspection import running_nodes, wanted_nodes
+from rehearsal.verification.inspection import running_nodes
 
 _NOT_YET = (
     'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '

@@ -10,11 +10,12 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind
+from hyperpod_ops.verification.nodes import wanted_nodes
 from rehearsal.aws.readiness import Readiness
 from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.stage import Stage
-from rehearsal.verification.inspection import running_nodes, wait_for_nodes, wanted_nodes
+from rehearsal.verification.inspection import running_nodes, wait_for_nodes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk import Config
+from hyperpod_ops.verification.nodes import wanted_nodes
 from rehearsal.aws.clients import AwsClients
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
@@ -23,11 +24,6 @@ _PAUSE_SECONDS = 0.2
 _PRIVATE = 0o600
 # Made by `cdk bootstrap`, which destroying an app does not undo.
 _BOOTSTRAP = "cdk-hnb659fds-"
-
-
-def wanted_nodes(config: Config) -> int:
-    """Return how many nodes the configuration asks for."""
-    return sum(group.instance_count for group in config.cluster.all_groups)
 
 
 def running_nodes(config: Config, *, clients: AwsClients) -> int:

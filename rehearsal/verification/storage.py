@@ -1,87 +1,47 @@
-"""What must hold of file systems: their volumes and claims, and their links to S3."""
+"""Whether a new object of a linked bucket becomes a file, which only a write shows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_cdk import HomeDirectoriesConfig, LustreConfig, StorageConfig
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
-from rehearsal.verification.commands import ClusterTools
-from rehearsal.verification.expectation import expect
 
 _OBJECT = "hyperpod-cdk-verification"
 
 
-def storage_checks(
-    storage: StorageConfig,
-    *,
-    tools: ClusterTools,
-    clients: AwsClients,
-    outputs: Mapping[str, str],
+def new_objects(
+    config: Config, *, clients: AwsClients, outputs: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Check]:
-    """Yield each check as it is done.
+    """Yield a check for each bucket whose new objects are imported.
 
     Args:
-        storage: The section.
-        tools: kubectl.
+        config: The configuration.
         clients: AWS; an object is put into each linked bucket, and deleted.
-        outputs: Those of the storage stack.
+        outputs: The outputs of each stack, by the name of the stack.
     """
-    for _, files in storage.placed_files:
-        file_system_id = outputs[f"{files.output_prefix}FileSystemId"]
-        yield from _claims(files, tools=tools, file_system_id=file_system_id)
-        if isinstance(files, LustreConfig):
-            yield from _links(files, clients=clients, file_system_id=file_system_id)
-    if storage.dynamic_provisioning:
-        yield expect(
-            tools,
-            "kubectl get storageclass fsx-dynamic -o jsonpath={.parameters.deploymentType}",
-            lambda text: text == "PERSISTENT_2",
-        )
-
-
-def _claims(
-    files: LustreConfig | HomeDirectoriesConfig, *, tools: ClusterTools, file_system_id: str
-) -> Iterator[Check]:
-    source = ".spec.nfs.server" if files.label == "home" else ".spec.csi.volumeHandle"
-    for claim in files.claims:
-        name = claim.name or f"{files.label}-claim"
-        where = f"-n {claim.namespace} " if claim.namespace != "default" else ""
-        found = expect(
-            tools,
-            f"kubectl get pvc {name} {where}-o jsonpath={{.status.phase}}",
-            lambda text: text == "Bound",
-        )
-        yield found
-        _, volume = tools.run(f"kubectl get pvc {name} {where}-o jsonpath={{.spec.volumeName}}")
-        yield expect(
-            tools,
-            f"kubectl get pv {volume} -o jsonpath={{{source}}}",
-            lambda text: text.startswith(file_system_id),
-        )
-
-
-def _links(files: LustreConfig, *, clients: AwsClients, file_system_id: str) -> Iterator[Check]:
-    if not files.data_repositories:
+    if config.storage is None:
         return
-    fsx = clients("fsx")
-    found = fsx.describe_data_repository_associations(
-        Filters=[{"Name": "file-system-id", "Values": [file_system_id]}]
-    )["Associations"]
-    links = {each["FileSystemPath"]: each for each in found}
-    for repository in files.data_repositories:
-        link = links.get(repository.path, {})
-        yield Check(
-            check=f"aws fsx describe-data-repository-associations: {repository.path} is AVAILABLE",
-            ok=link.get("Lifecycle") == "AVAILABLE",
-        )
-        if link and "NEW" in repository.import_events:
-            location = link["DataRepositoryPath"]
-            yield Check(
-                check=f"a new object of {location} is a file in {repository.path}",
-                ok=_appears(clients, file_system_id, path=repository.path, location=location),
-            )
+    for _, files in config.storage.file_systems:
+        identifier = outputs[stack_name(config, "storage")][f"{files.output_prefix}FileSystemId"]
+        for repository in files.data_repositories:
+            location = _location(clients, identifier, path=repository.path)
+            if location is not None and "NEW" in repository.import_events:
+                yield Check(
+                    check=f"a new object of {location} is a file in {repository.path}",
+                    ok=_appears(clients, identifier, path=repository.path, location=location),
+                )
+
+
+def _location(clients: AwsClients, file_system_id: str, *, path: str) -> str | None:
+    """Return what a directory is linked to; None if it is not linked."""
+    of_files = [{"Name": "file-system-id", "Values": [file_system_id]}]
+    answer = clients("fsx").describe_data_repository_associations(Filters=of_files)
+    links = {each["FileSystemPath"]: each["DataRepositoryPath"] for each in answer["Associations"]}
+    location: str | None = links.get(path)
+    return location
 
 
 def _appears(clients: AwsClients, file_system_id: str, *, path: str, location: str) -> bool:

@@ -158,7 +158,8 @@ def test_python_examples_import_what_exists(page: Path) -> None:
 def test_every_page_has_a_place_in_the_site() -> None:
     named = re.findall(r"^ +- (?:[\w ]+: )?(\S+\.md)$", MKDOCS.read_text("utf-8"), re.MULTILINE)
     pages = {path.name for path in DOCS.glob("*.md")}
-    assert sorted(named) == sorted(pages | {"index.md"}), "mkdocs.yml: each page once, under nav"
+    assert sorted(pages - {*named}) == [], "name each page under nav in mkdocs.yml"
+    assert sorted(named) == sorted(pages | {"index.md"})
 
 
 def test_python_examples_are_found() -> None:

@@ -4,10 +4,9 @@ import html
 import re
 from pathlib import Path
 
-from hyperpod_cdk import Config
 from rehearsal.progress import Progress
 from rehearsal.terminal_picture import recording_console, write_picture
-from rehearsal.verification.commands import installation_commands
+from tests.support.documented_commands import DOCUMENTED
 
 _TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
 # Longer commands are on two lines.
@@ -39,14 +38,12 @@ def test_it_shows_what_was_printed_with_colours_and_no_spinner(tmp_path: Path) -
     assert {"r1", "r2"} == set(re.findall(r'class="rehearsal-(r\d)"', picture))
 
 
-def test_the_documentation_shows_a_rehearsal_of_today(
-    repository: Path, default_config: Config
-) -> None:
+def test_the_documentation_shows_a_rehearsal_of_today(repository: Path) -> None:
     picture = (repository / "docs" / "rehearsal.svg").read_text("utf-8")
     shown = _text(picture)
 
     stale = "docs/rehearsal.svg is stale: run `make rehearsal-picture`"
-    for command in installation_commands(default_config):
+    for command in DOCUMENTED:
         assert command[:_LINE] in shown, stale
     passed = re.search(r"Rehearsal succeeded in \d+ s\. (\d+) of (\d+) checks passed", shown)
     assert passed is not None

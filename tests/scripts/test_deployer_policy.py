@@ -11,6 +11,7 @@ from policy_sentry.querying.actions import get_action_data
 from aws_reference.action_resources import action_resources
 from hyperpod_cdk import load_config
 from hyperpod_ops.account import Environment
+from hyperpod_ops.diagram.templates import Address, Resource
 from provisioner.framework import consent
 from scripts.deployer_policy import __main__ as command
 from scripts.deployer_policy import deployer
@@ -18,7 +19,6 @@ from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A
 from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
 from scripts.deployer_policy.policies import Policies, policies_of
-from scripts.picture.templates import Address, Resource
 from scripts.stack_operations.next_steps import Situation, interrupted, next_step
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure

@@ -55,6 +55,17 @@ IN_A_REHEARSAL: Sequence[tuple[str, str]] = (
     ("docs/upgrade.md", "make validate CONFIG=config/mine.yaml"),
     ("docs/start-here.md", "make bootstrap CONFIG=config/mine.yaml"),
     ("docs/storage.md", "aws fsx describe-data-repository-associations \\"),
+    ("docs/start-here.md", "source .venv/bin/activate"),
+    ("docs/verify.md", "hyperpod-ops verify --config config/mine.yaml"),
+    (
+        "docs/node-health.md",
+        "helm install node-health charts/node-health -n kube-system \\",
+    ),
+    (
+        "docs/node-health.md",
+        "kubectl get nodes -o custom-columns='NAME:.metadata.name,"
+        "SINCE:.metadata.annotations.hyperpod-cdk/health-check-fails-since'",
+    ),
 )
 """Blocks that run on a deployment of `config/mine.yaml`, a copy of the default, that is kept."""
 

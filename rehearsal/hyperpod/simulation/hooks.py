@@ -135,3 +135,6 @@ class Observer(Protocol):
 
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
         """A node that had joined is gone."""
+
+    def marked_nodes(self) -> Mapping[str, str]:
+        """Return the node-health-status of nodes to recover, by the name of the Node."""

@@ -171,9 +171,9 @@ class NodeProvisioner:
         cluster, node = place.cluster, place.node
         node.status, node.message, node.failures = "Running", None, 0
         self._record_start(place, now, description="is running")
-        if not node.joined:
-            node.joined = True
-            self.show(place)
+        node.joined = True
+        # After a reboot too, which ends with the labels of a healthy node.
+        self.show(place)
         self._listener.node_settled(cluster, now)
 
     def _record_start(

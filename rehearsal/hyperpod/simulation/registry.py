@@ -57,6 +57,11 @@ class ClusterRegistry:
         """Forget a cluster."""
         del self._clusters[_key(cluster.name, cluster.caller)]
 
+    @property
+    def all(self) -> list[Cluster]:
+        """Every caller's clusters in the order of their creation."""
+        return [*self._clusters.values()]
+
     def of(self, caller: Caller) -> list[Cluster]:
         """Return the caller's clusters in the order of their creation."""
         place = (caller.account, caller.region)

@@ -1,12 +1,13 @@
 """The controllers that keep the cluster's status: a small part of kube-controller-manager."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from rehearsal.kubernetes.controllers.deletions import (
     Removal,
     delete_orphaned_pods,
     finish_deletions,
 )
+from rehearsal.kubernetes.controllers.devices import offer_devices
 from rehearsal.kubernetes.controllers.volumes import bind_claims
 from rehearsal.kubernetes.controllers.workloads import refresh_workloads
 from rehearsal.kubernetes.objects.resources import ResourceCatalog
@@ -16,12 +17,20 @@ from rehearsal.kubernetes.objects.store import Store
 class Controllers:
     """Runs every controller, in the thread of the write that calls for it."""
 
-    def __init__(self, *, store: Store, catalog: ResourceCatalog, removal: Removal) -> None:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        catalog: ResourceCatalog,
+        removal: Removal,
+        hardware: Mapping[str, Mapping[str, str]],
+    ) -> None:
         self._steps: list[Callable[[], None]] = [
             lambda: delete_orphaned_pods(store, catalog, removal),
             lambda: finish_deletions(store, catalog, removal),
             lambda: bind_claims(store, catalog),
             lambda: refresh_workloads(store, catalog),
+            lambda: offer_devices(store, catalog, hardware),
         ]
 
     def reconcile(self) -> None:

@@ -23,6 +23,8 @@ from rehearsal.kubernetes.server.openapi import OpenApi
 from rehearsal.kubernetes.server.operations import Operations
 
 _OWN_WRITES = WriteOptions(manager="rehearsal", field_validation="Strict")
+# The labels of its nodes are HyperPod's again, whoever has changed one.
+_OF_HYPERPOD = WriteOptions(manager="rehearsal", field_validation="Strict", force=True)
 
 
 class KubernetesApi:
@@ -148,13 +150,16 @@ class KubernetesApi:
     ) -> None:
         """Let a node join, or change it, as `ControlPlane` says; workloads are rescheduled.
 
+        It offers its devices while their plugins run on it.
+
         Raises:
             ApiError: A name, label or quantity is malformed.
         """
         wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
         target = Target(self._resource("v1", "Node"), name=name)
         with self._store.lock:
-            self._operations.apply(target, wanted, _OWN_WRITES)
+            self._operations.hardware[name] = capacity or {}
+            self._operations.apply(target, wanted, _OF_HYPERPOD)
             status = node_status(capacity or {}, kubernetes_version=self._kubernetes_version)
             self._operations.set_status(target, status)
 

@@ -1,6 +1,6 @@
 """Create, update, patch and delete, as the API server does them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from uuid import uuid4
 
 from rehearsal.kubernetes.apply.managed_fields import after_update
@@ -19,7 +19,12 @@ from rehearsal.kubernetes.objects.validation import Validator
 
 
 class Operations:
-    """Changes the store by the rules; every method holds its lock."""
+    """Changes the store by the rules; every method holds its lock.
+
+    Attributes:
+        store: Where objects are kept.
+        hardware: What each node has, by the name of the node.
+    """
 
     def __init__(self, *, store: Store, catalog: ResourceCatalog, schemas: BuiltInSchemas) -> None:
         self.store = store
@@ -27,7 +32,10 @@ class Operations:
         self._schemas = schemas
         self._validator = Validator(schemas=schemas)
         self._removal = Removal(store=store, catalog=catalog)
-        self._controllers = Controllers(store=store, catalog=catalog, removal=self._removal)
+        self.hardware: dict[str, Mapping[str, str]] = {}
+        self._controllers = Controllers(
+            store=store, catalog=catalog, removal=self._removal, hardware=self.hardware
+        )
 
     def read(self, target: Target) -> Object:
         """Return an object.

@@ -34,6 +34,7 @@ class Watcher:
     nodes: dict[str, NodeView] = field(default_factory=dict)
     clusters: set[ClusterView] = field(default_factory=set)
     removed: list[str] = field(default_factory=list)
+    marked: dict[str, str] = field(default_factory=dict)
 
     def node_running(self, cluster: ClusterView, node: NodeView) -> None:
         self.clusters.add(cluster)
@@ -43,6 +44,9 @@ class Watcher:
         assert cluster in self.clusters
         del self.nodes[node.instance_id]
         self.removed.append(node.instance_id)
+
+    def marked_nodes(self) -> Mapping[str, str]:
+        return self.marked
 
 
 def test_node_statuses() -> None:

@@ -186,6 +186,9 @@ def test_nodes_arrive_although_nobody_asks() -> None:
         def node_removed(self, _cluster: object, node: NodeView) -> None:
             seen.remove(node.instance_id)
 
+        def marked_nodes(self) -> dict[str, str]:
+            return {}
+
     service = HyperPodService(clock=time.time, timings=QUICK, observer=Watcher())
     with HyperPodApi(service=service) as api:
         client(api).create_cluster(**create_request(group(count=3)))

@@ -81,12 +81,46 @@ def test_a_deployment_is_pending_until_a_node_takes_it(api: KubernetesApi) -> No
 
 
 def test_a_node_has_what_its_instance_type_offers(api: KubernetesApi) -> None:
-    api.put_node("gpu", instance_type=GPU, capacity={"nvidia.com/gpu": "4"})
+    api.put_node("gpu", instance_type=GPU, capacity={"cpu": "24"})
     api.put_node("gpu", instance_type=GPU, labels={"health": "good"}, capacity={"cpu": "48"})
     [node] = api.objects("v1", "Node")
     assert node["metadata"]["labels"][TYPE_LABEL] == GPU
     assert node["metadata"]["labels"]["health"] == "good"
     assert node["status"]["allocatable"] == {"cpu": "48"}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "resource"),
+    [
+        ("a-release-nvidia-device-plugin", "nvidia.com/gpu"),
+        ("neuron-device-plugin-daemonset", "aws.amazon.com/neuron"),
+        ("a-release-aws-efa-k8s-device-plugin", "vpc.amazonaws.com/efa"),
+    ],
+)
+def test_a_node_offers_devices_while_their_plugin_runs_on_it(
+    api: KubernetesApi, plugin: str, resource: str
+) -> None:
+    has = {"cpu": "48", resource: "4"}
+    api.put_node("gpu", instance_type=GPU, capacity=has)
+
+    def offered() -> dict[str, str]:
+        [node] = api.objects("v1", "Node")
+        assert node["status"]["capacity"] == node["status"]["allocatable"]
+        return dict(node["status"]["allocatable"])
+
+    assert offered() == {"cpu": "48"}
+    api.create(daemon_set(plugin, nodeSelector={TYPE_LABEL: CPU}))
+    assert offered() == {"cpu": "48"}
+    api.merge(
+        "apps/v1",
+        "DaemonSet",
+        plugin,
+        {"spec": {"template": {"spec": {"nodeSelector": {TYPE_LABEL: GPU}}}}},
+        namespace="default",
+    )
+    assert offered() == has
+    api.delete("apps/v1", "DaemonSet", plugin, namespace="default")
+    assert offered() == {"cpu": "48"}
 
 
 def volume(name: str, **spec: Any) -> dict[str, Any]:

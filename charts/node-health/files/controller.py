@@ -1,0 +1,282 @@
+"""Marks nodes whose health check fails for reboot or replacement by HyperPod.
+
+The check is the readiness probe of a pod on each node, so a pod that is not ready is a check that
+fails. It runs with Python's standard library alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import time
+import urllib.request
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.error import HTTPError, URLError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Object = dict[str, Any]
+
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-manual.html
+HEALTH = "sagemaker.amazonaws.com/node-health-status"
+HEALTHY = "Schedulable"
+MARKS = {"reboot": "UnschedulablePendingReboot", "replace": "UnschedulablePendingReplacement"}
+FAILING_SINCE = "hyperpod-cdk/health-check-fails-since"
+_CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_TIMEOUT_SECONDS = 30
+_MERGE_PATCH = "application/merge-patch+json"
+
+
+class Settings(NamedTuple):
+    """What the chart's values say.
+
+    Attributes:
+        release: Name of the Helm release.
+        namespace: Its namespace.
+        action: none, reboot or replace.
+        failing_seconds: How long a check fails until its node is marked.
+        interval_seconds: Pause between two looks.
+        max_at_once: How many nodes are marked, or on their way back, at a time.
+        settle_seconds: For how long a marked node counts.
+    """
+
+    release: str
+    namespace: str
+    action: str
+    failing_seconds: float
+    interval_seconds: float
+    max_at_once: int
+    settle_seconds: float
+
+
+class Decision(NamedTuple):
+    """What to do.
+
+    Attributes:
+        failing: Since when the check fails, by the name of the node.
+        to_mark: The nodes to mark now.
+        marks: When each node was marked that counts, those of `to_mark` included.
+    """
+
+    failing: dict[str, float]
+    to_mark: list[str]
+    marks: dict[str, float]
+
+
+def decide(
+    *,
+    nodes: Sequence[Object],
+    pods: Sequence[Object],
+    marks: Mapping[str, float],
+    settings: Settings,
+    now: float,
+) -> Decision:
+    """Decide which nodes are marked: those that fail longest, while there is room.
+
+    Args:
+        nodes: All nodes of the cluster.
+        pods: The pods of the check.
+        marks: When each node was marked.
+        settings: The limits.
+        now: The time, as that of the marks.
+    """
+    pending = {_name(node) for node in nodes if _health(node) in MARKS.values()}
+    counting = {
+        name: moment
+        for name, moment in marks.items()
+        if name in pending or now - moment < settings.settle_seconds
+    }
+    judged = {_name(node) for node in nodes if _health(node) == HEALTHY and _is_ready(node)}
+    failing = {
+        pod["spec"]["nodeName"]: since
+        for pod in pods
+        if pod["spec"].get("nodeName") in judged
+        and (since := _failing_since(pod)) is not None
+        and now - since >= settings.failing_seconds
+    }
+    room = settings.max_at_once - len(pending | counting.keys())
+    wanted = sorted(failing.keys() - counting.keys(), key=lambda name: (failing[name], name))
+    to_mark = wanted[: max(room, 0)] if settings.action in MARKS else []
+    return Decision(failing, to_mark, {**counting, **dict.fromkeys(to_mark, now)})
+
+
+def _failing_since(pod: Object) -> float | None:
+    """Return since when the check fails; None if it does not, or does not run."""
+    status = pod.get("status") or {}
+    started = [
+        (each.get("state") or {}).get("running", {}).get("startedAt")
+        for each in status.get("containerStatuses") or []
+    ]
+    ready = _condition(status)
+    if ready is None or ready.get("status") != "False" or not all([*started, started]):
+        return None
+    return max(_seconds(moment) for moment in [*started, ready["lastTransitionTime"]])
+
+
+def _is_ready(node: Object) -> bool:
+    """Tell whether its kubelet answers: else every pod of it counts as not ready."""
+    ready = _condition(node.get("status") or {})
+    return ready is not None and ready.get("status") == "True"
+
+
+def _condition(status: Object) -> Object | None:
+    found = [each for each in status.get("conditions") or [] if each["type"] == "Ready"]
+    return found[0] if found else None
+
+
+def _health(node: Object) -> str | None:
+    value: str | None = (node["metadata"].get("labels") or {}).get(HEALTH)
+    return value
+
+
+def _name(item: Object) -> str:
+    return str(item["metadata"]["name"])
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True)
+class Api:
+    """The Kubernetes API.
+
+    Attributes:
+        url: Where it is.
+        token_file: File with the bearer token, which Kubernetes renews.
+        context: How its certificate is verified.
+    """
+
+    url: str
+    token_file: Path
+    context: ssl.SSLContext
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Object | None = None,
+        *,
+        content_type: str = "application/json",
+    ) -> Object:
+        """Call it, and return what it answers.
+
+        Raises:
+            URLError: It refused, or cannot be reached.
+        """
+        request = urllib.request.Request(  # noqa: S310 - the API of this cluster
+            f"{self.url}{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                "Authorization": f"Bearer {self.token_file.read_text('utf-8').strip()}",
+                "Content-Type": content_type,
+            },
+        )
+        with urllib.request.urlopen(  # noqa: S310 - as above
+            request, timeout=_TIMEOUT_SECONDS, context=self.context
+        ) as response:
+            answer: Object = json.load(response)
+        return answer
+
+
+def look(api: Api, settings: Settings, *, now: float) -> Decision | None:
+    """Look once, and mark what is to be marked; None if another controller was quicker.
+
+    What is to be marked is written down first, on the condition that nobody else has written since
+    it was read: two controllers never act on the same free place.
+
+    Args:
+        api: The Kubernetes API.
+        settings: The limits.
+        now: The time.
+
+    Raises:
+        URLError: The API refused, or cannot be reached.
+    """
+    home = f"/api/v1/namespaces/{settings.namespace}"
+    ledger_path = f"{home}/configmaps/{settings.release}-marks"
+    ledger = api.call("GET", ledger_path)
+    marks = {name: _seconds(moment) for name, moment in (ledger.get("data") or {}).items()}
+    nodes = api.call("GET", "/api/v1/nodes")["items"]
+    selector = f"labelSelector=node-health%3D{settings.release}"
+    pods = api.call("GET", f"{home}/pods?{selector}")["items"]
+    decision = decide(nodes=nodes, pods=pods, marks=marks, settings=settings, now=now)
+    if decision.marks != marks:
+        data = {name: _moment(moment) for name, moment in decision.marks.items()}
+        if not _done(api, "PUT", ledger_path, {**ledger, "data": data}):
+            return None
+    for node in nodes:
+        _write(api, node, decision=decision, action=settings.action)
+    return decision
+
+
+def _write(api: Api, node: Object, *, decision: Decision, action: str) -> None:
+    """Annotate a node that fails, and label one that is to be marked."""
+    name, metadata = _name(node), node["metadata"]
+    since = decision.failing.get(name)
+    wanted = None if since is None else _moment(since)
+    changes: Object = {}
+    if (metadata.get("annotations") or {}).get(FAILING_SINCE) != wanted:
+        changes["annotations"] = {FAILING_SINCE: wanted}
+    if name in decision.to_mark:
+        changes["labels"] = {HEALTH: MARKS[action]}
+        # Unless HyperPod has changed it in between.
+        changes["resourceVersion"] = metadata["resourceVersion"]
+    if changes:
+        path = f"/api/v1/nodes/{name}"
+        done = _done(api, "PATCH", path, {"metadata": changes}, content_type=_MERGE_PATCH)
+        outcome = "" if done else ": it has changed, and is left alone"
+        print(f"node {name}: {json.dumps(changes)}{outcome}")  # noqa: T201 - its log
+
+
+def _done(api: Api, method: str, path: str, body: Object, **options: str) -> bool:
+    """Write, and tell whether it was as it was read."""
+    try:
+        api.call(method, path, body, **options)
+    except HTTPError as error:
+        if error.code not in {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}:
+            raise
+        return False
+    return True
+
+
+def main() -> None:
+    """Look for ever."""
+    environment = os.environ
+    interval = float(environment["INTERVAL_SECONDS"])
+    settings = Settings(
+        release=environment["RELEASE"],
+        namespace=environment["NAMESPACE"],
+        action=environment["ACTION"],
+        failing_seconds=interval * int(environment["FAILURES"]),
+        interval_seconds=interval,
+        max_at_once=int(environment["MAX_AT_ONCE"]),
+        settle_seconds=60.0 * int(environment["SETTLE_MINUTES"]),
+    )
+    host, port = environment["KUBERNETES_SERVICE_HOST"], environment["KUBERNETES_SERVICE_PORT"]
+    context = ssl.create_default_context(cafile=str(_CREDENTIALS / "ca.crt"))
+    # EKS's certificates lack an authority key identifier, which Python 3.13 asks for.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    bracketed = f"[{host}]" if ":" in host else host
+    api = Api(url=f"https://{bracketed}:{port}", token_file=_CREDENTIALS / "token", context=context)
+    while True:
+        try:
+            look(api, settings, now=time.time())
+        except (URLError, TimeoutError) as error:
+            print(f"Kubernetes API: {error}; the next look is in {interval:.0f} s")  # noqa: T201
+        time.sleep(settings.interval_seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Who gets into the EKS cluster."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hyperpod_cdk.eks.access import access_by_principal
+from hyperpod_ops.verification.check import Check, Deployment, checked, several
+from provisioner.aws.errors import is_not_found
+
+
+def authentication(deployment: Deployment) -> Iterator[Check]:
+    """Check that access entries let principals in, and alone on a cluster of the deployment."""
+    name = deployment.config.eks_cluster_name
+    cluster = deployment.client("eks").describe_cluster(name=name)["cluster"]
+    mode = cluster["accessConfig"]["authenticationMode"]
+    modes = {"API", "API_AND_CONFIG_MAP"} if deployment.config.eks.is_existing else {"API"}
+    yield checked(
+        "EKS authentication mode has access entries",
+        problem=None if mode in modes else f"is {mode}",
+        advice="HyperPod needs access entries: `aws eks update-cluster-config --name "
+        f"{name} --access-config authenticationMode=API_AND_CONFIG_MAP` adds them",
+    )
+
+
+def access_entries(deployment: Deployment) -> Iterator[Check]:
+    """Check the access entry of each role of nodes, and of each principal of the configuration."""
+    config = deployment.config
+    eks, name = deployment.client("eks"), config.eks_cluster_name
+    own = deployment.outputs_of("platform")["SageMakerIAMRoleArn"]
+    roles = {group.execution_role_arn or own for group in config.cluster.all_groups}
+    for role in sorted(roles):
+        yield checked(
+            f"aws eks describe-access-entry --cluster-name {name} --principal-arn {role}",
+            problem=None if _policies(eks, name, role) is not None else "there is none",
+            advice="Nodes of this role cannot join: HyperPod makes the entry when it creates a "
+            "cluster; make it again with type HYPERPOD_LINUX",
+        )
+    for principal, granted in access_by_principal(config.eks).items():
+        wanted = {access.policy for access in granted}
+        missing = sorted(wanted - (_policies(eks, name, principal) or set()))
+        yield checked(
+            f"aws eks list-associated-access-policies --cluster-name {name} "
+            f"--principal-arn {principal}",
+            problem=f"lacks {several(missing)}" if missing else None,
+            advice="Run `make deploy`; what it made and somebody removed, CloudFormation makes "
+            "again only once its entry has changed, so associate the policy by the AWS CLI",
+        )
+
+
+def _policies(eks: Any, cluster: str, principal: str) -> set[str] | None:  # noqa: ANN401 - a client
+    """Return the policies of an access entry by name; None if there is no entry."""
+    asked = {"clusterName": cluster, "principalArn": principal}
+    try:
+        listed = eks.list_associated_access_policies(**asked)["associatedAccessPolicies"]
+    except eks.exceptions.ClientError as error:
+        if not is_not_found(error):
+            raise
+        return None
+    return {policy["policyArn"].rpartition("/")[2] for policy in listed}

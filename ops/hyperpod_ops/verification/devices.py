@@ -1,0 +1,111 @@
+"""GPUs, Trainium chips and EFA interfaces that nodes offer to pods."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from kubernetes.client import V1Node
+
+from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, instance_types
+from hyperpod_ops.verification.check import Check, Deployment, checked, several
+from hyperpod_ops.verification.nodes import listed_nodes
+
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_NAME = "NAME:.metadata.name"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Device:
+    column: str
+    resource: str
+    component: str
+    count: Callable[[InstanceFacts], int]
+    advice: str
+
+    @property
+    def command(self) -> str:
+        path = f".status.allocatable.{self.resource.replace('.', chr(92) + '.')}"
+        return f"kubectl get nodes -o custom-columns={_NAME},{self.column}:{path}"
+
+
+def _accelerators(kind: str) -> Callable[[InstanceFacts], int]:
+    def count(facts: InstanceFacts) -> int:
+        device = facts.accelerator
+        return device.count if device is not None and device.kind == kind else 0
+
+    return count
+
+
+# https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia.html
+# https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-getting-started.html
+# https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+_DEVICES = (
+    _Device(
+        column="GPU",
+        resource="nvidia.com/gpu",
+        component="nvidia_device_plugin",
+        count=_accelerators("GPU"),
+        advice="GPU not visible: look whether the NVIDIA device plugin runs on the node (`kubectl "
+        "get pods -A -o wide | grep nvidia-device-plugin`) and what it logs; its chart knows not "
+        "every type. When the plugin sees fewer than there are, a GPU has failed: replace the node",
+    ),
+    _Device(
+        column="NEURON",
+        resource="aws.amazon.com/neuron",
+        component="neuron_device_plugin",
+        count=_accelerators("Neuron"),
+        advice="Trainium not visible: look whether the Neuron device plugin runs on the node "
+        "(`kubectl get pods -n kube-system -o wide | grep neuron`) and what it logs. When it sees "
+        "fewer than there are, a chip has failed: replace the node",
+    ),
+    _Device(
+        column="EFA",
+        resource="vpc.amazonaws.com/efa",
+        component="efa_device_plugin",
+        count=lambda facts: facts.efa_interfaces,
+        advice="EFA not working: look whether the EFA device plugin runs on the node (`kubectl "
+        "get pods -A -o wide | grep efa`), and that the nodes' security group lets all traffic "
+        "from and to itself through; nodes that talk by EFA must be in one zone",
+    ),
+)
+
+
+def devices(deployment: Deployment) -> Iterator[Check]:
+    """Check that each node offers the devices that its type has, where their plugin is on."""
+    on = deployment.config.components.switches()
+    nodes: list[V1Node] | None = None
+    for device in _DEVICES:
+        if on[device.component] and _is_wanted(device, deployment=deployment):
+            nodes = listed_nodes(deployment) if nodes is None else nodes
+            yield checked(
+                device.command, problem=_problem(device, nodes=nodes), advice=device.advice
+            )
+
+
+def _is_wanted(device: _Device, *, deployment: Deployment) -> bool:
+    return any(
+        _count(device, instance_type)
+        for group in deployment.config.cluster.all_groups
+        if group.instance_count
+        for instance_type in group.possible_instance_types
+    )
+
+
+def _count(device: _Device, instance_type: str) -> int:
+    facts = instance_facts(instance_type) if instance_type in instance_types() else None
+    return 0 if facts is None else device.count(facts)
+
+
+def _problem(device: _Device, *, nodes: list[V1Node]) -> str | None:
+    found = [
+        (node, _count(device, (node.metadata.labels or {}).get(_INSTANCE_TYPE, "")))
+        for node in nodes
+    ]
+    having = [(node, count) for node, count in found if count]
+    if not having:
+        return "no node is of a type that has any"
+    different = [
+        f"{node.metadata.name} offers {offered} of {count}"
+        for node, count in having
+        if (offered := (node.status.allocatable or {}).get(device.resource, "none")) != str(count)
+    ]
+    return several(different) if different else None

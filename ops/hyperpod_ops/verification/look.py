@@ -1,0 +1,38 @@
+"""Verifies a deployment once, with the credentials of AWS alone."""
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_names
+from hyperpod_ops.kubernetes_api.connection import kubernetes_api
+from hyperpod_ops.session import AwsSession
+from hyperpod_ops.stack_outputs import outputs_of
+from hyperpod_ops.verification.check import Check, Deployment
+from hyperpod_ops.verification.verify import verify
+
+
+def look(config: Config, *, session: AwsSession) -> list[Check]:
+    """Return every check of a deployment.
+
+    Args:
+        config: What was deployed.
+        session: The account and the region.
+
+    Raises:
+        OpsError: A stack is not deployed, or Kubernetes cannot be reached.
+        ClientError: AWS refused.
+        BotoCoreError: AWS could not be asked.
+    """
+    cloudformation = session.client("cloudformation")
+    outputs = {
+        name: outputs_of(cloudformation, name)
+        for kind, name in stack_names(config).items()
+        if kind != "addons"
+    }
+    # Anew each time: its token is good for 15 minutes.
+    with kubernetes_api(session, eks_cluster=config.eks_cluster_name) as kubernetes:
+        return list(
+            verify(
+                Deployment(
+                    config=config, client=session.client, kubernetes=kubernetes, outputs=outputs
+                )
+            )
+        )

@@ -1,0 +1,240 @@
+"""What AWS says of a deployment, and how it is judged."""
+
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from hyperpod_ops.verification.access import access_entries, authentication
+from hyperpod_ops.verification.addons import addons
+from hyperpod_ops.verification.cluster import cluster
+from hyperpod_ops.verification.routes import gateways, routes
+from hyperpod_ops.verification.scripts import scripts
+from hyperpod_ops.verification.security_groups import security_groups
+from hyperpod_ops.verification.storage import storage
+from hyperpod_ops.verification.verify import verify
+from rehearsal.kubernetes import KubernetesApi
+from tests.conftest import Configure
+from tests.ops.verification.conftest import OUTPUTS, Deployed
+
+POLICY = "AmazonEKSClusterAdminPolicy"
+ADMIN = "arn:aws:iam::111122223333:role/Admin"
+DENIED = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "Op")
+MISSING = ClientError({"Error": {"Code": "ResourceNotFoundException", "Message": ""}}, "Op")
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    def call(**_arguments: object) -> None:
+        raise error
+
+    return call
+
+
+def paginated(**answers: list[Any]) -> Callable[[str], SimpleNamespace]:
+    """Return a client's `get_paginator`."""
+    return lambda name: SimpleNamespace(paginate=lambda **_asked: answers[name])
+
+
+def sagemaker(status: str = "InService", *, running: int = 2) -> Mapping[str, Any]:
+    nodes = [
+        {
+            "InstanceGroupName": "g",
+            "InstanceStatus": {"Status": "Running" if index < running else "Pending"},
+        }
+        for index in range(2)
+    ]
+    return {
+        "describe_cluster": lambda **_name: {"ClusterStatus": status, "FailureMessage": "why"},
+        "get_paginator": paginated(list_cluster_nodes=[{"ClusterNodeSummaries": nodes}]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("answers", "shortage", "told"),
+    [
+        (sagemaker(), "none", []),
+        (sagemaker("Failed"), "none", ["is Failed"]),
+        (sagemaker(running=1), "g: 1 of 2", ["1 run", "is g: 1 of 2"]),
+    ],
+)
+def test_cluster(
+    configure: Configure,
+    deployed: Deployed,
+    answers: Mapping[str, Any],
+    shortage: str,
+    told: list[str],
+) -> None:
+    outputs = {**OUTPUTS, "ml-hyperpod": {"HyperPodClusterShortage": shortage}}
+    looked = deployed(configure({}), outputs=outputs, sagemaker=answers)
+    failed = [check for check in cluster(looked) if not check.ok]
+    assert [check.found for check in failed] == told
+    assert all(check.advice for check in failed)
+
+
+@pytest.mark.parametrize(("mode", "told"), [("API", ""), ("CONFIG_MAP", "is CONFIG_MAP")])
+def test_authentication(configure: Configure, deployed: Deployed, mode: str, told: str) -> None:
+    answer = {"cluster": {"accessConfig": {"authenticationMode": mode}}}
+    eks = {"describe_cluster": lambda **_name: answer}
+    assert [check.found for check in authentication(deployed(configure({}), eks=eks))] == [told]
+
+
+@pytest.mark.parametrize(
+    ("associated", "told"),
+    [
+        ({"nodes": [], "Admin": [POLICY]}, ["", ""]),
+        (
+            {"nodes": [], "Admin": ["AmazonEKSViewPolicy"]},
+            ["", "lacks AmazonEKSClusterAdminPolicy"],
+        ),
+        ({}, ["there is none", f"lacks {POLICY}"]),
+    ],
+)
+def test_access_entries(
+    configure: Configure, deployed: Deployed, associated: dict[str, list[str]], told: list[str]
+) -> None:
+    def listed(*, principalArn: str, **_cluster: str) -> dict[str, Any]:
+        name = principalArn.rpartition("/")[2]
+        if name not in associated:
+            raise MISSING
+        arns = [f"arn:aws:eks::aws:cluster-access-policy/{each}" for each in associated[name]]
+        return {"associatedAccessPolicies": [{"policyArn": arn} for arn in arns]}
+
+    config = configure({"eks": {"admins": [ADMIN]}})
+    eks = {
+        "list_associated_access_policies": listed,
+        "exceptions": SimpleNamespace(ClientError=ClientError),
+    }
+    found = [*access_entries(deployed(config, eks=eks))]
+    assert [check.found for check in found] == told
+
+
+@pytest.mark.parametrize(
+    ("status", "health", "told"),
+    [
+        ("ACTIVE", {}, ""),
+        ("DEGRADED", {"issues": [{"message": "no nodes"}]}, "is DEGRADED, v1: no nodes"),
+    ],
+)
+def test_addons(
+    configure: Configure, deployed: Deployed, status: str, health: dict[str, Any], told: str
+) -> None:
+    addon = {"status": status, "addonVersion": "v1", "health": health}
+    eks = {
+        "list_addons": lambda **_name: {"addons": ["unpinned"]},
+        "describe_addon": lambda **_name: {"addon": addon},
+    }
+    first, *missing = addons(deployed(configure({}), eks=eks))
+    assert first.found == told
+    assert {check.found for check in missing} == {"is not installed"}
+    assert [check.advice.partition(":")[0] for check in missing if "fsx" in check.check] == [
+        "Storage issues"
+    ]
+
+
+NAT = {"DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": "nat-1", "State": "active"}
+MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "nat-2"}]}
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ([NAT], ["", ""]),
+        ([{**NAT, "State": "blackhole"}], ["", "there is none from subnet-1"]),
+        ([], ["1 are", "there is none from subnet-1"]),
+    ],
+)
+def test_routes(
+    configure: Configure, deployed: Deployed, own: list[dict[str, str]], told: list[str]
+) -> None:
+    tables = [{"Associations": [{"SubnetId": "subnet-1"}], "Routes": own}, MAIN]
+    ec2 = {"get_paginator": paginated(describe_route_tables=[{"RouteTables": tables}])}
+    looked = deployed(configure({}), ec2=ec2)
+    assert [check.found for check in (*gateways(looked), *routes(looked))] == told
+
+
+OWN = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-1"}]}
+OTHER = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-2"}]}
+BLOCK = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
+
+
+@pytest.mark.parametrize(
+    ("ingress", "egress", "told"),
+    [
+        ([OWN], [BLOCK, OWN], ""),
+        ([OTHER], [OWN], "lacks all traffic from itself"),
+        ([OWN], [BLOCK], "lacks all traffic to itself"),
+        (
+            [{**OWN, "IpProtocol": "tcp"}],
+            [],
+            "lacks all traffic from itself, all traffic to itself",
+        ),
+    ],
+)
+def test_security_groups(
+    configure: Configure,
+    deployed: Deployed,
+    ingress: list[dict[str, Any]],
+    egress: list[dict[str, Any]],
+    told: str,
+) -> None:
+    group = {"GroupId": "sg-1", "IpPermissions": ingress, "IpPermissionsEgress": egress}
+    ec2 = {"describe_security_groups": lambda **_ids: {"SecurityGroups": [group]}}
+    (check,) = security_groups(deployed(configure({}), ec2=ec2))
+    assert check.found == told
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [(["on_create.sh"], ""), ([], "is not there"), (["x/on_create.sh"], "is not there")],
+)
+def test_scripts(configure: Configure, deployed: Deployed, keys: list[str], told: str) -> None:
+    answer = {"Contents": [{"Key": key} for key in keys]} if keys else {}
+    s3 = {"list_objects_v2": lambda **_asked: answer}
+    assert [check.found for check in scripts(deployed(configure({}), s3=s3))] == [told]
+
+
+def test_storage(configure: Configure, deployed: Deployed, kubernetes: KubernetesApi) -> None:
+    looked = deployed(configure({}))
+    assert [check.found for check in storage(looked)] == ["is not there"]
+    kubernetes.create(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": "fsx-pv"},
+            "spec": {
+                "accessModes": ["ReadWriteMany"],
+                "capacity": {"storage": "1Gi"},
+                "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-2"},
+            },
+        }
+    )
+    claim = {
+        "accessModes": ["ReadWriteMany"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "",
+        "volumeName": "fsx-pv",
+    }
+    kubernetes.create(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "fsx-claim", "namespace": "default"},
+            "spec": claim,
+        }
+    )
+    assert [check.found for check in storage(looked)] == ["", "is fs-2, not fs-1"]
+    assert not [*storage(deployed(configure({"storage": None})))]
+
+
+def test_what_the_caller_may_not_ask_does_not_hold(
+    configure: Configure, deployed: Deployed
+) -> None:
+    looked = deployed(configure({}), eks={"describe_cluster": raising(DENIED)})
+    (check,) = verify(looked, subjects={"authentication": authentication})
+    assert (check.ok, check.found) == (False, "not permitted: no")
+
+    broken = deployed(configure({}), eks={"describe_cluster": raising(MISSING)})
+    with pytest.raises(ClientError):
+        [*verify(broken, subjects={"authentication": authentication})]

@@ -1,0 +1,84 @@
+"""What is verified follows what is installed."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_ops.verification.check import Deployment
+from hyperpod_ops.verification.verify import SUBJECTS, verify
+from rehearsal.kubernetes import KubernetesApi
+from tests.conftest import Configure
+from tests.ops.verification.conftest import Deployed
+from tests.support.documented_commands import DOCUMENTED, RELEASE
+from tests.support.kubernetes_api import VIEWER, daemon_set, deployment
+
+INSTALLATION = ("components", "definitions", "priorities")
+
+
+def found(deployment: Deployment) -> dict[str, str]:
+    """Return what is found of what is installed, by command."""
+    subjects = {name: SUBJECTS[name] for name in INSTALLATION}
+    return {check.check: check.found for check in verify(deployment, subjects=subjects)}
+
+
+def test_the_default_configuration_asks_for_every_documented_one(
+    configure: Configure, deployed: Deployed
+) -> None:
+    commands = found(deployed(configure({})))
+
+    version = "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}"
+    assert commands.keys() == DOCUMENTED | {version}
+    there = "kubectl get priorityclass system-node-critical"
+    assert {name for name, problem in commands.items() if not problem} == {there}
+    assert commands[version] == "is None, not v2beta1"
+
+
+@pytest.mark.parametrize(
+    ("helm", "gone"),
+    [
+        ({"components": {"neuron_device_plugin": None}}, "neuron-device-plugin-daemonset"),
+        ({"components": {"mpi_operator": False}}, "mpi"),
+        ({"components": {"training_operator": False}}, "pytorchjobs"),
+        ({"components": {"training_operator": False}}, "training-operators"),
+        ({"values": {"mpi-operator": {"enabled": False}}}, "mpijobs"),
+        ({"priority_classes": None}, "inference"),
+        (
+            {"components": {"training_operator": False, "mpi_operator": False}},
+            "kubectl get crd",
+        ),
+    ],
+)
+def test_what_is_off_is_not_asked_for(
+    helm: dict[str, Any], gone: str, configure: Configure, deployed: Deployed
+) -> None:
+    commands = found(deployed(configure({"helm": helm})))
+
+    assert not [command for command in commands if gone in command]
+    assert "kubectl get ds health-monitoring-agent -n aws-hyperpod" in commands
+
+
+def test_a_component_has_all_its_pods(
+    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+) -> None:
+    kubernetes.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kubeflow"}})
+    kubernetes.create(deployment(f"{RELEASE}-training-operators", namespace="kubeflow"))
+    kubernetes.create(daemon_set(f"{RELEASE}-nvidia-device-plugin", namespace="kube-system"))
+    command = f"kubectl get deploy {RELEASE}-training-operators -n kubeflow"
+
+    told = found(deployed(configure({})))
+    assert told[command] == "0 of 2 pods are ready"
+    # Where no node is for it, a DaemonSet has the pods that it should have.
+    assert told[f"kubectl get ds {RELEASE}-nvidia-device-plugin -n kube-system"] == ""
+
+    kubernetes.put_node("cpu", instance_type="ml.m5.2xlarge")
+    assert found(deployed(configure({})))[command] == ""
+
+
+def test_what_the_caller_may_not_see_does_not_hold(
+    configure: Configure, deployed: Deployed
+) -> None:
+    looked = deployed(configure({}), token=VIEWER)
+    (check,) = verify(looked, subjects={"health": SUBJECTS["health"]})
+
+    assert (check.ok, check.found) == (False, "not permitted: Kubernetes API: 403 Forbidden")
+    assert "eks.admins" in check.advice

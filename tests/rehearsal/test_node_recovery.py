@@ -1,0 +1,78 @@
+"""What HyperPod does with nodes that somebody, or the chart node-health, marks by a label."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from rehearsal.environment import KubernetesNodes
+from rehearsal.hyperpod import Caller, HyperPodService
+from rehearsal.kubernetes import ControlPlane
+from tests.support.hyperpod_api import create_request, group
+from tests.support.kubernetes_api import Cluster, running_cluster
+
+HEALTH = "sagemaker.amazonaws.com/node-health-status"
+
+
+@dataclass(slots=True)
+class Site:
+    """A HyperPod cluster of two nodes, and the Kubernetes API that they join."""
+
+    cluster: Cluster
+    time: float = 0.0
+    service: HyperPodService = field(init=False)
+
+    def __post_init__(self) -> None:
+        nodes = KubernetesNodes(cast("ControlPlane", self.cluster.api))
+        self.service = HyperPodService(clock=lambda: self.time, observer=nodes)
+
+    def create(self, **members: str) -> None:
+        self.service.call("CreateCluster", create_request(group(count=2), **members), Caller())
+        self.wait()
+
+    def wait(self, seconds: int = 60) -> None:
+        for _ in range(seconds):
+            self.time += 1
+            self.service.advance()
+
+    def mark(self, name: str, health: str) -> None:
+        self.cluster.kubectl("label", "node", name, f"{HEALTH}={health}", "--overwrite")
+
+    def nodes(self) -> dict[str, str]:
+        listed = self.cluster.api.objects("v1", "Node")
+        return {item["metadata"]["name"]: item["metadata"]["labels"][HEALTH] for item in listed}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with running_cluster(tmp_path) as cluster:
+        yield Site(cluster)
+
+
+def test_a_node_that_is_marked_for_replacement_is_replaced(site: Site) -> None:
+    site.create()
+    first, second = site.nodes()
+    site.mark(first, "UnschedulablePendingReplacement")
+    site.wait()
+    after = site.nodes()
+    assert (first in after, second in after, len(after)) == (False, True, 2)
+    assert set(after.values()) == {"Schedulable"}
+
+
+def test_a_node_that_is_marked_for_a_reboot_comes_back(site: Site) -> None:
+    site.create()
+    before = site.nodes()
+    site.mark(next(iter(before)), "UnschedulablePendingReboot")
+    assert site.nodes() != before
+    site.wait()
+    assert site.nodes() == before
+
+
+def test_without_recovery_it_stays_as_it_is(site: Site) -> None:
+    site.create(NodeRecovery="None")
+    first, second = site.nodes()
+    site.mark(first, "UnschedulablePendingReplacement")
+    site.wait()
+    assert site.nodes() == {first: "UnschedulablePendingReplacement", second: "Schedulable"}
