@@ -31,12 +31,12 @@ ifeq ($(strip $(CONFIG)),)
   $(error CONFIG= names no file; leave it out for the default, config/default.yaml)
 endif
 # A switch that is on with 1 alone would be passed over with anything else.
-$(foreach switch,CHECKS EXPRESS FAST FORCE KEEP UNCHECKED YES,\
+$(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES,\
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        account deployable addon-versions chart charts charts-check deployer-policy preflight prices diff deploy deletion-check asks destroy destroy-all \
+        account deployable pullable addon-versions chart charts charts-check images deployer-policy preflight prices diff deploy deletion-check asks destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
 .PHONY: checkov critical-path
@@ -99,7 +99,7 @@ diff: deployable chart ## Show what a deployment would change, including IAM per
 	@$(CDK) diff
 
 # EXPRESS=1 waits for less (docs/express.md).
-deploy: deployable chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
+deploy: deployable pullable ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
 	@echo 'Synthesizing, and comparing with what is deployed ...'
 	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
@@ -128,6 +128,9 @@ charts: .venv/.installed layout ## Package the official HyperPod Helm chart into
 
 charts-check: .venv/.installed layout ## Report newer charts upstream and what they would change: CONFIG=
 	@python -m scripts.charts check --config '$(CONFIG)'
+
+images: .venv/.installed layout ## List the container images of a configuration, or mirror them: CONFIG= DIGESTS=1 MIRROR=1 DRY=1
+	@python -m scripts.images --config '$(CONFIG)' $(if $(filter 1,$(DIGESTS)),--digests) $(if $(filter 1,$(MIRROR)),--mirror) $(if $(filter 1,$(DRY)),--dry-run)
 
 ##@ Develop
 
@@ -246,6 +249,10 @@ this-machine:
 # package is up to date. Without it app.py synthesizes with a placeholder.
 chart: setup layout
 	@python -m scripts.charts package --if-needed-by '$(CONFIG)'
+
+# Refuses an image that a closed network cannot pull.
+pullable: chart
+	@python -m scripts.images --config '$(CONFIG)' --check
 
 account: setup layout
 	@python -m scripts.account --config '$(CONFIG)'

@@ -6,6 +6,7 @@ from rehearsal.aws import (
     log_groups,
     network_dependencies,
     secure_transport,
+    vpc_functions,
 )
 from rehearsal.aws.cloudformation import (
     cancelled_update,
@@ -28,6 +29,7 @@ from rehearsal.aws.ec2 import (
     routing,
     security_group_rule,
     subnet,
+    vpc_endpoint,
 )
 from rehearsal.aws.eks import (
     access_entry,
@@ -85,6 +87,7 @@ def install(*, settings: Settings) -> None:
     availability_zones.install()
     cidr_block.install()
     subnet.install()
+    vpc_endpoint.install()
     routing.install()
     log_groups.install()
     kms_keys.install()
@@ -116,3 +119,4 @@ def install(*, settings: Settings) -> None:
     failed_rollback.install()
     express_mode.install(settings=settings)
     lambda_layers.install(copies=settings.archives)
+    vpc_functions.install()

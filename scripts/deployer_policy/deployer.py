@@ -32,6 +32,7 @@ _LOOK_AT_NETWORK = [
     "ec2:DescribeSecurityGroups",
     "ec2:DescribeSubnets",
     "ec2:DescribeVpcAttribute",
+    "ec2:DescribeVpcEndpoints",
     "ec2:DescribeVpcs",
 ]
 _RECOVER_STACKS = [

@@ -78,6 +78,7 @@ VALUES: Mapping[str, list[Any]] = {
     "labels": [{"example.com/team": "other"}],
     "tags": [{"team": "other"}],
     "values": [{"a": {"b": "c"}}],
+    "image_registry": ["registry.example.com"],
     "image_id": ["ami-0fedcba9876543210"],
     "image_release_version": ["2.3.4"],
     "training_plan_arn": ["arn:aws:sagemaker:us-west-2:111122223333:training-plan/another-plan"],
