@@ -16,7 +16,8 @@ from rehearsal.environment import ALLOWED_CALLS
 from tests.support.browser import faults, looked_at
 from tests.support.configs import REPOSITORY
 from tests.support.needed_statements import needed_though_listed, unneeded
-from tests.support.walk_through import blocks, checkout, matches, outputs
+from tests.support.shell_blocks import IN_A_REHEARSAL, shell_blocks
+from tests.support.walk_through import Block, blocks, checkout, matches, outputs
 
 _PLATFORM_OUTPUTS = {
     "GrantAdminCommand",
@@ -99,6 +100,19 @@ def kept(checkout_folder: Path) -> Iterator[Kept]:
     yield Kept(process, printed)
     process.kill()
     process.wait()
+
+
+@pytest.mark.slow(seconds=25)
+@pytest.mark.usefixtures("kept")
+def test_shell_blocks_of_pages_run(checkout_folder: Path) -> None:
+    wanted = {block.key: block.commands for block in shell_blocks()}
+    commands = [
+        "source build/rehearsal/shell.sh && cp config/default.yaml config/mine.yaml\n",
+        *(wanted[key] for key in IN_A_REHEARSAL),
+    ]
+    run = [Block(commands=each, shown="") for each in commands]
+    ran = outputs(run, directory=checkout_folder)
+    assert [f"{each}{text}" for each, (text, code) in zip(commands, ran, strict=True) if code] == []
 
 
 @pytest.mark.slow(seconds=65)
