@@ -31,12 +31,12 @@ ifeq ($(strip $(CONFIG)),)
   $(error CONFIG= names no file; leave it out for the default, config/default.yaml)
 endif
 # A switch that is on with 1 alone would be passed over with anything else.
-$(foreach switch,CHECKS EXPRESS FAST FORCE KEEP UNCHECKED YES,\
+$(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES,\
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        account deployable addon-versions chart charts charts-check deployer-policy preflight prices diff deploy deletion-check asks destroy destroy-all \
+        account deployable pullable addon-versions chart charts charts-check images deployer-policy preflight prices diff deploy deletion-check asks destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
 .PHONY: checkov critical-path
@@ -92,14 +92,14 @@ synth: setup layout ## Write the CloudFormation templates into a folder of cdk.o
 templates: setup layout chart ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
 	@python -m scripts.templates --config '$(CONFIG)'
 
-preflight: deployable ## Look read-only for what would fail in the middle of a deployment: CONFIG=
-	@echo 'Nothing that would fail was found'
+preflight: setup layout ## Look read-only for what would fail in the middle of a deployment: CONFIG= SKIP=validators
+	@hyperpod-ops preflight --config '$(CONFIG)' $(foreach name,$(SKIP),--skip '$(name)')
 
 diff: deployable chart ## Show what a deployment would change, including IAM permissions: CONFIG=
 	@$(CDK) diff
 
 # EXPRESS=1 waits for less (docs/express.md).
-deploy: deployable chart ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
+deploy: deployable pullable ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
 	@echo 'Synthesizing, and comparing with what is deployed ...'
 	@$(CDK) --ci synth --quiet >/dev/null
 	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
@@ -129,6 +129,9 @@ charts: .venv/.installed layout ## Package the official HyperPod Helm chart into
 charts-check: .venv/.installed layout ## Report newer charts upstream and what they would change: CONFIG=
 	@python -m scripts.charts check --config '$(CONFIG)'
 
+images: .venv/.installed layout ## List the container images of a configuration, or mirror them: CONFIG= DIGESTS=1 MIRROR=1 DRY=1
+	@python -m scripts.images --config '$(CONFIG)' $(if $(filter 1,$(DIGESTS)),--digests) $(if $(filter 1,$(MIRROR)),--mirror) $(if $(filter 1,$(DRY)),--dry-run)
+
 ##@ Develop
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
@@ -156,11 +159,12 @@ benchmark: setup-development ## Print synth, import and package figures
 	@python tests/benchmark/hyperpod_benchmark.py
 	@python tests/benchmark/helm_benchmark.py
 
-picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg
-	@python -m scripts.picture '$(TEMPLATES)' '$(or $(PICTURE),docs/architecture.svg)'
+picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg, or .png, or .mmd
+	@hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),docs/architecture.svg)'
 
-rehearsal-picture: this-machine setup-rehearsal layout ## Draw what a rehearsal prints: docs/rehearsal.svg
+rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal prints, and its report: docs/rehearsal.svg, docs/report.png
 	@python -m rehearsal run --picture docs/rehearsal.svg
+	@python -m tests.support.screenshot build/rehearsal/report.html docs/report.png
 
 docs: .venv/docs/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
@@ -181,7 +185,7 @@ clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 
 setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
 
-setup-development: setup-rehearsal .venv/.development
+setup-development: setup-rehearsal .venv/.development tests/browser/node_modules/.installed
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
@@ -226,6 +230,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
+tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/package-lock.json | .venv/.development
+	@echo "Setting up: the browser of the tests into tests/browser/node_modules ..."
+	@npm ci --prefix tests/browser --silent --no-audit --no-fund
+	@node tests/browser/unpack.mjs
+	@touch $@
+
 layout:
 	@for f in constructs/__init__.py lambda/__init__.py; do \
 	  if [ -e $$f ]; then echo "$$f must not exist: it hides the package of that name and breaks every import; delete it"; exit 1; fi; \
@@ -239,6 +249,10 @@ this-machine:
 # package is up to date. Without it app.py synthesizes with a placeholder.
 chart: setup layout
 	@python -m scripts.charts package --if-needed-by '$(CONFIG)'
+
+# Refuses an image that a closed network cannot pull.
+pullable: chart
+	@python -m scripts.images --config '$(CONFIG)' --check
 
 account: setup layout
 	@python -m scripts.account --config '$(CONFIG)'

@@ -8,6 +8,9 @@ from typing import Any
 
 from scripts.stack_operations.outputs import output_lines
 
+INTERRUPTED = "Interrupted."
+"""The error of a rehearsal that was ended before its end."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackReport:
@@ -125,5 +128,5 @@ def _end(report: Report, *, report_path: Path) -> Iterator[str]:
     passed = f"{len(report.verify) - len(failed)} of {len(report.verify)} checks passed. "
     yield (
         f"\nRehearsal {verdict} in {report.seconds:.0f} s. {passed if report.verify else ''}"
-        f"Report: {report_path}; logs beside it."
+        f"Report: {report_path.with_suffix('.html')}; logs beside it."
     )

@@ -12,7 +12,8 @@ from rehearsal.environment import rehearsal_environment
 from rehearsal.kept import keep
 from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
-from rehearsal.report import Check, Report, deployment_lines
+from rehearsal.report import INTERRUPTED, Check, Report, deployment_lines
+from rehearsal.report_page import report_page
 from rehearsal.scenarios import Scenario
 from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of
@@ -25,6 +26,8 @@ from rehearsal.verification.inspection import (
     retained,
     wait_for_nodes,
 )
+from scripts.deployment_report.content import Attempt
+from scripts.deployment_report.page import write
 
 # Commands below it would act on the user's own account.
 _ENDED = (
@@ -78,19 +81,33 @@ class Rehearsal:
         self.work_directory.mkdir(parents=True, exist_ok=True)
         for log in self.work_directory.glob("*.log"):
             log.unlink()
+        attempts: list[Attempt] = []
         try:
-            self._run(report, progress=progress)
+            self._run(report, progress=progress, attempts=attempts)
         except CdkError as error:
             report.error = str(error)
             report.ok = False
             if isinstance(error, AppRefusedError):
                 raise
+        except KeyboardInterrupt:
+            report.error = INTERRUPTED
+            raise
         finally:
             report.seconds = round(progress.elapsed, 1)
             report.write(self.work_directory / "report.json")
+            write(
+                report_page(
+                    report,
+                    config=self.config,
+                    region=self.region,
+                    assembly=self.work_directory / "cdk.out",
+                    attempts=attempts,
+                ),
+                self.work_directory / "report.html",
+            )
         return report
 
-    def _run(self, report: Report, *, progress: Progress) -> None:
+    def _run(self, report: Report, *, progress: Progress, attempts: list[Attempt]) -> None:
         progress.say("Starting the local AWS, HyperPod API and Kubernetes API ...")
         with rehearsal_environment(
             account=account_of(self.config),
@@ -107,6 +124,7 @@ class Rehearsal:
                 work_directory=self.work_directory,
                 progress=progress,
                 express=self.express,
+                attempts=attempts,
             )
             stage.bootstrap()
             if self.scenario is None:

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
 from rehearsal.releases import Release
-from rehearsal.report import StackReport
+from rehearsal.report import INTERRUPTED, StackReport
 from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.inspection import (
@@ -33,6 +33,7 @@ from rehearsal.verification.inspection import (
     stack_outputs,
     stack_reports,
 )
+from scripts.deployment_report.content import Attempt
 from scripts.stack_operations.assembly import stacks_in
 from scripts.stack_operations.deployed import deployed
 from scripts.stack_operations.failed_creations import FAILED_CREATIONS, lift_protection
@@ -59,6 +60,7 @@ class Stage:
         progress: Prints what is done.
         deployer: Who deploys, with the least rights.
         express: Whether deployments are in CloudFormation's express mode.
+        attempts: Gets each deployment, for a report. Default: none is recorded.
     """
 
     environment: RehearsalEnvironment
@@ -68,6 +70,7 @@ class Stage:
     work_directory: Path
     progress: Progress
     express: bool = False
+    attempts: list[Attempt] | None = None
     _current: Path = field(init=False)
     _scripts: Path = field(init=False, default=_SCRIPTS)
     _script_changes: int = field(init=False, default=0)
@@ -184,9 +187,28 @@ class Stage:
             with self.progress.step(f"cdk deploy --all --concurrency 3{mode}"):
                 self._cli.deploy(express=express, on_line=on_line)
         except CdkError as error:
-            return self._failure(operation, again="make deploy") or str(error)
+            told = self._failure(operation, again="make deploy") or str(error)
+            self._record(operation, told=told.splitlines())
+            return told
+        except KeyboardInterrupt:
+            self._record(operation, told=[INTERRUPTED])
+            raise
+        self._record(operation)
         self._deployed = self._assembly
         return None
+
+    def _record(self, operation: Operation, *, told: Sequence[str] = ()) -> None:
+        if self.attempts is None:
+            return
+        operation.read()
+        self.attempts.append(
+            Attempt(
+                command=f"make deploy CONFIG={self._current}",
+                assembly=self._assembly,
+                events=operation.events,
+                told=told,
+            )
+        )
 
     @property
     def last_lines(self) -> str:

@@ -5,7 +5,6 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 """
 
 import sys
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +16,17 @@ from botocore.exceptions import (
 )
 
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_ops.account import AccountError, Environment, caller_of
+from hyperpod_ops.preflight.bootstrap import bootstrap_finding
 from hyperpod_ops.preflight.run import command_in, outcomes
 from hyperpod_ops.preflight.validator import Place
+from hyperpod_ops.preflight.validators import VALIDATORS
 from scripts.command_line import REFUSED, config_parser, exit_with
-from scripts.kubernetes_support import support_findings
-from scripts.kubernetes_version import kubernetes_version_findings
 
-BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
-"""The parameter of a bootstrap stack with CDK's default qualifier:
-https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html"""
+# `make` has them, and packages the chart.
+_LOCAL = "client-tools"
 
 
 def refuse_unless_bootstrapped(
@@ -44,60 +41,15 @@ def refuse_unless_bootstrapped(
     """
     parameters = session.client("ssm", region_name=environment.region)
     try:
-        parameters.get_parameter(Name=BOOTSTRAP_VERSION)
+        finding = bootstrap_finding(parameters, where=str(environment))
     except ClientError as error:
-        if error.response["Error"]["Code"] == "ParameterNotFound":
-            raise AccountError(
-                f"{environment}: is not bootstrapped for CDK; run once: "
-                f"make bootstrap CONFIG={config_path}"
-            ) from None
-        if "AccessDenied" not in error.response["Error"]["Code"]:
-            raise AccountError(f"{environment}: {one_line(error)}") from None
+        if "AccessDenied" in error.response["Error"]["Code"]:
+            return
+        raise AccountError(f"{environment}: {one_line(error)}") from None
     except BotoCoreError as error:
         raise AccountError(f"{environment}: {one_line(error)}") from None
-
-
-def refuse_orphaned_storage(
-    config: Config, *, environment: Environment, session: boto3.Session
-) -> None:
-    """Refuse `storage: null` while there is a storage stack, which would lose its CSI driver.
-
-    Whoever may not see the stack passes.
-
-    Raises:
-        AccountError: There is one.
-    """
-    if config.storage is not None:
-        return
-    name = stack_name(config, "storage")
-    try:
-        session.client("cloudformation", region_name=environment.region).describe_stacks(
-            StackName=name
-        )
-    except ClientError:  # there is none, or it is not for the caller's eyes
-        return
-    raise AccountError(
-        f"storage: null takes the FSx CSI driver from the stack {name}, which stays: pods could no "
-        f"longer mount its file system; delete the stack first, or write its storage section again"
-    )
-
-
-def refuse_kubernetes_version(
-    config: Config, *, environment: Environment, session: boto3.Session, config_path: Path
-) -> None:
-    """Refuse a Kubernetes version, or add-ons, that EKS would refuse in the middle of a deployment.
-
-    Raises:
-        AccountError: EKS could not be asked.
-        ConfigError: It would.
-    """
-    eks = session.client("eks", region_name=environment.region)
-    try:
-        found = list(kubernetes_version_findings(config, eks=eks))
-    except (BotoCoreError, ClientError) as error:
-        raise AccountError(f"{environment}: {one_line(error)}") from None
-    if found:
-        read_yaml(config_path).refuse(found)
+    if finding is not None:
+        raise AccountError(f"{config_path}: {finding}")
 
 
 def refuse_problems(
@@ -125,9 +77,12 @@ def refuse_problems(
     refused: list[str] = []
     failures: list[str] = []
     told: list[str] = []
-    for outcome in outcomes(config, place):
+    validators = {name: each for name, each in VALIDATORS.items() if name != _LOCAL}
+    for outcome in outcomes(config, place, validators=validators):
         for problem in outcome.problems:
-            line = f"{file.line(problem.finding)}; look with: {command_in(problem, place)}"
+            finding = problem.finding
+            found = file.line(finding) if finding.path else f"{file.path}: {finding}"
+            line = f"{found}; look with: {command_in(problem, place)}"
             is_error = problem.finding.severity is Severity.ERROR
             (refused if is_error else told).append(line)
         if outcome.failure is not None:
@@ -173,12 +128,9 @@ def main() -> int:
             return 0
         # Zones and ARNs of another region, where the environment says which one it is.
         config = load_config(arguments.config, region=environment.region)
-        refuse_unless_bootstrapped(environment, session=session, config_path=arguments.config)
-        if arguments.for_deployment:
-            refuse_orphaned_storage(config, environment=environment, session=session)
-            refuse_kubernetes_version(
-                config, environment=environment, session=session, config_path=arguments.config
-            )
+        if not arguments.for_deployment:
+            refuse_unless_bootstrapped(environment, session=session, config_path=arguments.config)
+        else:
             for line in refuse_problems(
                 config, environment=environment, session=session, config_path=arguments.config
             ):
@@ -189,9 +141,6 @@ def main() -> int:
     except (AccountError, ConfigError) as error:
         print(error, file=sys.stderr)
         return REFUSED
-    if arguments.for_deployment:
-        for warning in support_findings(config, day=date.today()):
-            print(f"WARNING {warning}", file=sys.stderr)
     print(f"Account {environment.account}, region {environment.region}, as {caller.arn}")
     return 0
 

@@ -7,8 +7,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_ops.account import AccountError, region_of
+from hyperpod_ops.preflight.offered_addons import offered_addons
 from scripts.command_line import REFUSED, config_parser, exit_with
-from scripts.offered_addons import offered_addons
 
 _NONE = "-"
 _FAILED = 1

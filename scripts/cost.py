@@ -14,7 +14,8 @@ from scripts.command_line import REFUSED, config_parser, exit_with
 
 _WIDTH = 100
 _CENT = Decimal("0.01")
-_UNITS = {"hour": "an hour", "GB-month": "a GB and month", "month": "a month"}
+UNITS = {"hour": "an hour", "GB-month": "a GB and month", "month": "a month"}
+"""What a price is for, in words."""
 
 
 def main() -> int:
@@ -44,14 +45,14 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
     """
     place = found.region or "a region that is not given"
     yield f"{name} in {place}, in USD: On-Demand {_prices(found)}"
-    width = max(len(_what(charge)) for charge in (*found.standing, *found.nodes))
+    width = max(len(what(charge)) for charge in (*found.standing, *found.nodes))
     yield ""
     yield f"A month of {HOURS_A_MONTH} hours, with or without nodes:"
     for charge in found.standing:
         yield _line(charge, width=width, monthly=True)
     yield f"  {'total':{width}}  {_total(found.usd_a_month, found.standing)}"
     if found.change is not None:
-        later = f"{_rounded(found.change.usd_a_month):>12}  {found.change.reason}"
+        later = f"{rounded(found.change.usd_a_month):>12}  {found.change.reason}"
         yield f"  {f'total from {found.change.day} on':{width}}  {later}"
     yield ""
     yield "An hour of the nodes:"
@@ -70,7 +71,7 @@ def summary(found: Cost) -> str:
     without = f". Not counted: {_names(missing)} (make cost says why)" if missing else ""
     change = found.change
     later = (
-        f" ({_rounded(change.usd_a_month)} from {change.day} on: {change.reason})" if change else ""
+        f" ({rounded(change.usd_a_month)} from {change.day} on: {change.reason})" if change else ""
     )
     return (
         f"Cost at {_prices(found)}, in USD: "
@@ -87,10 +88,10 @@ def _prices(found: Cost) -> str:
 def _line(charge: Charge, *, width: int, monthly: bool) -> str:
     amount = charge.usd_a_month if monthly else charge.usd
     if amount is None:
-        return f"  {_what(charge):{width}}  {charge.note}"
-    parts = [f"{_what(charge):{width}}", f"{_rounded(amount):>12}"]
+        return f"  {what(charge):{width}}  {charge.note}"
+    parts = [f"{what(charge):{width}}", f"{rounded(amount):>12}"]
     if charge.price is not None:
-        parts.append(f"{charge.quantity:,} x {charge.price.usd} {_UNITS[charge.price.unit]}")
+        parts.append(f"{charge.quantity:,} x {charge.price.usd} {UNITS[charge.price.unit]}")
     return "  " + "  ".join((*parts, charge.note)).rstrip()
 
 
@@ -101,7 +102,7 @@ def _total(amount: Decimal, charges: Sequence[Charge]) -> str:
 
 
 def _known(amount: Decimal, charges: Sequence[Charge]) -> str:
-    return _rounded(amount) if amount or not unpriced(charges) else "unknown"
+    return rounded(amount) if amount or not unpriced(charges) else "unknown"
 
 
 def _at_least(amount: Decimal, charges: Sequence[Charge]) -> str:
@@ -109,11 +110,13 @@ def _at_least(amount: Decimal, charges: Sequence[Charge]) -> str:
     return f"{_known(amount, charges)}{more}"
 
 
-def _rounded(amount: Decimal) -> str:
+def rounded(amount: Decimal) -> str:
+    """Return an amount with two digits for cents."""
     return f"{amount.quantize(_CENT, ROUND_HALF_UP):,}"
 
 
-def _what(charge: Charge) -> str:
+def what(charge: Charge) -> str:
+    """Return what is billed, with what its price depends on."""
     return f"{charge.name}, {charge.detail}" if charge.detail else charge.name
 
 

@@ -1,4 +1,4 @@
-"""A hook of MkDocs: README.md is the first page, and what has no page is not linked."""
+"""A hook of MkDocs: README.md is the first page, decisions are the last, and links have a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 _README = Path(__file__).parent.parent / "README.md"
+_DECISIONS = "adr"
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?![a-z]+:|#)([^)#]*)((?:#[^)]*)?)\)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Add the decisions to the navigation, which names every other page."""
+    folder = Path(config.docs_dir) / _DECISIONS
+    pages = sorted(f"{_DECISIONS}/{path.name}" for path in folder.glob("*.md"))
+    config.nav = [*(config.nav or ()), {"Decisions": pages}]
+    return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:

@@ -11,11 +11,11 @@ from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
-from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.retained import RetainedFiles
+from hyperpod_ops.preflight.kubernetes_support import support_findings
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
-from scripts.kubernetes_support import support_findings
 from scripts.shell_findings import shell_findings
 from stacks.helm_chart import helm_chart
 
@@ -57,7 +57,7 @@ def description(config: Config) -> Iterator[str]:
     access = config.eks.endpoint_access.replace("_", " ")
     existing = f"existing cluster {config.eks_cluster_name}, " if config.eks.is_existing else ""
     yield (
-        f"{names['platform']:{width}}in {place}: {_network(config.network)}, {existing}EKS "
+        f"{names['platform']:{width}}in {place}: {_network(config)}, {existing}EKS "
         f"{config.eks.version} with a {access} endpoint"
     )
     addons = [_ADDONS[name] for name in config.addons_that_need_nodes]
@@ -100,7 +100,11 @@ def _kept(files: RetainedFiles) -> str:
     return "deleted with its stack" if files.delete_with_stack else "retained"
 
 
-def _network(network: NetworkConfig) -> str:
+def _network(config: Config) -> str:
+    network = config.network
+    if network.closed:
+        services = list(endpoint_services(storage=config.storage is not None))
+        return f"VPC {network.vpc_cidr}, closed, {_counted(len(services), 'interface endpoint')}"
     gateways = _counted(network.nat_gateway_count, "NAT gateway")
     if network.vpc_id is None:
         return f"VPC {network.vpc_cidr}, {gateways}"

@@ -12,8 +12,10 @@ from hyperpod_cdk import (
     Eks,
     LifecycleScripts,
     LogGroups,
+    Network,
     Provisioner,
     ProvisionerAccess,
+    VpcEndpoints,
     VpcPlacement,
     data_keys,
     eks_cluster_of,
@@ -23,6 +25,7 @@ from hyperpod_cdk import (
     security_group_of,
 )
 from hyperpod_cdk.encryption.key_policy import log_group_names
+from hyperpod_cdk.network.endpoint_services import endpoint_services
 from stacks.outputs import add_outputs
 
 
@@ -54,10 +57,13 @@ class PlatformStack(cdk.Stack):
         self.security_group = security_group_of(
             self, "ClusterSecurityGroup", network=config.network, vpc=self.network.vpc
         ).security_group
+        endpoints = self._endpoints(config) if config.network.closed else []
         self.provisioner = Provisioner(
             self,
             "Provisioner",
-            placement=None if config.eks.is_reachable_from_anywhere else self._in_network(),
+            placement=(
+                None if config.eks.is_reachable_from_anywhere else self._in_network(endpoints)
+            ),
             log_groups=log_groups,
             environment_key=self.keys.environment,
         )
@@ -154,10 +160,27 @@ class PlatformStack(cdk.Stack):
             f"--policy-arn {policy} --access-scope type=cluster"
         )
 
-    def _in_network(self) -> VpcPlacement:
+    def _endpoints(self, config: Config) -> list[Construct]:
+        # The section refuses a closed network in a VPC that exists.
+        assert isinstance(self.network, Network)  # noqa: S101 - narrows it for mypy
+        overrides = [group.override_vpc for group in config.cluster.all_groups]
+        return VpcEndpoints(
+            self,
+            "VpcEndpoints",
+            vpc=self.network.vpc,
+            subnets=self.network.endpoint_subnets,
+            services=list(endpoint_services(storage=config.storage is not None)),
+            s3_endpoint=self.network.s3_endpoint,
+            security_group_ids=[
+                self.security_group.security_group_id,
+                *(name for vpc in overrides if vpc is not None for name in vpc.security_group_ids),
+            ],
+        ).endpoints
+
+    def _in_network(self, endpoints: list[Construct]) -> VpcPlacement:
         return VpcPlacement(
             vpc=self.network.vpc,
             subnets=self.network.node_subnets.subnets,
             security_group=self.security_group,
-            internet_access=self.network.internet_access,
+            internet_access=[*self.network.internet_access, *endpoints],
         )

@@ -55,6 +55,7 @@ from .loading import Deployment as Deployment
 from .loading import Loaded as Loaded
 from .loading import load_config as load_config
 from .loading import load_file as load_file
+from .network.endpoints import VpcEndpoints as VpcEndpoints
 from .network.imported import ImportedNetwork as ImportedNetwork
 from .network.imported import ImportedSecurityGroup as ImportedSecurityGroup
 from .network.network import Network as Network

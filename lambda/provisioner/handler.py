@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from provisioner.aws.clients import Clients
-from provisioner.aws.errors import AWS_ERRORS, is_transient
+from provisioner.aws.errors import AWS_ERRORS, WAY_TO_AWS, is_transient, is_unreached
 from provisioner.deletion_check.check import DeletionCheck
 from provisioner.eks.authentication_mode import AuthenticationMode
 from provisioner.framework import log
@@ -98,12 +98,16 @@ def _progress(request: Request, clock: Clock) -> Progress:
     except AWS_ERRORS as error:
         if not is_transient(error):
             raise _failed(request, error) from error
+        unreached = is_unreached(error)
+        state = "out of reach" if unreached else "throttling or out of service"
         raise UnreachableError(
             f"{request.type} of {request.owner.logical_id} ({request.resource_type}) finds AWS "
-            "throttling or out of service",
+            f"{state}",
             detail=str(error),
-            next_step="See the AWS Health Dashboard and the account's other calls of this API, "
-            "then deploy again.",
+            next_step=WAY_TO_AWS
+            if unreached
+            else "See the AWS Health Dashboard and the account's other calls of this API, then "
+            "deploy again.",
         ) from error
 
 
@@ -142,5 +146,7 @@ def _failed(request: Request, error: Exception) -> ProvisioningError:
         f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed in a call "
         "to AWS",
         detail=str(error),
-        next_step="Fix the cause that the message names, then deploy again.",
+        next_step=WAY_TO_AWS
+        if is_unreached(error)
+        else "Fix the cause that the message names, then deploy again.",
     )

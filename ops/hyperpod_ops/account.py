@@ -112,10 +112,28 @@ def caller_in(region: str, *, session: boto3.Session) -> Caller:
     except (ConnectionError, HTTPClientError) as error:
         raise AccountError(f"AWS: {one_line(error)}; check the network and the proxy") from None
     except (BotoCoreError, ClientError) as error:
-        raise AccountError(f"AWS credentials: {one_line(error)}; sign in again") from None
+        raise AccountError(
+            f"AWS credentials: {one_line(error)}; {_remedy(error, region)}"
+        ) from None
     environment = Environment(
         partition=session.get_partition_for_region(region),
         account=identity["Account"],
         region=region,
     )
     return Caller(arn=identity["Arn"], environment=environment)
+
+
+def _remedy(refused: BotoCoreError | ClientError, region: str) -> str:
+    """Return what to do; a region that is not enabled does not know credentials that are good.
+
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_temp_enable-regions.html
+    """
+    again = "sign in again"
+    if isinstance(refused, ClientError):
+        code = refused.response["Error"]["Code"]
+        if code in {"InvalidClientTokenId", "UnrecognizedClientException"}:
+            return (
+                f"{again}, or, if the account has not opted in to {region}: aws account "
+                f"enable-region --region-name {region}"
+            )
+    return again

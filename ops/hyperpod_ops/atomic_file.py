@@ -5,26 +5,29 @@ import tempfile
 from pathlib import Path
 
 _PRIVATE = 0o600
+PUBLIC = 0o644
+"""Permissions of what everybody on the machine may read."""
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a file; it keeps its permissions, and a new one is for its owner alone.
+def replace_file(path: Path, content: str | bytes, *, mode: int = _PRIVATE) -> None:
+    """Write a file; one that is there keeps its permissions.
 
     Args:
         path: The file, or a link to it.
-        text: What is to be in it.
+        content: What is to be in it.
+        mode: Permissions of a new one. Default: it is for its owner alone.
 
     Raises:
         OSError: It cannot be written; what was there is unchanged.
     """
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    mode = target.stat().st_mode & 0o777 if target.exists() else _PRIVATE
+    mode = target.stat().st_mode & 0o777 if target.exists() else mode
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(mode)

@@ -10,11 +10,13 @@ import typer
 from hyperpod_ops.commands.cluster_config import cluster_config
 from hyperpod_ops.commands.connect import connect
 from hyperpod_ops.commands.delete import delete
+from hyperpod_ops.commands.diagram import diagram
 from hyperpod_ops.commands.env import env
 from hyperpod_ops.commands.events import events
 from hyperpod_ops.commands.kubeconfig import kubeconfig
 from hyperpod_ops.commands.list import list_clusters
 from hyperpod_ops.commands.logs import logs
+from hyperpod_ops.commands.preflight import preflight
 from hyperpod_ops.commands.reboot import reboot
 from hyperpod_ops.commands.replace import replace
 from hyperpod_ops.commands.scale import scale
@@ -26,11 +28,13 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "cluster-config": cluster_config,
     "connect": connect,
     "delete": delete,
+    "diagram": diagram,
     "env": env,
     "events": events,
     "kubeconfig": kubeconfig,
     "list": list_clusters,
     "logs": logs,
+    "preflight": preflight,
     "reboot": reboot,
     "replace": replace,
     "scale": scale,

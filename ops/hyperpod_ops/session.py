@@ -26,12 +26,13 @@ class AwsSession:
     region: str
 
     @cached_property
-    def _session(self) -> boto3.Session:
+    def session(self) -> boto3.Session:
+        """The session itself."""
         return boto3.Session(region_name=self.region)
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - no type at run time
         """Return the client of a service, by boto3's name of it."""
-        clients: Any = self._session.client
+        clients: Any = self.session.client
         return clients(service, config=_RETRIES)
 
 

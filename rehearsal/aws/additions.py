@@ -6,11 +6,13 @@ from rehearsal.aws import (
     log_groups,
     network_dependencies,
     secure_transport,
+    vpc_functions,
 )
 from rehearsal.aws.cloudformation import (
     cancelled_update,
     condition_values,
     custom_resource_rollback,
+    described_type,
     exports,
     express_mode,
     failed_deletion,
@@ -23,11 +25,13 @@ from rehearsal.aws.ec2 import (
     cidr_block,
     elastic_ip,
     flow_log,
+    instance_offerings,
     nat_gateway,
     own_network,
     routing,
     security_group_rule,
     subnet,
+    vpc_endpoint,
 )
 from rehearsal.aws.eks import (
     access_entry,
@@ -58,6 +62,7 @@ from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.s3 import encryption as s3_encryption
 from rehearsal.aws.sagemaker import api as sagemaker_api
 from rehearsal.aws.sagemaker import cluster as sagemaker_cluster
+from rehearsal.aws.service_quotas import api as service_quotas_api
 
 RESOURCE_TYPES = (
     elastic_ip.TYPE,
@@ -84,7 +89,10 @@ def install(*, settings: Settings) -> None:
     allowed_calls.install(file=settings.allowed_calls)
     availability_zones.install()
     cidr_block.install()
+    instance_offerings.install()
+    service_quotas_api.install(settings=settings)
     subnet.install()
+    vpc_endpoint.install()
     routing.install()
     log_groups.install()
     kms_keys.install()
@@ -103,6 +111,7 @@ def install(*, settings: Settings) -> None:
     fsx_api.install()
     sagemaker_api.install(settings=settings)
     sagemaker_cluster.resource_type(settings).register()
+    described_type.install()
     replacement.install()
     service_role.install()
     exports.install()
@@ -116,3 +125,4 @@ def install(*, settings: Settings) -> None:
     failed_rollback.install()
     express_mode.install(settings=settings)
     lambda_layers.install(copies=settings.archives)
+    vpc_functions.install()

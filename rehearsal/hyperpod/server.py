@@ -16,6 +16,7 @@ from rehearsal.hyperpod.service import HyperPodService
 from rehearsal.hyperpod.simulation.errors import ApiError
 from rehearsal.hyperpod.simulation.faults import Faults
 from rehearsal.hyperpod.simulation.hooks import Caller
+from rehearsal.hyperpod.validation.quotas import quotas_by_name
 
 HOST = "127.0.0.1"
 TARGET_PREFIX = "SageMaker."
@@ -81,6 +82,7 @@ class HyperPodApi:
         application = web.Application()
         application.router.add_post("/", self._answer)
         application.router.add_put("/faults", self._replace_faults)
+        application.router.add_get("/quotas", self._quotas)
         runner = web.AppRunner(application, access_log=None)
         await runner.setup()
         try:
@@ -106,6 +108,10 @@ class HyperPodApi:
         chosen: dict[str, Any] = {name: frozenset(names) for name, names in groups.items()}
         await asyncio.to_thread(setattr, self.service, "faults", Faults(**chosen))
         return web.Response()
+
+    async def _quotas(self, _request: web.Request) -> web.Response:
+        """Return the quotas on instances, which Service Quotas shows."""
+        return _response(dict(quotas_by_name(self.service.faults.quotas)), web.HTTPOk.status_code)
 
     async def _answer(self, request: web.Request) -> web.Response:
         try:

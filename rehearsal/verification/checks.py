@@ -13,6 +13,7 @@ from hyperpod_ops.verification.verify import verify as checks_of
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools
+from rehearsal.verification.pulled_images import image_checks
 from rehearsal.verification.storage import new_objects
 
 # Told only when one fails: a report has a line for each command of the documentation.
@@ -37,4 +38,5 @@ def verify(
                     yield Check(check=f"{check.check}: {check.found}", ok=False)
                 elif name not in _TOLD_IF_FAILED:
                     yield Check(check=check.check, ok=True)
+    yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
     yield from new_objects(config, clients=clients, outputs=outputs)

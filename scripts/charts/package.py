@@ -14,6 +14,7 @@ from scripts.charts.git_source import check_out_chart
 from scripts.charts.helm import Helm
 from scripts.charts.inspection import absent_charts, agent_regions
 from scripts.charts.manifest import images, parse_objects
+from scripts.charts.named_images import follow_registry
 from scripts.charts.packing import pack, unpack
 from scripts.charts.settings import Settings
 from scripts.charts.value_checks import add_value_checks
@@ -82,6 +83,7 @@ def package(
     left_out = [entry for entry in original.requirements if entry.name in settings.pins.left_out]
     absent = absent_charts(tree, left_out=left_out)
     regions = agent_regions(tree)
+    changed = follow_registry(tree)
     added = add_value_checks(tree, chart=original, absent=absent, regions=regions)
     file = workspace / f"{original.name}.tgz"
     file.write_bytes(pack(tree))
@@ -97,6 +99,7 @@ def package(
         "absent": [asdict(entry) for entry in absent],
         "dropped": dropped,
         "added": added,
+        "changed": changed,
         "health_monitoring_agent_regions": regions,
         "helm_version": helm.version(),
         "rendered": {"region": regions[0], "objects": list(objects), "images": images(objects)},

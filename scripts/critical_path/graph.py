@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_ops.diagram.templates import Address, read_stacks
 from scripts.critical_path.durations import STACK
-from scripts.picture.templates import Address, read_stacks
 from scripts.stack_operations.assembly import CDK_METADATA, construct_paths, stacks_in
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from hyperpod_ops.diagram.templates import Address
 from scripts.critical_path.durations import CALL_SECONDS, duration_of
 from scripts.critical_path.graph import Graph
 from scripts.critical_path.schedule import longest_chain, schedule, span_of
-from scripts.picture.templates import Address
 
 
 def lines(graph: Graph, *, name: str, express: bool = False) -> Iterator[str]:
@@ -56,5 +56,5 @@ def _width(chain: Sequence[Address]) -> int:
     return max(len(address.stack) for address in chain)
 
 
-def _minutes(seconds: int) -> str:
-    return f"{seconds // 60}:{seconds % 60:02}"
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

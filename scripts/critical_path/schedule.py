@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
+from hyperpod_ops.diagram.templates import Address
 from scripts.critical_path.durations import CALL_SECONDS, duration_of, is_custom
 from scripts.critical_path.graph import Graph
-from scripts.picture.templates import Address
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,9 +20,9 @@ class Span:
         after: What it waited for longest; None for the first.
     """
 
-    start: int
-    done: int
-    ready: int
+    start: float
+    done: float
+    ready: float
     after: Address | None
 
 
@@ -67,12 +67,12 @@ def chain_to(address: Address | None, spans: Mapping[Address, Span]) -> list[Add
     return chain[::-1]
 
 
-def span_of(addresses: Iterable[Address], spans: Mapping[Address, Span]) -> tuple[int, int]:
+def span_of(addresses: Iterable[Address], spans: Mapping[Address, Span]) -> tuple[float, float]:
     """Return when the first of some resources starts, and when the last is done."""
     found = [spans[address] for address in addresses]
     return min(span.start for span in found), max(span.done for span in found)
 
 
-def _latest(ends: Mapping[Address, int]) -> Address | None:
+def _latest(ends: Mapping[Address, float]) -> Address | None:
     # Of two that end together, always the same one.
     return max(sorted(ends), key=lambda address: ends[address], default=None)

@@ -16,6 +16,8 @@ from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
+from scripts.deploy.reporting import write_report
+from scripts.deployment_report.content import Attempt
 from scripts.shell_findings import shell_findings
 from scripts.stack_operations import fixed_values
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
@@ -94,7 +96,7 @@ def main() -> int:
     except ProtectedError as error:
         print(error, file=sys.stderr)
         return REFUSED
-    code = run(
+    outcome = run(
         _cdk(arguments, stacks),
         stacks=followed(
             stacks, unchanged=[each.name for each in changes or () if not each.differs]
@@ -105,11 +107,15 @@ def main() -> int:
         out=out,
         environment=cli_environment(connection.session),
     )
-    if code == 0:
-        outputs = _outputs(client, stacks)
-        for line in (*output_lines(outputs), *_next(config, outputs, region=region)):
-            out.print(wrapped(line, width=out.width if out.is_terminal else None))
-    return code
+    outputs = _outputs(client, stacks) if outcome.code == 0 else {}
+    attempt = Attempt(
+        command=again, assembly=arguments.assembly, events=outcome.events, told=outcome.told
+    )
+    report = write_report(attempt, config=config, region=region, code=outcome.code, outputs=outputs)
+    following = _next(config, outputs, region=region) if outcome.code == 0 else ()
+    for line in (*output_lines(outputs), f"\n{report}", *following):
+        out.print(wrapped(line, width=out.width if out.is_terminal else None))
+    return outcome.code
 
 
 def _fixed(stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]) -> Iterator[Change]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_ops.account import Environment
-from scripts.account import BOOTSTRAP_VERSION
+from hyperpod_ops.preflight.bootstrap import BOOTSTRAP_VERSION
 from scripts.deployer_policy.documents import Document, Statement, document_of
 from scripts.deployer_policy.looks import looks
 from scripts.deployer_policy.names import Names, pattern
@@ -22,8 +22,12 @@ _READ_STACKS = [
     "cloudformation:GetTemplate",
     "cloudformation:ListStackResources",
 ]
+# What is used of quotas, and where EC2 offers instance types; no more than the network is any of it
+# limited to a resource.
 _LOOK_AT_NETWORK = [
+    "ec2:DescribeAddresses",
     "ec2:DescribeAvailabilityZones",
+    "ec2:DescribeInstanceTypeOfferings",
     "ec2:DescribeInternetGateways",
     "ec2:DescribeNatGateways",
     "ec2:DescribeNetworkInterfaces",
@@ -32,7 +36,15 @@ _LOOK_AT_NETWORK = [
     "ec2:DescribeSecurityGroups",
     "ec2:DescribeSubnets",
     "ec2:DescribeVpcAttribute",
+    "ec2:DescribeVpcEndpoints",
     "ec2:DescribeVpcs",
+]
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_servicequotas.html
+_LOOK_AT_QUOTAS = [
+    "servicequotas:GetAWSDefaultServiceQuota",
+    "servicequotas:GetServiceQuota",
+    "servicequotas:ListAWSDefaultServiceQuotas",
+    "servicequotas:ListServiceQuotas",
 ]
 _RECOVER_STACKS = [
     "cloudformation:CancelUpdateStack",
@@ -87,6 +99,14 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     yield _allow("FindOfferedAddons", ["eks:DescribeAddonVersions"], ["*"])
     # Zones, and the VPC that the configuration names, if any; EC2 limits none of it to a resource.
     yield _allow("LookAtNetwork", _LOOK_AT_NETWORK, ["*"])
+    # What the account may have, what its HyperPod clusters have of it, and what the region has.
+    yield _allow("LookAtQuotas", _LOOK_AT_QUOTAS, ["*"])
+    sagemaker = f"arn:{environment.partition}:sagemaker:{where}"
+    yield _allow("ListClusters", ["sagemaker:ListClusters"], ["*"])
+    yield _allow("LookAtClusters", ["sagemaker:DescribeCluster"], [f"{sagemaker}:cluster/*"])
+    plans = ["sagemaker:DescribeTrainingPlan"]
+    yield _allow("LookAtTrainingPlans", plans, [f"{sagemaker}:training-plan/*"])
+    yield _allow("FindResourceTypes", ["cloudformation:DescribeType"], ["*"])
     for name, actions, resources in looks(names, eks_cluster=cluster):
         yield _allow(name, actions, resources)
     # The command with which a refused deletion is consented to.

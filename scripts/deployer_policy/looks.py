@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
+from hyperpod_ops.diagram.templates import Resource, Value
 from scripts.deployer_policy.names import Names, pattern, strings
-from scripts.picture.templates import Resource, Value
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 _OF_EXISTING_BUCKET = [

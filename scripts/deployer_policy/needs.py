@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from aws_reference.action_resources import VARIABLE, filled, forms, is_possible
 from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, schema_of
+from hyperpod_ops.diagram.templates import Resource, Value
 from scripts.deployer_policy.names import Names, pattern, strings
-from scripts.picture.templates import Resource, Value
 
 HANDLERS = ("create", "read", "update", "delete")
 _LAST = re.compile(r"(/\*)+$")

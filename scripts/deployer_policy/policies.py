@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_ops.account import Environment
+from hyperpod_ops.diagram.templates import read_stacks, read_templates
 from scripts.deployer_policy.deployer import deployer_document, execution_roles
 from scripts.deployer_policy.documents import Document, split, statements_of
 from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
-from scripts.picture.templates import read_stacks, read_templates
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

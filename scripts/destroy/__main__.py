@@ -91,7 +91,7 @@ def main() -> int:
             again=again,
             out=out,
             environment=cli_environment(connection.session),
-        )
+        ).code
         if code != 0:
             return code
     print(outcome(_names(there), deletions=deletions, others=others))

@@ -15,6 +15,11 @@ TASKS: Mapping[str, Sequence[str]] = {
         "network.eks_subnet_cidrs",
         "network.hyperpod_subnets[].cidr",
     ),
+    "keep the network off the internet": (
+        "network.closed",
+        "eks.endpoint_access",
+        "helm.image_registry",
+    ),
     "deploy into a VPC that exists": (
         "network.vpc_id",
         "network.eks_subnet_ids",

@@ -9,7 +9,7 @@ import boto3
 from hyperpod_cdk import Deployment, Loaded
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_ops.account import Environment
-from scripts.account import refuse_orphaned_storage, refuse_problems
+from scripts.account import refuse_problems
 from scripts.pipeline.cdk_diff import cdk_diff
 from scripts.pipeline.deployed import deployed, reader
 from scripts.pipeline.judgment import Review, is_unprotected, refusals
@@ -35,7 +35,7 @@ def review(
         session: The pipeline's credentials.
 
     Raises:
-        AccountError: The FSx CSI driver would be taken from a file system, or AWS does not answer.
+        AccountError: AWS does not answer.
         ConfigError: A deployment would fail at what the configuration names.
         DiffError: The CDK CLI failed.
         RefusedError: A value would change that cannot change, or a stack cannot be updated.
@@ -47,7 +47,6 @@ def review(
     stacks = list(stage_stacks(assembly, environment=environment, partition=partition))
     session = reader(stacks[0], session=session)
     place = Environment(partition=partition, account=stacks[0].account, region=stacks[0].region)
-    refuse_orphaned_storage(config, environment=place, session=session)
     told = refuse_problems(config, environment=place, session=session, config_path=deployment.path)
     found = {stack.name: deployed(stack, session=session) for stack in stacks}
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.picture.templates import Value, read_templates
+from hyperpod_ops.diagram.templates import Value, read_templates
 
 # What CDK appends to a logical id to make it unique.
 _HASH = re.compile(r"[0-9A-F]{8}$")

@@ -37,7 +37,7 @@ def output_lines(outputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
         shown = {
             name: value
             for name, value in values.items()
-            if not _is_repeated(name, values) and (name != SHORTAGE or value == NOTHING_SHORT)
+            if not is_repeated(name, values) and (name != SHORTAGE or value == NOTHING_SHORT)
         }
         if not shown:
             continue
@@ -46,7 +46,8 @@ def output_lines(outputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
             yield from _lines(name, value)
 
 
-def _is_repeated(name: str, values: Mapping[str, str]) -> bool:
+def is_repeated(name: str, values: Mapping[str, str]) -> bool:
+    """Return whether an output is another name of one that is shown."""
     others = {value for other, value in values.items() if not other.startswith(_ALIAS)}
     return name.startswith(_ALIAS) and values[name] in others
 

@@ -15,6 +15,7 @@ from scripts.stack_operations import cdk_cli
 from scripts.stack_operations.assembly import Stack, construct_paths
 from scripts.stack_operations.display import Display, Followed
 from scripts.stack_operations.operation import POLL_SECONDS, Operation
+from scripts.stack_operations.outcome import Outcome
 from scripts.stack_operations.report import (
     failure_lines,
     interruption_lines,
@@ -106,7 +107,7 @@ def run(
     out: Console,
     environment: Mapping[str, str] | None = None,
     poll_seconds: float = POLL_SECONDS,
-) -> int:
+) -> Outcome:
     """Run a command of the CDK CLI, show its progress, and say why it failed if it does.
 
     Args:
@@ -118,9 +119,6 @@ def run(
         out: Where the progress is shown.
         environment: Environment of the CLI. Default: this process's.
         poll_seconds: How often the stacks' events are read.
-
-    Returns:
-        Its exit code; 130 after Ctrl-C.
     """
     operation = Operation(client=client, stacks=stacks, poll_seconds=poll_seconds)
     log = LOGS / f"{command[0]}-{stacks[0].name}.log"
@@ -141,9 +139,10 @@ def run(
     except KeyboardInterrupt:
         operation.read()
         known = {each.name: operation.events[each.name] for each in stacks if each.changes}
-        goes_on = interruption_lines(known, region=region, again=again)
-        print("\n".join(["\nInterrupted.", *goes_on]), file=sys.stderr)
-        return INTERRUPTED
+        lines = ["Interrupted.", *interruption_lines(known, region=region, again=again)]
+        print("\n".join(["", *lines]), file=sys.stderr)
+        return Outcome(code=INTERRUPTED, events=operation.events, told=lines)
+    lines = []
     if code != 0:
         paths = {stack.name: stack.paths for stack in stacks}
         told = [
@@ -152,4 +151,4 @@ def run(
         lines = told or [*untold_failure(cdk_cli.reported(log), log=log)]
         width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
         print("\n".join(["", *(wrapped(line, width=width) for line in lines)]), file=sys.stderr)
-    return code
+    return Outcome(code=code, events=operation.events, told=lines)

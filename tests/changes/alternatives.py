@@ -81,6 +81,7 @@ VALUES: Mapping[str, list[Any]] = {
     "image": [f"registry.example/check@sha256:{'b' * 64}"],
     "node_health": [{"script": str(CONFIG_FOLDER / "examples" / "node-health" / "gpus.sh")}],
     "values": [{"a": {"b": "c"}}],
+    "image_registry": ["registry.example.com"],
     "image_id": ["ami-0fedcba9876543210"],
     "image_release_version": ["2.3.4"],
     "training_plan_arn": ["arn:aws:sagemaker:us-west-2:111122223333:training-plan/another-plan"],

@@ -16,6 +16,7 @@ from scripts.generate.config_reference import keys
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 DOCS = REPOSITORY / "docs"
+MKDOCS = REPOSITORY / "mkdocs.yml"
 PAGES = sorted(
     [*(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")), *DOCS.rglob("*.md")]
 )
@@ -152,6 +153,13 @@ def test_python_examples_import_what_exists(page: Path) -> None:
         if not hasattr(importlib.import_module(module), name)
     ]
     assert missing == []
+
+
+def test_every_page_has_a_place_in_the_site() -> None:
+    named = re.findall(r"^ +- (?:[\w ]+: )?(\S+\.md)$", MKDOCS.read_text("utf-8"), re.MULTILINE)
+    pages = {path.name for path in DOCS.glob("*.md")}
+    assert sorted(pages - {*named}) == [], "name each page under nav in mkdocs.yml"
+    assert sorted(named) == sorted(pages | {"index.md"})
 
 
 def test_python_examples_are_found() -> None:

@@ -215,3 +215,14 @@ def test_a_node_without_a_data_volume_has_no_check(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.run()
     assert DROP_IN not in node.tree()
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS.rglob("*.sh")), ids=lambda path: path.name)
+def test_no_script_fetches_anything(script: Path) -> None:
+    """A node of a closed network has nothing to fetch it from."""
+    commands = re.sub(r"(?m)^\s*#.*$", "", script.read_text(encoding="utf-8"))
+
+    assert (
+        re.findall(r"\b(?:curl|wget|apt-get|apt|yum|dnf|pip3?|git clone)\s|https?://", commands)
+        == []
+    )

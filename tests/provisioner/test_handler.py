@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ConnectTimeoutError
 
 from provisioner import handler
 from provisioner.aws.services import SERVICES
@@ -274,3 +275,31 @@ def test_services_are_those_that_clients_are_made_for() -> None:
         assert f'client("{service}"' in source
     assert source.count(".client(") == len(SERVICES)
     assert "import" not in (package / "services.py").read_text().split('"""')[-1]
+
+
+FSX = "https://fsx.us-west-2.amazonaws.com/"
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "resource_type", "properties"),
+    [
+        (handler.is_complete, "Custom::FileSystemAvailability", {"FileSystemId": "fs-1"}),
+        (handler.on_event, "Custom::HyperPodCluster", CLUSTER),
+    ],
+)
+def test_a_service_without_a_way_to_it_is_named_with_what_to_look_for(
+    clients: FakeClients,
+    entry_point: EntryPoint,
+    resource_type: str,
+    properties: dict[str, Any],
+) -> None:
+    clients.error = ConnectTimeoutError(endpoint_url=FSX)
+    sent = event("Create", resource_type, properties)
+    sent[BEGUN_AT] = time.time() - 60 * 50
+
+    with pytest.raises(ProvisioningError) as caught:
+        entry_point(sent, Context())
+
+    assert FSX in str(caught.value)
+    assert "it needs a VPC endpoint of this service" in str(caught.value)
+    assert "docs/closed-network.md" in str(caught.value)

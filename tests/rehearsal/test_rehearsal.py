@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from rehearsal.environment import ALLOWED_CALLS
+from tests.support.browser import faults, looked_at
 from tests.support.configs import REPOSITORY
 from tests.support.needed_statements import needed_though_listed, unneeded
-from tests.support.walk_through import blocks, checkout, matches, outputs
+from tests.support.shell_blocks import IN_A_REHEARSAL, shell_blocks
+from tests.support.walk_through import Block, blocks, checkout, matches, outputs
 
 _PLATFORM_OUTPUTS = {
     "GrantAdminCommand",
@@ -98,6 +100,19 @@ def kept(checkout_folder: Path) -> Iterator[Kept]:
     yield Kept(process, printed)
     process.kill()
     process.wait()
+
+
+@pytest.mark.slow(seconds=25)
+@pytest.mark.usefixtures("kept")
+def test_shell_blocks_of_pages_run(checkout_folder: Path) -> None:
+    wanted = {block.key: block.commands for block in shell_blocks()}
+    commands = [
+        "source build/rehearsal/shell.sh && cp config/default.yaml config/mine.yaml\n",
+        *(wanted[key] for key in IN_A_REHEARSAL),
+    ]
+    run = [Block(commands=each, shown="") for each in commands]
+    ran = outputs(run, directory=checkout_folder)
+    assert [f"{each}{text}" for each, (text, code) in zip(commands, ran, strict=True) if code] == []
 
 
 @pytest.mark.slow(seconds=65)
@@ -196,6 +211,35 @@ def test_no_statement_of_a_role_could_go(directory: Path) -> None:
     assert needed_though_listed(directory / "cdk.out", allowed_calls=record) == []
 
 
+@pytest.mark.slow(seconds=2)
+def test_everybody_can_read_its_page(
+    rehearsed: tuple[int, str, dict[str, Any]], directory: Path
+) -> None:
+    (seen,) = looked_at(directory / "report.html")
+
+    assert faults(seen) == {}
+    assert [heading for level, heading in seen["headings"] if level == 2] == [
+        "Failure",
+        "What is deployed",
+        "Longest chain",
+        "Timeline",
+        "Outputs",
+        "Checks",
+        "Cost",
+    ]
+    assert {"Stack ml-platform: CREATE_COMPLETE", "Stack ml-hyperpod: CREATE_COMPLETE"} < {
+        heading for _, heading in seen["headings"]
+    }
+    # From the first stack's change set to what is created after the nodes.
+    assert seen["chain"][0] == "change set"
+    assert seen["chain"][-2:] == ["Cluster", "DeletionCheck"]
+    assert seen["marked"] == seen["chain"]
+    checks = len(rehearsed[2]["verify"])
+    assert f"{checks} of {checks} passed" in seen["text"]
+    # Fifteen to forty rows fit on a page; the picture and the rest take two.
+    assert seen["rows"] / 40 < seen["pages"] < seen["rows"] / 15 + 2
+
+
 @pytest.fixture
 def interrupted(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
     """A scenario in the middle of its deployment, and the processes that it has started."""
@@ -212,8 +256,8 @@ def interrupted(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int
 
 
 @pytest.mark.slow(seconds=25)
-def test_an_interrupted_rehearsal_leaves_no_process(
-    interrupted: tuple[subprocess.Popen[str], set[int]],
+def test_an_interrupted_rehearsal_leaves_no_process_but_a_report(
+    interrupted: tuple[subprocess.Popen[str], set[int]], tmp_path: Path
 ) -> None:
     process, started = interrupted
     assert len(started) > 2, "the local AWS, the CLI or the Lambda workers do not run"
@@ -223,6 +267,9 @@ def test_an_interrupted_rehearsal_leaves_no_process(
     assert "Interrupted" in output
     assert "Traceback" not in output
     assert _alive(started) == set()
+    html = (tmp_path / "report.html").read_text("utf-8")
+    assert "The rehearsal was interrupted." in html
+    assert "Stack ml-platform: CREATE_<wbr>COMPLETE" in html
 
 
 def test_a_scenario_that_does_not_apply_is_told_in_a_line() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from rehearsal.report import Check, Report, StackReport, deployment_lines, summarize
 
 PATH = Path("build/rehearsal/report.json")
+PAGE = PATH.with_suffix(".html")
 
 
 def test_nothing_is_said_of_what_never_was() -> None:
@@ -14,7 +15,7 @@ def test_nothing_is_said_of_what_never_was() -> None:
         "Error",
         "  it broke",
         "",
-        f"Rehearsal FAILED in 0 s. Report: {PATH}; logs beside it.",
+        f"Rehearsal FAILED in 0 s. Report: {PAGE}; logs beside it.",
     ]
 
 
@@ -24,7 +25,10 @@ def test_what_was_kept_is_not_shown_again_after_it_is_gone() -> None:
     report = Report(config="c", scenario="default", ok=True, stacks=stacks, outputs=outputs)
     assert "aws eks create-access-entry" in "\n".join(deployment_lines(report))
     said = summarize(report, report_path=PATH, kept=True).splitlines()
-    assert said == ["", f"Rehearsal succeeded in 0 s. Report: {PATH}; logs beside it."]
+    assert said == [
+        "",
+        f"Rehearsal succeeded in 0 s. Report: {PAGE}; logs beside it.",
+    ]
 
 
 def test_an_error_that_a_scenario_brings_on_purpose_is_no_failure() -> None:

@@ -1,7 +1,6 @@
 """What is known of account and region before anything is deployed."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -12,10 +11,10 @@ from botocore.exceptions import EndpointConnectionError, NoCredentialsError, Tok
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error, warning
 from hyperpod_ops.account import AccountError, Environment, caller_of
-from hyperpod_ops.preflight.run import outcomes
+from hyperpod_ops.preflight.kubernetes_version import kubernetes_version
 from hyperpod_ops.preflight.validator import Place, Problem
 from scripts import account
-from scripts.account import main, refuse_orphaned_storage, refuse_unless_bootstrapped
+from scripts.account import main, refuse_unless_bootstrapped
 from tests.conftest import Configure
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -42,10 +41,6 @@ class Session:
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer
-
-    def describe_stacks(self, *, StackName: str) -> object:
-        assert StackName == "ml-storage"
-        return self.get_caller_identity()
 
     def get_parameter(self, *, Name: str) -> object:
         assert Name == "/cdk-bootstrap/hnb659fds/version"
@@ -103,6 +98,13 @@ def test_the_region_of_the_configuration_wins_then_that_of_the_environment(
             "AWS credentials: An error occurred (ExpiredToken) when calling the GetCallerIdentity",
         ),
         (
+            client_error("InvalidClientTokenId", "GetCallerIdentity", "invalid"),
+            "af-south-1",
+            "AWS credentials: An error occurred (InvalidClientTokenId) when calling the "
+            "GetCallerIdentity operation: invalid; sign in again, or, if the account has not opted "
+            "in to af-south-1: aws account enable-region --region-name af-south-1",
+        ),
+        (
             EndpointConnectionError(endpoint_url="https://sts.us-west-2.amazonaws.com"),
             "us-west-2",
             "AWS: Could not connect to the endpoint URL: ",
@@ -130,8 +132,8 @@ def test_no_account_is_told_in_one_line(
         ({"Parameter": {"Value": "28"}}, None),
         (
             client_error("ParameterNotFound", "GetParameter", ""),
-            "111122223333/us-west-2: is not bootstrapped for CDK; run once: make bootstrap "
-            "CONFIG=mine.yaml",
+            "mine.yaml: '111122223333/us-west-2' is not bootstrapped for CDK; run once: make "
+            "bootstrap, with the same CONFIG",
         ),
         (client_error("AccessDeniedException", "GetParameter", "not authorized"), None),
         (
@@ -149,28 +151,6 @@ def test_an_account_that_is_not_bootstrapped_is_refused(answer: object, said: st
     with pytest.raises(AccountError) as refused:
         refuse_unless_bootstrapped(ENVIRONMENT, session=session(answer), config_path=path)
     assert str(refused.value) == said
-
-
-@pytest.mark.parametrize(
-    ("storage", "answer", "refused"),
-    [
-        ({"storage": None}, {"Stacks": [{}]}, True),
-        ({"storage": None}, client_error("ValidationError", "DescribeStacks", "no stack"), False),
-        ({}, {"Stacks": [{}]}, False),
-    ],
-)
-def test_a_deployed_file_system_keeps_its_driver(
-    configure: Configure, storage: dict[str, None], answer: object, *, refused: bool
-) -> None:
-    if not refused:
-        refuse_orphaned_storage(
-            configure(storage), environment=ENVIRONMENT, session=session(answer)
-        )
-        return
-    with pytest.raises(AccountError, match=r"^storage: null takes the FSx CSI driver from"):
-        refuse_orphaned_storage(
-            configure(storage), environment=ENVIRONMENT, session=session(answer)
-        )
 
 
 def test_the_command_line(
@@ -231,6 +211,7 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
         deployed, "describe_cluster", lambda name: {"cluster": {"name": name, "version": "1.32"}}
     )
     monkeypatch.setattr(boto3, "Session", lambda: deployed)
+    monkeypatch.setattr(account, "VALIDATORS", {"kubernetes-version": kubernetes_version})
     config = str(repository / "config" / "default.yaml")
     monkeypatch.setattr("sys.argv", ["account", "--config", config])
     assert main() == 0  # to delete what is there, or to look at it
@@ -240,7 +221,8 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
     assert main() == 2
     assert capsys.readouterr().err == (
         f"{config}:30: eks.version: '1.34' cannot follow 1.32, which ml-eks has: EKS upgrades one "
-        "minor version at a time; deploy 1.33 first\n"
+        "minor version at a time; deploy 1.33 first; look with: aws eks describe-addon-versions "
+        "--kubernetes-version 1.34 --region us-west-2\n"
     )
 
 
@@ -295,7 +277,7 @@ def test_what_a_validator_finds_refuses_a_deployment(
             raise found
         yield Problem(finding=found, command="aws eks list-clusters")
 
-    monkeypatch.setattr(account, "outcomes", partial(outcomes, validators={"subject": subject}))
+    monkeypatch.setattr(account, "VALIDATORS", {"subject": subject})
     monkeypatch.setattr(boto3, "Session", lambda: session(CALLER))
     config = str(repository / "config" / "default.yaml")
     monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-deployment"])

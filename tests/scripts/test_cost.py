@@ -100,8 +100,8 @@ def test_a_group_without_nodes_makes_the_others_no_cheaper() -> None:
     assert total == ["total", "unknown", "without", "some"]
 
 
-def test_readme_shows_what_it_prints() -> None:
-    readme = (REPOSITORY / "README.md").read_text("utf-8")
+def test_the_page_shows_what_it_prints() -> None:
+    page = (REPOSITORY / "docs" / "cost.md").read_text("utf-8")
     found = cost(load_config(CONFIG_FOLDER / "default.yaml"), region=None, day=DAY)
-    shown = readme.partition("<!-- cost -->\n```\n")[2].partition("```\n<!-- /cost -->")[0]
+    shown = page.partition("<!-- cost -->\n```\n")[2].partition("```\n<!-- /cost -->")[0]
     assert shown.splitlines() == list(command.lines(found, name="config/default.yaml"))

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import Config
+from hyperpod_ops.diagram.templates import Address
 from scripts.critical_path import __main__ as command
 from scripts.critical_path.durations import DURATIONS, STACK, duration_of
 from scripts.critical_path.graph import Graph, read_graph, start_of
 from scripts.critical_path.page import lines
 from scripts.critical_path.schedule import chain_to, longest_chain, schedule, span_of
-from scripts.picture.templates import Address
 from tests.conftest import Assemble
 
 FIRST, SECOND = start_of("first"), start_of("second")

@@ -11,6 +11,7 @@ from policy_sentry.querying.actions import get_action_data
 from aws_reference.action_resources import action_resources
 from hyperpod_cdk import load_config
 from hyperpod_ops.account import Environment
+from hyperpod_ops.diagram.templates import Address, Resource
 from provisioner.framework import consent
 from scripts.deployer_policy import __main__ as command
 from scripts.deployer_policy import deployer
@@ -18,7 +19,6 @@ from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A
 from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
 from scripts.deployer_policy.policies import Policies, policies_of
-from scripts.picture.templates import Address, Resource
 from scripts.stack_operations.next_steps import Situation, interrupted, next_step
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
@@ -232,6 +232,9 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
     assert by_name.pop("FindOfferedAddons") == ["*"]
     # EC2 limits what describes to no resource.
     assert by_name.pop("LookAtNetwork") == ["*"]
+    # Nor do quotas, lists and types of resources have any.
+    for statement in ("FindResourceTypes", "ListClusters", "LookAtQuotas"):
+        assert by_name.pop(statement) == ["*"]
     # So does FSx.
     assert by_name.pop("LookAtFileSystems") == ["*"]
     assert all(
@@ -288,6 +291,8 @@ def test_scripts_that_call_aws_are_known() -> None:
         "scripts/deletion_check.py",
         # For `make deploy` and `make destroy`.
         "scripts/stack_operations/connection.py",
+        # `make images MIRROR=1`, with rights that docs/closed-network.md names.
+        "scripts/images/mirroring.py",
         # Asks who it is, which is always allowed.
         "scripts/deployer_policy/__main__.py",
         # With the rights of a pipeline's builds, and of whoever creates the pipeline.

@@ -32,6 +32,8 @@ NOT_NEEDED = {
     "ec2:DescribeSnapshots": CUSTOM_IMAGES,
     "ec2:ModifyImageAttribute": CUSTOM_IMAGES,
     "ec2:ModifySnapshotAttribute": CUSTOM_IMAGES,
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaVPCAccessExecutionRole.html
+    "ec2:CreateTags": "only with tags; not in the policy that AWS gives for functions in a VPC",
     "cloudformation:ListStacks": "only without a stack's name",
     "fsx:CreateBackup": "only for a final backup, which the CSI driver does not ask for",
     # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html

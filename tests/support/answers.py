@@ -23,7 +23,7 @@ KNOWN = (
     # EKS shows tags that there are not as an empty mapping.
     r"eks\.\w+: Value '\{\}' at '[\w.]*tags' .* length greater than or equal to 1",
     # EC2 answers in lower case, whatever its model says.
-    r"ec2\.DescribeVpcEndpoints: Value 'available' at '[\w.]*state' .* enum",
+    r"ec2\.(Create|Describe)VpcEndpoints?: Value 'available' at '[\w.]*state' .* enum",
     # An attached internet gateway is available, as the attribute's description says.
     # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InternetGatewayAttachment.html
     r"ec2\.DescribeInternetGateways: Value 'available' at '[\w.]*state' .* enum",

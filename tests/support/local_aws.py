@@ -14,6 +14,17 @@ from tests.support.answers import check_answers
 
 Template = dict[str, Any]
 DEADLINE_SECONDS = 30
+INTERFACES: Template = {
+    "Effect": "Allow",
+    "Action": [
+        "ec2:CreateNetworkInterface",
+        "ec2:DeleteNetworkInterface",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSubnets",
+    ],
+    "Resource": "*",
+}
+"""What the role of a function in a VPC may do."""
 # Where the EKS clusters of the shared local AWS say that their Kubernetes API is.
 KUBERNETES_ENDPOINT, KUBERNETES_CA = "https://localhost:16443", "Q0E="
 

@@ -7,6 +7,7 @@ from hyperpod_cdk.facts.instance_types import InstanceFacts
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import Subnet, subnet_for
+from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.schema.errors import Finding, error
 
 _MOST_GROUPS_LISTED = 3
@@ -16,13 +17,18 @@ def node_addresses(config: Config) -> Iterator[Finding]:
     """Find subnets that are too small for the groups whose nodes are there.
 
     A node takes all its addresses when it joins, whether it has pods or not, and a subnet cannot
-    be resized. Groups of types that no source describes are not counted.
+    be resized. So does each VPC endpoint of a closed network. Groups of types that no source
+    describes are not counted.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
+    services = list(endpoint_services(storage=config.storage is not None))
+    taken = len(services) if config.network.closed else 0
     for subnet, groups in groups_in_subnets(config).items():
-        free = subnet.free_addresses
-        if free is not None and addresses_of(groups) > free:
+        if subnet.free_addresses is None:
+            continue
+        free = subnet.free_addresses - taken
+        if addresses_of(groups) > free:
             message = f"{too_small(groups, free=free)}; a subnet cannot be resized"
             yield error(subnet.path, subnet.cidr, message)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from hyperpod_cdk.checks.closed_network import closed_network
 from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
 from hyperpod_cdk.checks.efa_zones import efa_zones
 from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
@@ -32,6 +33,7 @@ RULES: tuple[Rule[Config], ...] = (
     unlisted_types,
     region_offers,
     native_region,
+    closed_network,
     deep_health_check_component,
     training_plans,
     way_out,

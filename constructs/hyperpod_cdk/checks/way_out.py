@@ -9,13 +9,15 @@ from hyperpod_cdk.schema.errors import Finding, error, warning
 def way_out(config: Config) -> Iterator[Finding]:
     """Find a new VPC without NAT gateways: what is in it reaches no AWS API and no registry.
 
+    A closed network, which has VPC endpoints, is judged by `closed_network`.
+
     Another way, such as a transit gateway, can be added once the platform stack is there; but a
     provisioner in the VPC needs one while that stack is created.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
     """
     network = config.network
-    if network.vpc_id is not None or network.nat_gateways != "none":
+    if network.vpc_id is not None or network.closed or network.nat_gateways != "none":
         return
     path, value = ("network", "nat_gateways"), network.nat_gateways
     if config.eks.is_reachable_from_anywhere:

@@ -13,6 +13,7 @@ from hyperpod_cdk.facts.kubernetes_support import (
 from hyperpod_cdk.facts.prices import Price, price_of, prices_elsewhere, pricing_pages
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 from hyperpod_cdk.storage.section import StorageConfig
 
@@ -153,9 +154,7 @@ def _change(config: Config, *, region: str | None, day: date) -> Change | None:
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
     if not config.eks.is_existing:
         yield _control_plane(config.eks.version, region=region, day=day)
-    gateways = config.network.nat_gateway_count
-    for item in ("NAT gateway", "public IPv4 address") if gateways else ():
-        yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)
+    yield from _ways_out(config, region=region)
     if config.encryption.create_kms_key:
         yield _charge("KMS key", quantity=1, service="KMS", item="key", region=region)
     if config.storage is not None:
@@ -194,6 +193,26 @@ def _named(files: LustreConfig) -> str:
         if isinstance(files, NamedLustreConfig)
         else ("FSx for Lustre")
     )
+
+
+def _ways_out(config: Config, *, region: str | None) -> Iterator[Charge]:
+    network = config.network
+    if network.closed:
+        services = len(list(endpoint_services(storage=config.storage is not None)))
+        zones = network.node_zone_count
+        item = "interface endpoint"
+        yield _charge(
+            item,
+            detail=f"{services} services in {zones} zone{'' if zones == 1 else 's'}",
+            quantity=services * zones,
+            service="VPC",
+            item=item,
+            region=region,
+        )
+        return
+    gateways = network.nat_gateway_count
+    for item in ("NAT gateway", "public IPv4 address") if gateways else ():
+        yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)
 
 
 def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
@@ -279,7 +298,8 @@ def _left_out(config: Config) -> Iterator[str]:
     if config.cluster.restricted_instance_groups:
         yield "file systems of restricted instance groups"
     yield from _left_out_of_storage(config.storage)
-    yield "traffic through NAT gateways, out of AWS and between zones"
+    way_out = "interface endpoints" if config.network.closed else "NAT gateways"
+    yield f"traffic through {way_out}, out of AWS and between zones"
     yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "taxes and discounts"
 

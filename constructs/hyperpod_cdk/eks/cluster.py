@@ -215,7 +215,7 @@ def eks_cluster_of(
         scope,
         f"{construct_id}Name",
         key=("eks", "cluster_name" if eks.cluster_arn is None else "cluster_arn"),
-        value=cluster_name if eks.cluster_arn is None else eks.cluster_arn,
+        value=eks.cluster_arn or eks.cluster_name,
         reason="HyperPod does not move nodes to another control plane",
         instead="deploy under another name",
     )

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from hyperpod_cdk.helm.components.rules import value_at
+from hyperpod_cdk.helm.images.values import image_values
 from hyperpod_cdk.helm.section import HelmConfig
 
 AGENT: Final = "health-monitoring-agent"
@@ -34,6 +35,8 @@ def dependency_values(
     values = _merged(components.to_request(), {AGENT: {"region": region}})
     if chart is not None and needs_registry(helm, values=values):
         values = _merged(values, chart.regional_values(region))
+    if chart is not None and helm.image_registry is not None:
+        values = _merged(values, image_values(chart.path, registry=helm.image_registry))
     return _merged(values, helm.values)
 
 

@@ -16,6 +16,7 @@ from pydantic import (
 
 from hyperpod_cdk.helm.components.rules import chosen_switches, component_findings
 from hyperpod_cdk.helm.components.section import ComponentsConfig
+from hyperpod_cdk.helm.images.registry import IMAGE_REGISTRY
 from hyperpod_cdk.helm.priority_classes.section import (
     DEFAULT_PRIORITY_CLASSES,
     PriorityClassConfig,
@@ -78,6 +79,10 @@ class HelmConfig(Section):
     ] = DEFAULT_PRIORITY_CLASSES
     """PriorityClasses, installed as the release hyperpod-priority-classes; null for none. Default:
     inference (100000), training (10000) and best-effort (-10)."""
+
+    image_registry: Annotated[str, IMAGE_REGISTRY] | None = None
+    """Registry, perhaps with a folder, that the images of the chart come from in place of their
+    own, with the same names; `make images` lists and mirrors them. Default: their own."""
 
     values: dict[str, JsonValue] = Field(default_factory=dict)
     """Values for the chart, merged last: over its own defaults and over what components set."""

@@ -1,5 +1,7 @@
 """The VPC: public, EKS and HyperPod subnets, and NAT gateways."""
 
+from collections.abc import Sequence
+
 from aws_cdk import CfnResource
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
@@ -11,6 +13,7 @@ from hyperpod_cdk.network.imported import ImportedNetwork
 from hyperpod_cdk.network.layout import add_eks_subnets, add_hyperpod_subnets, add_public_subnets
 from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.network.subnets import PrivateSubnet
 from hyperpod_cdk.schema.cidrs import is_inside
 from hyperpod_cdk.synthesis.acknowledge import (
     NIST,
@@ -47,7 +50,7 @@ class Network(Construct):
     Creates the VPC with a flow log, an internet gateway, public subnets, NAT gateways in them, the
     EKS subnets, the HyperPod subnets, and an S3 gateway endpoint on every private route table. By
     default each private subnet routes through the NAT gateway of its own AZ, so the loss of an AZ
-    takes no other AZ's egress with it.
+    takes no other AZ's egress with it. `VpcEndpoints` completes a closed network.
 
     Args:
         network: CIDR blocks, zones and NAT gateways.
@@ -58,6 +61,8 @@ class Network(Construct):
         eks_subnets: Subnets for the EKS control plane.
         node_subnets: Subnets for HyperPod nodes, in the order given.
         internet_access: What must exist before anything in a private subnet can reach the internet.
+        s3_endpoint: The gateway endpoint of S3.
+        endpoint_subnets: Subnets for interface endpoints, which take one in each zone.
     """
 
     def __init__(
@@ -119,7 +124,8 @@ class Network(Construct):
         self.internet_access: list[CfnResource] = [
             resource for private in hyperpod for resource in private.internet_access
         ]
-        self.vpc.add_gateway_endpoint(
+        self.endpoint_subnets = _first_in_each_zone(hyperpod)
+        self.s3_endpoint = self.vpc.add_gateway_endpoint(
             "S3Endpoint",
             service=ec2.GatewayVpcEndpointAwsService.S3,
             subnets=[ec2.SubnetSelection(subnets=[*self.eks_subnets, *self.node_subnets.subnets])],
@@ -154,3 +160,15 @@ class Network(Construct):
             attachment=attachment,
         )
         return [each.nat_gateway_id for each in publics if each.nat_gateway_id is not None]
+
+
+def _first_in_each_zone(subnets: Sequence[PrivateSubnet]) -> list[ec2.ISubnet]:
+    """Return one subnet of each zone: an interface endpoint takes no second one there.
+
+    https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
+    """
+    first: dict[str | int, ec2.ISubnet] = {}
+    for private in subnets:
+        zone = private.zone
+        first.setdefault(zone.index if zone.zone is None else zone.zone, private.subnet)
+    return list(first.values())

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
-from hyperpod_cdk.network import existing_rules, nat_rules, subnet_rules
+from hyperpod_cdk.network import closed_rules, existing_rules, nat_rules, subnet_rules
 from hyperpod_cdk.schema.arns import (
     InternetGatewayId,
     NatGatewayId,
@@ -65,6 +65,12 @@ class NetworkConfig(Section):
 
     vpc_cidr: AllocatableCidr | None = "10.192.0.0/16"
     """Primary IPv4 CIDR block of a new VPC, /16 to /28; cannot be changed later."""
+
+    closed: bool = False
+    """Whether nothing in a new VPC reaches the internet or is reached from it: no internet gateway,
+    NAT gateway or public subnet, but VPC endpoints of the AWS services. It needs
+    eks.endpoint_access: private, and a registry that the VPC reaches (helm.image_registry).
+    Default: false."""
 
     add_cidrs_to_vpc: bool = False
     """Whether to add the CIDR blocks of new HyperPod subnets to an existing VPC, all of them, as
@@ -135,6 +141,12 @@ class NetworkConfig(Section):
         )
 
     @property
+    def node_zone_count(self) -> int:
+        """In how many availability zones the HyperPod subnets are."""
+        places = enumerate(self.hyperpod_zone_ids)
+        return len({index % len(self.zones) if zone is None else zone for index, zone in places})
+
+    @property
     def nat_gateway_count(self) -> int:
         """How many NAT gateways the deployment creates."""
         most = {_ONE_PER_ZONE: len(self.public_subnet_cidrs), "single": 1}
@@ -148,7 +160,7 @@ class NetworkConfig(Section):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_for_existing_vpc(cls, value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
-        return existing_rules.with_defaults(value)
+        return existing_rules.with_defaults(closed_rules.with_defaults(value))
 
     @field_validator("vpc_cidr")
     @classmethod
@@ -202,6 +214,7 @@ class NetworkConfig(Section):
     @model_validator(mode="after")
     def _check_combination(self) -> Self:
         values = {**dict(self), "hyperpod_subnets": [dict(each) for each in self.hyperpod_subnets]}
+        refuse(closed_rules.combination_findings(values))
         refuse(existing_rules.combination_findings(values))
         refuse(nat_rules.nat_gateway_findings(values))
         return self

@@ -154,6 +154,7 @@ class PrivateSubnet(Construct):
         after: What else must exist before the subnet. Default: nothing.
 
     Attributes:
+        zone: Where it is.
         subnet: The subnet.
         cidr_block: The block that was added to the VPC, if any.
         has_own_route_table: Whether the route table is its own.
@@ -175,6 +176,7 @@ class PrivateSubnet(Construct):
         tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        self.zone = zone
         subnet = _subnet(self, vpc=vpc, cidr=cidr, zone=zone, public=False)
         for key, value in (tags if tags is not None else {}).items():
             Tags.of(subnet).add(key, value)

@@ -26,7 +26,7 @@ from hyperpod_cdk.provisioner.code import provisioner_code
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
     acknowledge_inline_policies,
-    managed_policy_nag_id,
+    wildcard_nag_id,
 )
 from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
 
@@ -50,9 +50,9 @@ class VpcPlacement:
 
     Attributes:
         vpc: The VPC.
-        subnets: Private subnets with a route to the internet.
+        subnets: Private subnets with a route to the internet, or with VPC endpoints.
         security_group: The function's security group.
-        internet_access: What must exist before it can call AWS.
+        internet_access: What must exist before it can call AWS: routes, or VPC endpoints.
     """
 
     vpc: ec2.IVpc
@@ -163,7 +163,9 @@ class Provisioner(Construct):
             disable_waiter_state_machine_logging=False,
         )
         if placement is not None:
-            _allow_network_interfaces(self.role)
+            allowed = self._allow_network_interfaces()
+            for handler in (on_event, is_complete):
+                handler.node.add_dependency(allowed)
             self._provider.node.add_dependency(*placement.internet_access)
         acknowledge_provider(self._provider, on_event=on_event, is_complete=is_complete)
         if environment_key is None:
@@ -185,6 +187,42 @@ class Provisioner(Construct):
             retention=logs.RetentionDays.THREE_MONTHS,
             removal_policy=_KEPT_ONCE_CREATED,
         )
+
+    def _allow_network_interfaces(self) -> iam.Policy:
+        """Let Lambda make network interfaces, with the rights of AWSLambdaVPCAccessExecutionRole.
+
+        A resource of its own, on which the functions depend: it is there before they enter the VPC,
+        and goes when they have left it, whereas an update of the role comes before theirs.
+        https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
+        """
+        policy = self.grant(
+            self,
+            "NetworkInterfaces",
+            statements=[
+                iam.PolicyStatement(
+                    sid="ManageNetworkInterfaces",
+                    actions=[
+                        "ec2:AssignPrivateIpAddresses",
+                        "ec2:CreateNetworkInterface",
+                        "ec2:DeleteNetworkInterface",
+                        "ec2:DescribeNetworkInterfaces",
+                        "ec2:DescribeSubnets",
+                        "ec2:UnassignPrivateIpAddresses",
+                    ],
+                    resources=["*"],
+                )
+            ],
+        )
+        acknowledge(
+            policy,
+            {
+                wildcard_nag_id(self, "*"): (
+                    "Lambda makes the network interfaces, whose ids are not known ahead, and takes "
+                    "no narrower resource for describing them."
+                )
+            },
+        )
+        return policy
 
     def grant(
         self, scope: Construct, construct_id: str, *, statements: Sequence[iam.PolicyStatement]
@@ -267,17 +305,3 @@ def _unique_name(scope: Construct, suffix: str) -> str:
 def _in_stack(item: IDependable, stack: Stack) -> bool:
     # Stacks already depend on each other; an edge between resources of two stacks adds nothing.
     return not isinstance(item, Construct) or Stack.of(item) is stack
-
-
-def _allow_network_interfaces(role: iam.Role) -> None:
-    # The L2 adds AWSLambdaVPCAccessExecutionRole only to roles that it makes itself.
-    policy = "service-role/AWSLambdaVPCAccessExecutionRole"
-    role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name(policy))
-    acknowledge(
-        role,
-        {
-            managed_policy_nag_id(policy): (
-                "Lambda documents this managed policy for functions in a VPC, and AWS keeps it."
-            )
-        },
-    )

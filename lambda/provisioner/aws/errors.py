@@ -64,6 +64,15 @@ _BUSY = re.compile(
 ACCESS_DENIED_PATIENCE_SECONDS = 45.0
 ROLE_PATIENCE_SECONDS = 120.0
 THROTTLING_PATIENCE_SECONDS = 90.0
+UNREACHED_PATIENCE_SECONDS = 30.0
+"""Of a service that no connection is made to: each call has tried four times, for 5 s each."""
+
+WAY_TO_AWS = (
+    "If the VPC that the provisioner runs in has no internet access, it needs a VPC endpoint of "
+    "this service that lets HTTPS in from the provisioner's security group "
+    "(docs/closed-network.md); mend that, then deploy again."
+)
+"""What to do about a service that is not reached."""
 
 
 def code(error: Exception) -> str:
@@ -112,8 +121,15 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, AwsConnectionError | HTTPClientError)
 
 
+def is_unreached(error: Exception) -> bool:
+    """Say whether no connection to the service was made; the error has the service's URL."""
+    return isinstance(error, AwsConnectionError)
+
+
 def patience(error: Exception) -> float:
     """Return for how many seconds the call is worth repeating; 0 for an error that will stay."""
+    if is_unreached(error):
+        return UNREACHED_PATIENCE_SECONDS
     if is_transient(error):
         return THROTTLING_PATIENCE_SECONDS
     if is_denied(error):

@@ -1,13 +1,14 @@
 """Runs the validators, and sorts what they raise."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_ops.preflight.validator import Place, Problem, Validator
 from hyperpod_ops.preflight.validators import VALIDATORS
 
@@ -16,6 +17,30 @@ from hyperpod_ops.preflight.validators import VALIDATORS
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"}
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
+
+
+class Status(StrEnum):
+    """What follows for a deployment."""
+
+    OK = "ok"
+    WARNING = "warning"
+    """It deploys, and may not do what was meant."""
+    NOT_PERMITTED = "not permitted"
+    """It was not looked at, or not at all of it."""
+    NO_ANSWER = "no answer"
+    """AWS did not say: it was not reached, or asked for fewer calls."""
+    BLOCKED = "blocked"
+    """A deployment would fail."""
+
+
+EXIT_CODES: Mapping[Status, int] = {
+    Status.OK: 0,
+    Status.WARNING: 0,
+    Status.NOT_PERMITTED: 0,
+    Status.NO_ANSWER: 2,
+    Status.BLOCKED: 1,
+}
+"""By the worst that was found, in this order: what is known to fail counts most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,6 +58,25 @@ class Outcome:
     problems: tuple[Problem, ...] = ()
     missing_permission: str | None = None
     failure: str | None = None
+
+    @property
+    def status(self) -> Status:
+        """The worst of it."""
+        found = {problem.finding.severity for problem in self.problems}
+        if Severity.ERROR in found:
+            return Status.BLOCKED
+        if self.failure is not None:
+            return Status.NO_ANSWER
+        if self.missing_permission is not None:
+            return Status.NOT_PERMITTED
+        return Status.WARNING if found else Status.OK
+
+
+def exit_code(found: Iterable[Outcome]) -> int:
+    """Return the exit code of a command that shows outcomes."""
+    order = list(EXIT_CODES)
+    worst = max((outcome.status for outcome in found), key=order.index, default=Status.OK)
+    return EXIT_CODES[worst]
 
 
 def outcomes(
@@ -62,8 +106,8 @@ def outcomes(
 
 
 def command_in(problem: Problem, place: Place) -> str:
-    """Return the AWS CLI command that shows a problem, with the region of the deployment."""
-    if "--region" in problem.command:
+    """Return the command that shows a problem; one of the AWS CLI with the deployment's region."""
+    if "--region" in problem.command or not problem.command.startswith("aws "):
         return problem.command
     return f"{problem.command} --region {place.region}"
 

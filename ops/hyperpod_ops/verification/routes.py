@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hyperpod_ops.preflight.network.facts import Vpc
+from hyperpod_ops.preflight.network.subnets import unserved
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
 
 _ANYWHERE = "0.0.0.0/0"
@@ -10,7 +12,8 @@ _ANYWHERE = "0.0.0.0/0"
 
 def gateways(deployment: Deployment) -> Iterator[Check]:
     """Check that each NAT gateway of a VPC of the deployment is the target of a route."""
-    if deployment.config.network.vpc_id is not None:
+    network = deployment.config.network
+    if network.vpc_id is not None or network.closed:
         return
     used = {
         route["NatGatewayId"]
@@ -27,8 +30,32 @@ def gateways(deployment: Deployment) -> Iterator[Check]:
     )
 
 
+def _endpoints(deployment: Deployment) -> Iterator[Check]:
+    anywhere = [
+        table["RouteTableId"]
+        for table in _tables(deployment)
+        for route in table["Routes"]
+        if route.get("DestinationCidrBlock") == _ANYWHERE
+    ]
+    yield checked(
+        "nothing routes to the internet",
+        problem=f"{', '.join(anywhere)} does" if anywhere else None,
+        advice="Remove the route that somebody added, or set network.closed to false",
+    )
+    vpc = Vpc(id=deployment.outputs_of("platform")["VpcId"], ec2=deployment.client("ec2"))
+    missing = unserved(deployment.config, vpc)
+    yield checked(
+        "VPC endpoints of all services are available",
+        problem=f"{', '.join(missing)} has none" if missing else None,
+        advice="Deploy the platform stack again, which makes them (docs/closed-network.md)",
+    )
+
+
 def routes(deployment: Deployment) -> Iterator[Check]:
-    """Check that each subnet of nodes has a way out that works."""
+    """Check that each subnet of nodes has a way out that works; a closed network has endpoints."""
+    if deployment.config.network.closed:
+        yield from _endpoints(deployment)
+        return
     tables = _tables(deployment)
     subnets = deployment.outputs_of("platform")["OutputPrivateSubnetIds"].split(",")
     without = [subnet for subnet in subnets if not _leads_out(_table_of(subnet, tables=tables))]

@@ -45,6 +45,16 @@ class HyperPodClient:
         content: dict[str, Any] = json.loads(body or b"{}")
         return content if status < HTTPStatus.BAD_REQUEST else None
 
+    async def quotas(self) -> dict[str, float]:
+        """Return the quotas on instances, by name; none without an API."""
+        return await asyncio.to_thread(self._quotas) if self.url else {}
+
+    def _quotas(self) -> dict[str, float]:
+        # The URL is the rehearsal's own, on the loopback interface.
+        with urllib.request.urlopen(f"{self.url}/quotas", timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
+            found: dict[str, float] = json.loads(answer.read())
+        return found
+
     def _post(self, operation: str, body: bytes) -> Response:
         if not self.url:
             raise ServiceError("ServiceUnavailable", "REHEARSAL_HYPERPOD_API is not set.")

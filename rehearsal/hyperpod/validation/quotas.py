@@ -5,8 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from hyperpod_cdk.facts.instance_types import instance_types
 from rehearsal.hyperpod.simulation.errors import limit_exceeded
 from rehearsal.hyperpod.simulation.state import Cluster
+
+# Of a type that is not limited: as many as a group may have.
+_PLENTY = 6758
+
+
+def quotas_by_name(limits: Mapping[str, int]) -> dict[str, int]:
+    """Return the quota of each instance type by its name in Service Quotas.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+
+    Args:
+        limits: Limit by instance type; a type without one is not limited.
+    """
+    return {
+        f"{name} for cluster{spot} usage": limits.get(name, _PLENTY)
+        for name in instance_types()
+        for spot in ("", " spot instance")
+    }
 
 
 def check_quotas(

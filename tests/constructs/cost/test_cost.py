@@ -172,3 +172,30 @@ def test_what_is_billed_by_use_is_named() -> None:
     said = costs(changes).left_out
     assert "EBS volumes of the nodes (600 GiB and the root volumes)" in said
     assert "nodes that Karpenter adds" in said
+
+
+@pytest.mark.parametrize(
+    ("storage", "quantity"), [(None, 13), ({"capacity_gib": 1200}, 14)], ids=["without", "with"]
+)
+def test_a_closed_network_is_billed_its_interface_endpoints(
+    storage: dict[str, Any] | None, quantity: int
+) -> None:
+    zones = ["use1-az1", "use1-az2"]
+    subnets = [
+        {"cidr": f"10.{number}.0.0/16", "availability_zone_id": zone}
+        for number, zone in enumerate((zones[0], zones[1], zones[0]), start=1)
+    ]
+    network = {"closed": True, "availability_zone_ids": zones, "hyperpod_subnets": subnets}
+    found = costs(
+        {
+            "region": "us-east-1",
+            "network": network,
+            "eks": {"endpoint_access": "private"},
+            "storage": storage,
+        }
+    )
+    charges = {charge.name: charge for charge in found.standing}
+
+    assert "NAT gateway" not in charges
+    assert charges["interface endpoint"].detail == f"{quantity} services in 2 zones"
+    assert charges["interface endpoint"].usd == Decimal("0.01") * 2 * quantity

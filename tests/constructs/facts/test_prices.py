@@ -17,7 +17,7 @@ ITEMS = {
     "FSx for OpenZFS": set(),  # no source yet
     "HyperPod": set(instance_types()),
     "KMS": {"key"},
-    "VPC": {"NAT gateway", "public IPv4 address"},
+    "VPC": {"NAT gateway", "interface endpoint", "public IPv4 address"},
 }
 
 

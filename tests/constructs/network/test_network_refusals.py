@@ -176,3 +176,72 @@ def test_zone_of_the_file_system_needs_the_list_of_zones() -> None:
         "storage.availability_zone_id: 'usw2-az1' needs network.availability_zone_ids too; "
         "or leave it out",
     )
+
+
+def closed(**changes: Any) -> dict[str, Any]:
+    """Return a valid document of a closed network, with changes of the section `network`."""
+    document = default_document()
+    document["eks"] = {"endpoint_access": "private"}
+    document["helm"] = {"image_registry": "registry.example.com"}
+    document["network"] = {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}], **changes}
+    return document
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24"]},
+            f"{PUBLIC}: ['10.192.10.0/24', '10.192.11.0/24'] must be left out beside "
+            "network.closed: a closed network has no public subnets, because nothing routes to the "
+            "internet",
+        ),
+        (
+            {"availability_zone_ids": ["usw2-az1"]},
+            f"{ZONES}: ['usw2-az1'] must name a zone for each subnet of public_subnet_cidrs and "
+            "eks_subnet_cidrs",
+        ),
+        (
+            {"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"]},
+            f"{ZONES}: null (the default) must name the zones of more than 2 EKS subnets",
+        ),
+        (
+            {"nat_gateways": "single", "public_subnet_cidrs": []},
+            "network.nat_gateways: 'single' must be none, or left out, beside network.closed",
+        ),
+        (
+            {"vpc_id": "vpc-0123456789abcdef0"},
+            "network.vpc_id: 'vpc-0123456789abcdef0' must be left out beside network.closed, which "
+            "is about a new VPC: an existing one is closed if its owner gave it VPC endpoints and "
+            "no gateways",
+        ),
+        (
+            {"hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}]},
+            "network.hyperpod_subnets[0].availability_zone_id: 'usw2-az3' needs "
+            "network.availability_zone_ids too: a VPC endpoint takes one subnet of each zone, so "
+            "it must be known which subnets share one",
+        ),
+    ],
+)
+def test_what_does_not_fit_a_closed_network(changes: dict[str, Any], line: str) -> None:
+    assert lines_for(closed(**changes)) == (line,)
+
+
+def test_a_closed_network_has_a_private_endpoint_of_kubernetes() -> None:
+    document = closed()
+    del document["eks"]
+
+    assert lines_for(document) == (
+        "eks.endpoint_access: 'public_and_private' (the default) must be private beside "
+        "network.closed: nothing in it reaches the internet",
+    )
+
+
+def test_a_closed_network_may_have_more_zones_than_eks_subnets() -> None:
+    zones = ["usw2-az1", "usw2-az2", "usw2-az3"]
+    document = closed(
+        availability_zone_ids=zones,
+        hyperpod_subnets=[{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}],
+    )
+
+    assert Config.model_validate(document).network.public_subnet_cidrs == ()

@@ -11,8 +11,8 @@ from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
 ACCOUNT, REGION = "111122223333", "us-west-2"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    """The account that the tests of validators share; each makes what it looks at."""
+    """The account of the tests of a validator, which make what it looks at."""
     with LocalAws(LocalAwsSettings(account=ACCOUNT, region=REGION)) as aws:
         yield Place(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))

@@ -1,5 +1,6 @@
 """Whether HyperPod can use an EKS cluster of one's own."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,13 +10,23 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_ops.preflight.existing_control_plane import existing_control_plane
 from hyperpod_ops.preflight.validator import Place
+from rehearsal.aws.clients import aws_clients
+from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
 from rehearsal.stand_ins.eks_clusters import EksCluster
 from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from rehearsal.stand_ins.stand_ins import stand_ins
 from tests.support.configs import CONFIG_FOLDER
 
+ACCOUNT, REGION = "111122223333", "us-west-2"
 VPC, GROUP = "vpc-0c1b2c3d4e5f60718", "sg-0c1b2c3d4e5f60002"
 ADDONS = ("eks-pod-identity-agent", "aws-fsx-csi-driver")
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    """An account of its own: examples of other subjects name the same VPC, with less in it."""
+    with LocalAws(LocalAwsSettings(account=ACCOUNT, region=REGION)) as aws:
+        yield Place(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_ops.preflight.validator import Place
 from hyperpod_ops.preflight.validators import VALIDATORS
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws
@@ -14,6 +15,7 @@ from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from tests.support.configs import configured
 from tests.support.local_aws import client, deploy, resource
 
+NETWORK = ("vpc", "zones", "cidr-blocks", "subnets", "gateways", "security-group")
 Network = dict[str, Any]
 Ids = Callable[[str], str]
 Ec2 = Any
@@ -75,7 +77,9 @@ def place_in(aws: LocalAws) -> Place:
 def found(config: Config, aws: LocalAws) -> list[str]:
     """Return the problems, without what is drawn, as `<severity> <key>: <value> <message>`."""
     place = place_in(aws)
-    problems = [each for look in VALIDATORS.values() for each in look(config, place)]
+    problems = [
+        each for look in [VALIDATORS[name] for name in NETWORK] for each in look(config, place)
+    ]
     assert all(each.command.startswith("aws ec2 describe-") for each in problems)
     return [f"{each.finding.severity.name} {each.finding}" for each in problems]
 
@@ -101,6 +105,28 @@ def without_dns_names(ec2: Ec2, network: Network) -> None:
 def without_route(ec2: Ec2, network: Network) -> None:
     table = table_of(ec2, first_subnet(network))
     ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
+
+
+def with_endpoints(ec2: Ec2, network: Network) -> None:
+    """Close the VPC: no way out, and an endpoint of each service."""
+    without_route(ec2, network)
+    services = [service.name for service in endpoint_services(storage=True)]
+    for service in ("s3", *services):
+        ec2.create_vpc_endpoint(
+            VpcId=network["vpc_id"],
+            ServiceName=f"com.amazonaws.us-west-2.{service}",
+            VpcEndpointType="Gateway" if service == "s3" else "Interface",
+        )
+
+
+def with_endpoints_but_one(ec2: Ec2, network: Network) -> None:
+    with_endpoints(ec2, network)
+    filters = [
+        {"Name": "vpc-id", "Values": [network["vpc_id"]]},
+        {"Name": "service-name", "Values": ["com.amazonaws.us-west-2.sts"]},
+    ]
+    [endpoint] = ec2.describe_vpc_endpoints(Filters=filters)["VpcEndpoints"]
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint["VpcEndpointId"]])
 
 
 def with_some_routes(ec2: Ec2, network: Network) -> None:
@@ -176,6 +202,12 @@ def test_nothing_is_found_of_a_network_that_fits(
         (
             existing,
             without_route,
+            [f"ERROR {NODES}[0].subnet_id: {{nodes}} has no route out of the VPC in route table"],
+        ),
+        (existing, with_endpoints, []),
+        (
+            existing,
+            with_endpoints_but_one,
             [f"ERROR {NODES}[0].subnet_id: {{nodes}} has no route out of the VPC in route table"],
         ),
         (

@@ -18,6 +18,11 @@ from tests.support.operations.node_tests import (
     test_the_interrupted_wait_says_that_it_goes_on,
     test_what_aws_does_not_accept_is_told,
 )
+from tests.support.operations.preflight_tests import (
+    test_a_deployment_can_be_deployed_again,
+    test_bad_input_is_a_line,
+    test_what_would_fail_is_told_with_its_fix,
+)
 from tests.support.operations.scale_tests import (
     test_a_group_is_scaled_by_its_configuration,
     test_a_shortage_is_explained_and_told_once,
@@ -27,9 +32,11 @@ from tests.support.operations.scale_tests import (
 
 __all__ = [
     "signed_in",
+    "test_a_deployment_can_be_deployed_again",
     "test_a_group_is_scaled_by_its_configuration",
     "test_a_node_is_connected_to",
     "test_a_shortage_is_explained_and_told_once",
+    "test_bad_input_is_a_line",
     "test_each_node_is_found_in_sagemaker_and_in_kubernetes",
     "test_events_are_explained",
     "test_kubectl_uses_the_kubeconfig",
@@ -41,5 +48,6 @@ __all__ = [
     "test_the_manual_path_is_taken_by_the_api",
     "test_the_page_names_what_the_commands_call",
     "test_what_aws_does_not_accept_is_told",
+    "test_what_would_fail_is_told_with_its_fix",
     "test_who_may_not_is_told_what_to_do",
 ]

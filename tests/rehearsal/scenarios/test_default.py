@@ -17,6 +17,7 @@ from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
+from scripts.deploy import reporting
 from scripts.stack_operations import terminal
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY, SHIPPED
@@ -251,6 +252,7 @@ def _made(
     monkeypatch.setattr("sys.argv", [module, assembly, "--config", config, *options])
     monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
+    monkeypatch.setattr(reporting, "REPORTS", stage.work_directory)
     capfd.readouterr()
     code = importlib.import_module(f"{module}.__main__").main()
     output, errors = capfd.readouterr()
@@ -273,6 +275,9 @@ def test_make_deploy_follows_the_stacks_and_ends_with_their_outputs(
     ]
     assert cost.startswith("Cost at list prices of ")
     assert said.count("ml-cluster\n") == 1
+    report = stage.work_directory / "ml" / "report.html"
+    assert f"\nReport: {report}\n" in said
+    assert "Stack ml-hyperpod needed no change" in report.read_text("utf-8")
     assert said.endswith(
         "Next:\n  aws eks update-kubeconfig --name ml-eks --region us-west-2\n  kubectl get nodes\n"
     )

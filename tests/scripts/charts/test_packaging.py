@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from scripts.charts.archives import sha256_of
+from scripts.charts.named_images import follow_registry
 from tests.support.upstream_chart import PATH, Command, Outcome, Upstream, pin, read_json
 
 ARCHIVE = "hyperpod-helm-chart.tgz"
@@ -130,3 +131,22 @@ def test_a_vendored_nested_chart_can_be_switched_on(
     assert run(DIGESTS="record").code == 0
     rendered = render(upstream, output / ARCHIVE, **{"gpu-operator.enabled": "true"})
     assert "gpu-operator" in {document["metadata"]["name"] for document in rendered}
+
+
+def test_images_that_a_template_names_follow_the_registry_of_the_values(tmp_path: Path) -> None:
+    templates = tmp_path / "charts" / "plugin" / "templates"
+    templates.mkdir(parents=True)
+    names = {
+        "a": "- image: public.ecr.aws/neuron/plugin:2.19.16.0",
+        "b": 'image: "{{ .Values.i }}"',
+    }
+    names["c"] = "image:"  # a property in a definition
+    for name, line in names.items():
+        (templates / f"{name}.yaml").write_text(f"kind: A\n  {line}\n")
+    (tmp_path / "values.yaml").write_text("image: nginx\n")
+
+    assert follow_registry(tmp_path) == ["charts/plugin/templates/a.yaml"]
+    assert (templates / "a.yaml").read_text() == (
+        'kind: A\n  - image: "{{ with (.Values.global | default dict).imageRegistry }}{{ . }}/'
+        'neuron/plugin:2.19.16.0{{ else }}public.ecr.aws/neuron/plugin:2.19.16.0{{ end }}"\n'
+    )

@@ -68,7 +68,7 @@ class Session:
         ),
         (
             {"get_parameter": client_error("ParameterNotFound", "GetParameter")},
-            "111122223333/us-west-2: is not bootstrapped for CDK; run once: make bootstrap",
+            "'111122223333/us-west-2' is not bootstrapped for CDK; run once: make bootstrap",
         ),
     ],
 )

@@ -55,7 +55,7 @@ def cdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ran(client: CloudFormation) -> tuple[int, str]:
     out = io.StringIO()
-    code = terminal.run(
+    outcome = terminal.run(
         ["deploy", NAME],
         stacks=STACKS,
         client=client,
@@ -64,7 +64,7 @@ def ran(client: CloudFormation) -> tuple[int, str]:
         out=Console(file=out, width=200),
         poll_seconds=0.01,
     )
-    return code, out.getvalue()
+    return outcome.code, out.getvalue()
 
 
 def happening(*events: StackEvent) -> Happening:

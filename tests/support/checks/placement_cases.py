@@ -1,5 +1,6 @@
 """Rules on Regions, zones and addresses."""
 
+from hyperpod_cdk.checks.closed_network import closed_network
 from hyperpod_cdk.checks.efa_zones import efa_zones
 from hyperpod_cdk.checks.lustre_over_efa import lustre_over_efa
 from hyperpod_cdk.checks.native_region import native_region
@@ -31,6 +32,9 @@ _CALIFORNIA = {
     "availability_zone_ids": ["usw1-az1", "usw1-az3"],
     "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
 }
+_CLOSED = {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]}
+_ECR = {"image_registry": "111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod"}
+_PRIVATE = {"endpoint_access": "private"}
 _SMALL = subnets("10.1.0.0/24")  # 251 addresses: three nodes of 81
 _NATIVE = {"resource": "native"}
 _BLOCK = "network.hyperpod_subnets[0].cidr"
@@ -53,6 +57,36 @@ REGIONS = [
         region_offers,
         "region without a list",
         config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
+    ),
+    one(closed_network, "closed", config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm=_ECR)),
+    one(
+        closed_network,
+        "closed with a registry of one's own",
+        config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm={"image_registry": "r.example.com"}),
+    ),
+    one(
+        closed_network,
+        "closed with images from anywhere",
+        config(group(CPU), network=_CLOSED, eks=_PRIVATE),
+        (WARNING, "helm.image_registry", "mirror them with make images"),
+    ),
+    one(
+        closed_network,
+        "closed with a registry elsewhere",
+        config(
+            group(CPU),
+            network=_CLOSED,
+            eks=_PRIVATE,
+            helm={"image_registry": "111122223333.dkr.ecr.us-east-1.amazonaws.com"},
+        ),
+        (ERROR, "helm.image_registry", "must be in us-west-2: VPC endpoints reach ECR"),
+    ),
+    one(closed_network, "private alone", config(group(CPU), eks=_PRIVATE)),
+    one(
+        closed_network,
+        "closed with a public endpoint",
+        config(group(CPU), network=_CLOSED, helm=_ECR),
+        (ERROR, "eks.endpoint_access", "must be private beside network.closed"),
     ),
     one(native_region, "custom anywhere", config(group(CPU), region="af-south-1", network=BY_NAME)),
     one(native_region, "native where it is", config(group(CPU), of_cluster=_NATIVE)),
@@ -180,6 +214,16 @@ TRAINING_PLANS = [
 ]
 
 NODE_ADDRESSES = [
+    one(
+        node_addresses,
+        "addresses that VPC endpoints take",
+        config(group(GPU, instance_count=3), network=_CLOSED, eks=_PRIVATE),
+        (
+            ERROR,
+            _BLOCK,
+            "has 237 usable addresses for nodes and pods; the",
+        ),
+    ),
     one(
         node_addresses,
         "exactly as many as there are",

@@ -55,6 +55,15 @@ class Vpc:
         found = self._found("describe_nat_gateways", "NatGateways")
         return {each["NatGatewayId"]: each for each in found}
 
+    def endpoint_services(self) -> set[str]:
+        """Return the services with an available VPC endpoint, such as `ecr.api`."""
+        return {
+            each["ServiceName"].split(".", 3)[-1]
+            for each in self._found("describe_vpc_endpoints", "VpcEndpoints")
+            # EC2 answers in lower case, whatever its model says.
+            if each["State"].lower() == "available"
+        }
+
     def internet_gateway_ids(self) -> list[str]:
         """Return the ids of its internet gateways, one at most."""
         found = self._found(

@@ -6,7 +6,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error, warning
 from hyperpod_ops.preflight.network.facts import Vpc, existing_vpc
 from hyperpod_ops.preflight.network.routes import WayOut, way_out
-from hyperpod_ops.preflight.network.subnets import way_findings
+from hyperpod_ops.preflight.network.subnets import unserved, way_findings
 from hyperpod_ops.preflight.validator import Place, Problem
 
 
@@ -47,7 +47,8 @@ def _route_tables(config: Config, vpc: Vpc) -> Iterator[Finding]:
             message = "leads to an internet gateway: HyperPod takes private subnets only"
             yield error(path, table_id, message)
         else:
-            yield from way_findings(path, table_id, way, table=table_id)
+            missing = unserved(config, vpc)
+            yield from way_findings(path, table_id, way, table=table_id, unserved=missing)
 
 
 def _nat_gateways(config: Config, vpc: Vpc) -> Iterator[Finding]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets, too_small
+from hyperpod_cdk.network.endpoint_services import S3_SERVICE, endpoint_services
 from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
-from hyperpod_ops.preflight.network.facts import Record, deployed, existing_vpc
+from hyperpod_ops.preflight.network.facts import Record, Vpc, deployed, existing_vpc
 from hyperpod_ops.preflight.network.routes import WayOut, route_table_of, way_out
 from hyperpod_ops.preflight.validator import Place, Problem
 
@@ -34,7 +35,7 @@ def subnets(config: Config, place: Place) -> Iterator[Problem]:
     for finding in (
         *_control_plane(config, there, is_new=not deployed(config, place)),
         *_zones_of_nodes(config, there),
-        *_routes(there, tables),
+        *_routes(there, tables, unserved=unserved(config, vpc)),
         *_addresses(config, there, is_new=not deployed(config, place, "hyperpod")),
     ):
         yield _problem(finding, str(named.get(finding.path, finding.value)))
@@ -87,7 +88,16 @@ def _zones_of_nodes(config: Config, there: Mapping[KeyPath, Record]) -> Iterator
             )
 
 
-def _routes(there: Mapping[KeyPath, Record], tables: Sequence[Record]) -> Iterator[Finding]:
+def unserved(config: Config, vpc: Vpc) -> Sequence[str]:
+    """Return the services that a network without a way out needs and the VPC has no endpoint of."""
+    needed = [each.name for each in endpoint_services(storage=config.storage is not None)]
+    there = vpc.endpoint_services()
+    return [service for service in (S3_SERVICE, *needed) if service not in there]
+
+
+def _routes(
+    there: Mapping[KeyPath, Record], tables: Sequence[Record], *, unserved: Sequence[str]
+) -> Iterator[Finding]:
     for path, each in there.items():
         table = route_table_of(each["SubnetId"], tables)
         way, subnet_id, name = way_out(table), each["SubnetId"], table.get("RouteTableId")
@@ -99,14 +109,29 @@ def _routes(there: Mapping[KeyPath, Record], tables: Sequence[Record]) -> Iterat
             else:
                 yield warning(path, subnet_id, f"{message}EKS recommends private ones")
         elif is_for_nodes:
-            yield from way_findings(path, subnet_id, way, table=str(name))
+            yield from way_findings(path, subnet_id, way, table=str(name), unserved=unserved)
 
 
-def way_findings(path: KeyPath, value: str, way: WayOut, *, table: str) -> Iterator[Finding]:
-    """Find a route table from which nodes do not reach AWS's APIs and registries."""
+def way_findings(
+    path: KeyPath, value: str, way: WayOut, *, table: str, unserved: Sequence[str]
+) -> Iterator[Finding]:
+    """Find a route table from which nodes do not reach AWS's APIs and registries.
+
+    Args:
+        path: The key.
+        value: Its value.
+        way: How the table leads out.
+        table: Its id.
+        unserved: Services that the VPC has no endpoint of; none for a VPC that needs no way out.
+    """
+    if not unserved and way in (WayOut.NONE, WayOut.SOME):
+        return
     fix = (
         f"add a route for 0.0.0.0/0 to {table}, to a NAT gateway or a transit gateway, without "
-        "which nodes reach no AWS API and no registry"
+        "which nodes reach no AWS API and no registry, or VPC endpoints of "
+        f"{', '.join(unserved)}"
+        if unserved
+        else f"mend it, or delete it: {table} needs none beside the VPC's endpoints"
     )
     match way:
         case WayOut.NONE | WayOut.BROKEN:

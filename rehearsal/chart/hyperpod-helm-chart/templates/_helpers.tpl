@@ -135,3 +135,8 @@ subjects:
     kind: Group
     name: {{ .group }}
 {{- end }}
+
+{{/* An image: repository and tag. */}}
+{{- define "stand-in.image" -}}
+{{ .repository }}:{{ .tag }}
+{{- end }}

@@ -10,11 +10,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_ops.account import Environment
+from hyperpod_ops.diagram.templates import Address, Resource
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws
 from scripts.deployer_policy.documents import Statement, statements_of
 from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
-from scripts.picture.templates import Address, Resource
 from tests.support.local_aws import (
     Stack,
     StackFailedError,

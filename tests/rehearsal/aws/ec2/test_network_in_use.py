@@ -6,6 +6,7 @@ import pytest
 
 from rehearsal.aws.local_aws import LocalAws
 from tests.support.local_aws import (
+    INTERFACES,
     StackFailedError,
     Template,
     delete,
@@ -52,7 +53,10 @@ def users(ids: dict[str, str]) -> dict[str, Template]:
         "SecurityGroupIds": [ids["Group"]],
     }
     return {
-        "function": {"FunctionRole": role("lambda.amazonaws.com"), "Function": function},
+        "function": {
+            "FunctionRole": role("lambda.amazonaws.com", INTERFACES),
+            "Function": function,
+        },
         "file system": {"FileSystem": file_system},
         "EKS cluster": {"ClusterRole": role("eks.amazonaws.com"), "Cluster": control_plane},
         "NAT gateway": {

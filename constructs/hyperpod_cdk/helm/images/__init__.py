@@ -1,0 +1,1 @@
+"""Images of the HyperPod dependencies, and the registry that they come from."""

@@ -1,0 +1,162 @@
+"""The AWS services that a closed network reaches, each through a VPC endpoint.
+
+What nodes call is what their execution role and its managed policy allow, and what a closed
+cluster was run with by https://github.com/awslabs/awsome-distributed-ai,
+1.architectures/7.sagemaker-hyperpod-eks, closed-network.tfvars. What the provisioner calls, the
+rehearsal of `config/examples/closed-network.yaml` finds by running it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+S3_SERVICE = "s3"
+"""What a gateway endpoint serves, which has no price; all others are interface endpoints."""
+
+_EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html"
+_SSM_GUIDE = "https://docs.aws.amazon.com/systems-manager/latest/userguide/setup-create-vpc.html"
+_NODE_POLICY = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+    "security-iam-awsmanpol-AmazonSageMakerClusterInstanceRolePolicy.html"
+)
+_IMAGE_PULLS = (
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:BatchGetImage",
+    "ecr:GetAuthorizationToken",
+    "ecr:GetDownloadUrlForLayer",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndpointService:
+    """A service with an interface endpoint.
+
+    Attributes:
+        name: The last part of the endpoint service's name, such as `ecr.api`.
+        users: Who calls it: the provisioner, nodes, or pods.
+        why: What for.
+        source: Where AWS says so, or the code that calls it.
+        actions: What the endpoint lets through, of principals of the deployment's account.
+        for_storage: Whether only deployments with a file system need it. Default: all do.
+    """
+
+    name: str
+    users: tuple[str, ...]
+    why: str
+    source: str
+    actions: tuple[str, ...]
+    for_storage: bool = False
+
+
+ENDPOINT_SERVICES = (
+    EndpointService(
+        name="cloudformation",
+        users=("provisioner",),
+        why="whether its stack is deployed, rolled back or deleted",
+        source="lambda/provisioner/aws/stack.py",
+        actions=("cloudformation:DescribeStacks",),
+    ),
+    EndpointService(
+        name="ec2",
+        users=("nodes",),
+        why="the VPC CNI gives pods their addresses",
+        source=_EKS_GUIDE,
+        actions=("ec2:*",),
+    ),
+    EndpointService(
+        name="ec2messages",
+        users=("nodes",),
+        why="sessions on nodes, with SSM Agents before 3.3.40",
+        source=_SSM_GUIDE,
+        actions=("ec2messages:*",),
+    ),
+    EndpointService(
+        name="ecr.api",
+        users=("nodes",),
+        why="the login before images are pulled",
+        source="https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
+        actions=_IMAGE_PULLS,
+    ),
+    EndpointService(
+        name="ecr.dkr",
+        users=("nodes",),
+        why="images; their layers come from S3",
+        source="https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
+        actions=_IMAGE_PULLS,
+    ),
+    EndpointService(
+        name="eks",
+        users=("provisioner",),
+        why="where the Kubernetes API is, and its certificate authority",
+        source="lambda/provisioner/kubernetes/eks_cluster.py",
+        actions=("eks:DescribeCluster",),
+    ),
+    EndpointService(
+        name="eks-auth",
+        users=("nodes",),
+        why="credentials of pods, by EKS Pod Identity",
+        source="https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html",
+        actions=("eks-auth:AssumeRoleForPodIdentity",),
+    ),
+    EndpointService(
+        name="fsx",
+        users=("provisioner", "nodes", "pods"),
+        why="whether a file system can be mounted, and serves Lustre over EFA; its CSI driver",
+        source="lambda/provisioner/storage/availability.py, lifecycle/steps/lustre_over_efa.sh",
+        actions=("fsx:*",),
+        for_storage=True,
+    ),
+    EndpointService(
+        name="logs",
+        users=("nodes",),
+        why="logs of lifecycle scripts and of the health monitoring agent",
+        source=_NODE_POLICY,
+        actions=("logs:*",),
+    ),
+    EndpointService(
+        name="monitoring",
+        users=("nodes",),
+        why="metrics of nodes",
+        source=_NODE_POLICY,
+        actions=("cloudwatch:*",),
+    ),
+    EndpointService(
+        name="sagemaker.api",
+        users=("provisioner", "nodes"),
+        why="the HyperPod cluster; further network interfaces of nodes, for the VPC CNI",
+        source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
+        "API_AttachClusterNodeNetworkInterface.html",
+        actions=("sagemaker:*",),
+    ),
+    EndpointService(
+        name="ssm",
+        users=("nodes",),
+        why="sessions on nodes",
+        source=_SSM_GUIDE,
+        actions=("ssm:*",),
+    ),
+    EndpointService(
+        name="ssmmessages",
+        users=("nodes",),
+        why="sessions on nodes",
+        source=_NODE_POLICY,
+        actions=("ssmmessages:*",),
+    ),
+    EndpointService(
+        name="sts",
+        users=("nodes", "pods"),
+        why="roles that nodes and pods assume",
+        source=_EKS_GUIDE,
+        actions=("sts:AssumeRole", "sts:GetCallerIdentity"),
+    ),
+)
+
+
+def endpoint_services(*, storage: bool) -> Iterator[EndpointService]:
+    """Yield the services of a deployment.
+
+    Args:
+        storage: Whether it has a file system.
+    """
+    for service in ENDPOINT_SERVICES:
+        if storage or not service.for_storage:
+            yield service

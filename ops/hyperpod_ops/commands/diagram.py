@@ -1,0 +1,53 @@
+"""`hyperpod-ops diagram`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from hyperpod_ops.options import DEFAULT_CONFIG, ConfigFile
+
+
+def diagram(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    templates: Annotated[
+        Path | None,
+        typer.Option(help="Folder that `cdk synth` wrote. Default: synthesizes by itself."),
+    ] = None,
+    file_format: Annotated[
+        Literal["svg", "png", "mermaid"] | None,
+        typer.Option("--format", help="Default: that of the file's suffix, else svg."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="File to write. Default: standard output.")
+    ] = None,
+) -> None:
+    """Draw what a configuration deploys, from its CloudFormation templates."""
+    from contextlib import nullcontext  # noqa: PLC0415
+
+    from hyperpod_ops.atomic_file import PUBLIC, replace_file  # noqa: PLC0415
+    from hyperpod_ops.diagram.picture import drawn, pictured  # noqa: PLC0415
+    from hyperpod_ops.diagram.synthesis import synthesized  # noqa: PLC0415
+    from hyperpod_ops.errors import OpsError  # noqa: PLC0415
+
+    suffixes = {".png": "png", ".mmd": "mermaid", ".mermaid": "mermaid"}
+    chosen = file_format or suffixes.get(output.suffix if output else "", "svg")
+    if chosen == "png" and output is None and typer.get_binary_stream("stdout").isatty():
+        raise OpsError("--output: a PNG cannot be shown in a terminal; name a file")
+    with nullcontext(templates) if templates else synthesized(config) as folder:
+        try:
+            stacks = pictured(folder)
+        except OSError as error:
+            raise OpsError(
+                f"--templates: {error}; name a folder that `cdk synth` wrote, or leave it out"
+            ) from None
+    content = drawn(stacks, file_format=chosen)
+    if output is None:
+        typer.get_binary_stream("stdout").write(content)
+        return
+    try:
+        replace_file(output, content, mode=PUBLIC)
+    except OSError as error:
+        raise OpsError(f"--output: {error}") from None
+    typer.echo(f"wrote {output}")

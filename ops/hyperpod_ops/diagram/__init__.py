@@ -1,0 +1,1 @@
+"""The diagram of a deployment, drawn from its synthesized templates."""

@@ -1,0 +1,43 @@
+"""Synthesizing what is drawn, where no folder of templates is given."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hyperpod_ops.errors import OpsError
+
+_APP = Path("app.py")
+
+
+@contextmanager
+def synthesized(config: Path) -> Iterator[Path]:
+    """Yield a folder with the templates of a configuration, which then goes.
+
+    Raises:
+        OpsError: The app is not in this folder, or refuses the configuration.
+    """
+    if not _APP.is_file():
+        raise OpsError(
+            "--templates: is not given, and there is no app.py here to synthesize with; run it in "
+            "the folder of the project, or name the folder that `cdk synth` wrote"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        program = (
+            "import sys; from pathlib import Path; from app import main; "
+            "sys.exit(main(config=Path(sys.argv[1]), output=Path(sys.argv[2])))"
+        )
+        done = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-c", program, str(config), folder],
+            env={**os.environ, "PYTHONPATH": os.curdir},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise OpsError(done.stderr.strip() or f"app.py ended with {done.returncode}")
+        yield Path(folder)

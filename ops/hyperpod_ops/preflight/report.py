@@ -1,0 +1,138 @@
+"""What the validators found, as a table or as JSON."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from hyperpod_cdk import load_config
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml
+from hyperpod_ops.account import caller_in
+from hyperpod_ops.errors import OpsError
+from hyperpod_ops.preflight.named_plan import with_plan
+from hyperpod_ops.preflight.run import Outcome, Status, command_in, outcomes
+from hyperpod_ops.preflight.validator import Place, Problem
+from hyperpod_ops.preflight.validators import VALIDATORS
+from hyperpod_ops.session import aws_session
+from hyperpod_ops.tables import console
+
+_STYLES: Mapping[Status, str] = {
+    Status.OK: "green",
+    Status.WARNING: "yellow",
+    Status.NOT_PERMITTED: "yellow",
+    Status.NO_ANSWER: "red",
+    Status.BLOCKED: "bold red",
+}
+_TO_PERMIT = "`make deployer-policy` writes what deploying takes"
+_TO_REPEAT = "check the network, or wait a minute; then run it again"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """What came of all validators.
+
+    Attributes:
+        outcomes: One for each, in their order.
+        file: The configuration.
+        place: Where it is to be deployed.
+    """
+
+    outcomes: Sequence[Outcome]
+    file: YamlFile
+    place: Place
+
+    def show(self, *, as_json: bool) -> None:
+        """Print it.
+
+        Args:
+            as_json: Whether a program reads it.
+        """
+        if as_json:
+            json.dump([self._row(each) for each in self.outcomes], sys.stdout, indent=2)
+            sys.stdout.write("\n")
+            return
+        table = Table(box=None, pad_edge=False)
+        table.add_column("validator", no_wrap=True)
+        table.add_column("result", no_wrap=True)
+        table.add_column("what to do, and how to look by hand", overflow="fold")
+        for outcome in self.outcomes:
+            status = Text(str(outcome.status), style=_STYLES[outcome.status])
+            table.add_row(outcome.name, status, Group(*self._details(outcome)))
+        out = console()
+        out.print(f"Account {self.place.account}, region {self.place.region}\n")
+        out.print(table)
+
+    def _details(self, outcome: Outcome) -> Iterator[RenderableType]:
+        for problem in outcome.problems:
+            yield Text(self._line(problem))
+            yield Padding(Text(command_in(problem, self.place), style="dim"), (0, 0, 0, 2))
+        if outcome.missing_permission is not None:
+            yield Text(f"you may not use {outcome.missing_permission}; {_TO_PERMIT}")
+        if outcome.failure is not None:
+            yield Text(f"{outcome.failure}; {_TO_REPEAT}")
+
+    def _line(self, problem: Problem) -> str:
+        finding = problem.finding
+        return self.file.line(finding) if finding.path else str(finding)
+
+    def _row(self, outcome: Outcome) -> Mapping[str, Any]:
+        return {
+            "name": outcome.name,
+            "status": str(outcome.status),
+            "problems": [self._described(problem) for problem in outcome.problems],
+            "missing_permission": outcome.missing_permission,
+            "failure": outcome.failure,
+        }
+
+    def _described(self, problem: Problem) -> Mapping[str, Any]:
+        is_error = problem.finding.severity is Severity.ERROR
+        return {
+            "status": str(Status.BLOCKED if is_error else Status.WARNING),
+            "message": self._line(problem),
+            "command": command_in(problem, self.place),
+        }
+
+
+def preflight_report(
+    path: Path, *, region: str | None, skip: Sequence[str], plan: str | None
+) -> Report:
+    """Run the validators.
+
+    Args:
+        path: File of the configuration.
+        region: What the user gave. Default: the configuration's or the environment's.
+        skip: Names of validators to leave out.
+        plan: Name or ARN of a training plan to look at as if its groups named it.
+
+    Raises:
+        AccountError: There are no credentials that AWS accepts.
+        ConfigError: The configuration cannot be used.
+        OpsError: There is no region, no validator of a name, or no group for the plan.
+    """
+    unknown = [name for name in skip if name not in VALIDATORS]
+    if unknown:
+        known = ", ".join(VALIDATORS)
+        raise OpsError(f"--skip: {unknown[0]!r} is no validator; there are {known}")
+    session = aws_session(region=region, config=load_config(path))
+    # Zones and ARNs of another region, where the environment says which one it is.
+    config = load_config(path, region=session.region)
+    environment = caller_in(session.region, session=session.session).environment
+    place = Place(
+        partition=environment.partition,
+        account=environment.account,
+        region=environment.region,
+        client=session.client,
+    )
+    if plan is not None:
+        config = with_plan(config, plan, place=place)
+    chosen = {name: each for name, each in VALIDATORS.items() if name not in skip}
+    found = outcomes(config, place, validators=chosen)
+    return Report(outcomes=tuple(found), file=read_yaml(path), place=place)

@@ -1,0 +1,1 @@
+"""Service Quotas: what the account may have."""

@@ -1,0 +1,58 @@
+"""The report of a rehearsal as a page."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hyperpod_cdk import Config
+from rehearsal.report import INTERRUPTED, Report
+from scripts.cost import cost_here
+from scripts.deployment_report.content import Attempt, Content
+from scripts.stack_operations.display import duration
+
+
+def report_page(
+    report: Report,
+    *,
+    config: Config,
+    region: str,
+    assembly: Path,
+    attempts: Sequence[Attempt],
+) -> Content:
+    """Return what the page tells of a rehearsal.
+
+    Args:
+        report: What happened.
+        config: What was rehearsed.
+        region: Where.
+        assembly: Directory of its templates.
+        attempts: The deployments.
+    """
+    told = "\n".join("\n".join(attempt.told) for attempt in attempts)
+    error = report.error or ""
+    return Content(
+        title=f"Rehearsal of {report.config}",
+        verdict=_verdict(report),
+        ok=report.ok,
+        written=datetime.now(UTC),
+        facts={
+            "Scenario": report.scenario,
+            "Region": f"{region}, played by a local AWS",
+            "Took": duration(report.seconds),
+        },
+        assembly=assembly,
+        cost=cost_here(config),
+        attempts=attempts,
+        # What a deployment has told is there already.
+        errors=[] if error in told else error.splitlines(),
+        outputs=report.outputs,
+        checks=report.verify,
+    )
+
+
+def _verdict(report: Report) -> str:
+    if report.ok:
+        return "The rehearsal succeeded."
+    if report.error == INTERRUPTED:
+        return "The rehearsal was interrupted."
+    return "The rehearsal failed."

@@ -1,1 +1,0 @@
-"""The picture of the architecture, drawn from the synthesized templates."""

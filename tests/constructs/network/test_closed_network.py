@@ -1,0 +1,138 @@
+"""A closed network, and its VPC endpoints."""
+
+import json
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from hyperpod_cdk import Network, NetworkConfig, VpcEndpoints
+from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, endpoint_services
+from tests.constructs.conftest import View
+from tests.support.template_view import TemplateView
+
+ENDPOINT, GROUP = "AWS::EC2::VPCEndpoint", "AWS::EC2::SecurityGroup"
+NODES, OTHERS = "sg-0123456789abcdef0", "sg-0123456789abcdef1"
+CLOSED: dict[str, Any] = {
+    "closed": True,
+    "availability_zone_ids": ["usw2-az1", "usw2-az2", "usw2-az3"],
+    "hyperpod_subnets": [
+        {"cidr": "10.1.0.0/17", "availability_zone_id": "usw2-az3"},
+        {"cidr": "10.1.128.0/17", "availability_zone_id": "usw2-az3"},
+        {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az1"},
+    ],
+}
+
+
+@pytest.fixture
+def seen(stack: cdk.Stack, view: View) -> TemplateView:
+    """The template of a closed network of three node subnets in two zones, with endpoints."""
+    network = Network(stack, "Network", network=NetworkConfig(**CLOSED))
+    VpcEndpoints(
+        stack,
+        "Endpoints",
+        vpc=network.vpc,
+        subnets=network.endpoint_subnets,
+        services=list(endpoint_services(storage=True)),
+        s3_endpoint=network.s3_endpoint,
+        security_group_ids=[NODES, OTHERS, NODES],
+    )
+    return view()
+
+
+def policies(seen: TemplateView) -> dict[str, Any]:
+    """Return the statements of each endpoint's policy, by service."""
+    return {
+        seen.text(endpoint["ServiceName"]).split(".", 3)[-1]: endpoint["PolicyDocument"][
+            "Statement"
+        ]
+        for endpoint in seen.all(ENDPOINT)
+    }
+
+
+def test_nothing_leads_to_the_internet(seen: TemplateView) -> None:
+    for kind in ("InternetGateway", "VPCGatewayAttachment", "NatGateway", "EIP", "Route"):
+        assert seen.all(f"AWS::EC2::{kind}") == []
+    assert len(seen.all("AWS::EC2::Subnet")) == 5
+
+
+def test_each_service_has_one_endpoint_and_one_interface_a_zone(seen: TemplateView) -> None:
+    assert policies(seen).keys() == {"s3", *(service.name for service in ENDPOINT_SERVICES)}
+    for endpoint in seen.all(ENDPOINT, VpcEndpointType="Interface"):
+        assert endpoint["PrivateDnsEnabled"] is True
+        assert len(endpoint["SubnetIds"]) == 2
+
+
+def test_its_route_tables_lead_to_s3(seen: TemplateView) -> None:
+    gateway = seen.one(ENDPOINT, VpcEndpointType="Gateway")
+
+    assert len(gateway["RouteTableIds"]) == len(seen.all("AWS::EC2::RouteTable")) == 5
+
+
+def test_the_groups_of_its_users_alone_are_let_in(seen: TemplateView) -> None:
+    group = seen.one(GROUP)
+
+    assert [
+        (rule["SourceSecurityGroupId"], rule["IpProtocol"], rule["FromPort"], rule["ToPort"])
+        for rule in group["SecurityGroupIngress"]
+    ] == [(NODES, "tcp", 443, 443), (OTHERS, "tcp", 443, 443)]
+    # CDK's way to write: nothing out.
+    [nothing] = group["SecurityGroupEgress"]
+    assert nothing["CidrIp"] == "255.255.255.255/32"
+
+
+def test_a_policy_lets_through_what_its_service_is_for_from_this_account(
+    seen: TemplateView,
+) -> None:
+    found = policies(seen)
+
+    for service in ENDPOINT_SERVICES:
+        [statement] = found[service.name]
+        actions = statement["Action"]
+        assert sorted([actions] if isinstance(actions, str) else actions) == sorted(service.actions)
+        assert statement["Condition"] == {
+            "StringEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}}
+        }
+
+
+def test_s3_serves_this_account_and_reads_from_aws(seen: TemplateView) -> None:
+    own, *others = policies(seen)["s3"]
+
+    account = {"Ref": "AWS::AccountId"}
+    assert own["Condition"]["StringEquals"] == {
+        "aws:PrincipalAccount": account,
+        "aws:ResourceAccount": account,
+    }
+    assert {statement["Action"] for statement in others} == {"s3:GetObject"}
+    assert "starport-layer-bucket/*" in json.dumps(others)
+
+
+def test_no_service_is_listed_twice_or_without_a_source() -> None:
+    names = [service.name for service in ENDPOINT_SERVICES]
+
+    assert names == sorted(set(names))
+    for service in ENDPOINT_SERVICES:
+        assert service.users
+        assert service.why
+        assert service.source
+
+
+def test_zones_by_name_are_those_of_the_eks_subnets(stack: cdk.Stack, view: View) -> None:
+    blocks = [{"cidr": "10.1.0.0/17"}, {"cidr": "10.1.128.0/17"}, {"cidr": "10.2.0.0/16"}]
+    config = NetworkConfig.model_validate({"closed": True, "hyperpod_subnets": blocks})
+    network = Network(stack, "Network", network=config)
+
+    assert len(network.endpoint_subnets) == 2
+    assert len(view().all("AWS::EC2::Subnet")) == 5
+
+
+def test_a_zone_without_eks_subnets_has_one_endpoint_too(stack: cdk.Stack) -> None:
+    elsewhere = [
+        {"cidr": cidr, "availability_zone_id": "usw2-az3"}
+        for cidr in ("10.1.0.0/17", "10.2.0.0/16")
+    ]
+    zones = ["usw2-az1", "usw2-az2"]
+    config = {"closed": True, "availability_zone_ids": zones, "hyperpod_subnets": elsewhere}
+    network = Network(stack, "Network", network=NetworkConfig.model_validate(config))
+
+    assert network.endpoint_subnets == network.node_subnets.subnets[:1]

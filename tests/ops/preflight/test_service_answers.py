@@ -1,0 +1,347 @@
+"""Validators of what AWS offers and allows: each passes and fails, and the deployment's call too.
+
+What a validator finds, and what the local AWS refuses, are looked at side by side.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_ops.errors import OpsError
+from hyperpod_ops.preflight import client_tools as tools
+from hyperpod_ops.preflight.bootstrap import BOOTSTRAP_VERSION, bootstrap
+from hyperpod_ops.preflight.helm_chart import helm_chart
+from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
+from hyperpod_ops.preflight.instance_offerings import instance_offerings
+from hyperpod_ops.preflight.named_plan import with_plan
+from hyperpod_ops.preflight.quotas import cluster_quotas, network_quotas
+from hyperpod_ops.preflight.run import Status, outcomes
+from hyperpod_ops.preflight.storage_stack import storage_stack
+from hyperpod_ops.preflight.training_plans import training_plans
+from hyperpod_ops.preflight.validator import Place, Validator
+from rehearsal.aws.clients import aws_clients
+from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
+from rehearsal.hyperpod import ApiError, Caller, HyperPodService, Timings
+from rehearsal.hyperpod.server import HyperPodApi
+from rehearsal.hyperpod.simulation.faults import Faults
+from rehearsal.stand_ins.training_plans import TrainingPlan
+from tests.conftest import Configure
+from tests.support.hyperpod_api import create_request, eks, group
+from tests.support.provisioner.fake_s3 import client_error
+
+ACCOUNT, REGION = "111122223333", "us-west-2"
+TYPE, PLANNED = "ml.g5.12xlarge", "ml.p5.48xlarge"
+CALLER = Caller(account=ACCOUNT, region=REGION)
+PLANS = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan"
+
+
+class Zones:
+    """Knows zones, and no subnet."""
+
+    def find(self, *_arguments: object, **_named: object) -> None:
+        """Return nothing."""
+
+    def zones(self, *, caller: Caller) -> dict[str, str]:
+        """Return the zones of us-west-2 as the local EC2 has them."""
+        return {f"{caller.region}{letter}": f"usw2-az{n}" for n, letter in enumerate("abcd", 1)}
+
+
+@pytest.fixture(scope="module")
+def hyperpod() -> Iterator[HyperPodApi]:
+    service = HyperPodService(clock=time.time, timings=Timings(payment=0), subnets=Zones())
+    with HyperPodApi(service=service) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def there(hyperpod: HyperPodApi) -> Iterator[Place]:
+    """An account of its own, whose quotas the tests use up."""
+    settings = LocalAwsSettings(account=ACCOUNT, region=REGION, hyperpod_api=hyperpod.url)
+    with LocalAws(settings) as aws:
+        yield Place(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))
+
+
+def lines(validator: Validator, config: Config, place: Place) -> list[str]:
+    return [str(each.finding) for each in validator(config, place)]
+
+
+def with_group(configure: Configure, **group: Any) -> Config:
+    wanted = {"name": "workers", "instance_type": TYPE, "instance_count": 2, **group}
+    return configure({"cluster": {"instance_groups": [wanted]}})
+
+
+def raising(place: Place, error: Exception) -> Place:
+    """Return a place every call of which fails."""
+
+    class Client:
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any operation
+            def call(*_names: object, **_arguments: object) -> None:
+                raise error
+
+            return call
+
+    return replace(place, client=lambda _service: Client())
+
+
+def test_bootstrap(configure: Configure, there: Place) -> None:
+    (line,) = lines(bootstrap, configure({}), there)
+    assert line.startswith(f"'{ACCOUNT}/{REGION}' is not bootstrapped for CDK; run once: make boot")
+    there.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")
+    assert lines(bootstrap, configure({}), there) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        client_error("UnknownOperationException", "ListClusters", ""),
+        EndpointConnectionError(endpoint_url="https://api.sagemaker.xx-west-1.amazonaws.com"),
+    ],
+)
+def test_hyperpod_api(configure: Configure, there: Place, error: Exception) -> None:
+    assert lines(hyperpod_api, configure({}), there) == []
+    (line,) = lines(hyperpod_api, configure({}), raising(there, error))
+    assert line.startswith(f"region: '{REGION}' does not answer for SageMaker HyperPod; deploy to")
+
+
+def test_resource_types(configure: Configure, there: Place) -> None:
+    native = configure({"cluster": {"resource": "native"}})
+    assert lines(resource_types, native, there) == []
+    absent = raising(there, client_error("TypeNotFoundException", "DescribeType", ""))
+    (line,) = lines(resource_types, native, absent)
+    assert line.startswith("cluster.resource: 'native' needs AWS::SageMaker::Cluster, which")
+    assert lines(resource_types, configure({}), absent) == []
+    with pytest.raises(ClientError, match="TypeNotFound"):
+        there.client("cloudformation").describe_type(Type="RESOURCE", TypeName="AWS::No::Type")
+
+
+def test_storage_stack(configure: Configure, there: Place) -> None:
+    class Stacks:
+        def get_paginator(self, _operation: str) -> "Stacks":
+            return self
+
+        def paginate(self, *, StackName: str) -> list[dict[str, Any]]:
+            assert StackName == "ml-storage"
+            return [{"StackResourceSummaries": []}]
+
+    deployed = replace(there, client=lambda _service: Stacks())
+    without = configure({"storage": None})
+    assert lines(storage_stack, without, there) == []
+    assert lines(storage_stack, configure({}), deployed) == []
+    (line,) = lines(storage_stack, without, deployed)
+    assert line.startswith("storage: null takes the FSx CSI driver from the stack ml-storage")
+
+
+def test_client_tools(configure: Configure, there: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "which", lambda name: f"/bin/{name}")
+    assert lines(tools.client_tools, configure({}), there) == []
+    monkeypatch.setattr(tools, "which", lambda _name: None)
+    found = list(tools.client_tools(configure({}), there))
+    severities = {str(each.finding.value): each.finding.severity for each in found}
+    assert severities == {
+        "node": Severity.ERROR,
+        "cdk": Severity.ERROR,
+        "git": Severity.WARNING,
+        "aws": Severity.WARNING,
+        "session-manager-plugin": Severity.WARNING,
+    }
+
+
+def test_helm_chart(configure: Configure, there: Place, tmp_path: Path) -> None:
+    assert lines(helm_chart, configure({}), there) == []
+    config = configure({})
+    chart = tmp_path / "none.tgz"
+    chart.write_bytes(b"no archive")
+    own = config.model_copy(update={"helm": config.helm.model_copy(update={"chart": str(chart)})})
+    (line,) = lines(helm_chart, own, there)
+    assert line.startswith(f"helm.chart: '{chart}'"[:40])
+    assert "cannot be installed" in line
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "zone", "elsewhere"),
+    [
+        (PLANNED, "usw2-az1", None),
+        (TYPE, "usw2-az3", None),
+        (PLANNED, "usw2-az3", "usw2-az1, usw2-az2, usw2-az4"),
+    ],
+)
+def test_instance_offerings(
+    configure: Configure, there: Place, instance_type: str, zone: str, elsewhere: str | None
+) -> None:
+    workers = {"name": "workers", "instance_type": instance_type, "instance_count": 1}
+    config = configure(
+        {
+            "region": REGION,
+            "network": {
+                "availability_zone_ids": [zone, "usw2-az2"],
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": zone}],
+            },
+            "cluster": {"instance_groups": [workers]},
+        }
+    )
+    found = list(instance_offerings(config, there))
+    assert [each.finding.severity for each in found] == [Severity.WARNING] * bool(elsewhere)
+    for each in found:
+        assert f"is not offered by EC2 in {zone}" in str(each.finding)
+        assert f"EC2 offers it in {elsewhere}" in str(each.finding)
+
+
+@pytest.mark.parametrize(("limit", "refused"), [(2, False), (1, True)])
+def test_quota_of_a_type(
+    configure: Configure, there: Place, hyperpod: HyperPodApi, limit: int, *, refused: bool
+) -> None:
+    hyperpod.service.faults = Faults(quotas={TYPE: limit})
+    problems = list(cluster_quotas(with_group(configure), there))
+    name = f"{TYPE} for cluster usage"
+    assert [name in str(each.finding) for each in problems] == [True] * refused
+    # HyperPod counts the same instances against the same quota.
+    orchestrator = eks(f"of-{limit}")
+    request = create_request(group(), ClusterName=f"of-{limit}", Orchestrator=orchestrator)
+    if not refused:
+        hyperpod.service.call("CreateCluster", request, CALLER)
+        # The instances of another cluster are in use, and those of this one's former state not.
+        (line,) = lines(cluster_quotas, with_group(configure), there)
+        assert "which is 2 with 2 in use; request 4: aws service-quotas" in line
+        own = with_group(configure)
+        same = own.cluster.model_copy(update={"name": f"of-{limit}"})
+        assert lines(cluster_quotas, own.model_copy(update={"cluster": same}), there) == []
+        return
+    with pytest.raises(ApiError, match=name):
+        hyperpod.service.call("CreateCluster", request, CALLER)
+
+
+def test_instances_of_a_cluster(configure: Configure, there: Place, hyperpod: HyperPodApi) -> None:
+    hyperpod.service.faults = Faults()
+    name = "Maximum number instances allowed per SageMaker HyperPod cluster"
+    (line,) = lines(cluster_quotas, with_group(configure, instance_count=2001), there)
+    assert f"is too much for the quota '{name}', which is 2000 with 0 in use" in line
+    request = create_request(group(InstanceCount=2001), ClusterName="large", Orchestrator=eks("l"))
+    with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
+        there.client("sagemaker").create_cluster(**request)
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "said"),
+    [
+        (
+            "allocate_address",
+            {"Domain": "vpc"},
+            "network.nat_gateways: 2 is too much for the quota",
+        ),
+        ("create_vpc", {"CidrBlock": "10.0.0.0/16"}, "network: 1 is too much for the quota 'VPCs"),
+    ],
+)
+def test_network_quotas(
+    configure: Configure, there: Place, operation: str, arguments: dict[str, str], said: str
+) -> None:
+    ec2 = there.client("ec2")
+    before = lines(network_quotas, configure({}), there)
+    assert not any(line.startswith(said) for line in before)
+    with pytest.raises(ClientError, match="LimitExceeded"):
+        while True:
+            getattr(ec2, operation)(**arguments)
+    after = lines(network_quotas, configure({}), there)
+    assert any(line.startswith(said) for line in after), after
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ({}, None),
+        ({"count": 1}, "has 1 instances left, and workers need 2"),
+        ({"instance_type": "ml.p4d.24xlarge"}, "has ml.p4d.24xlarge; set that instance type"),
+        ({"zone_id": "usw2-az3"}, "is in us-west-2c, and the group's subnet in us-west-2b"),
+        (None, "does not exist in us-west-2"),
+    ],
+)
+def test_training_plans(
+    configure: Configure,
+    there: Place,
+    hyperpod: HyperPodApi,
+    request: pytest.FixtureRequest,
+    *,
+    plan: dict[str, Any] | None,
+    said: str | None,
+) -> None:
+    name = f"plan-{request.node.callspec.indices['plan']}"
+    arn = f"{PLANS}/{name}"
+    if plan is not None:
+        wanted = {"arn": arn, "instance_type": PLANNED, "count": 2, "zone_id": "usw2-az2", **plan}
+        TrainingPlan(**wanted).make(there.client)
+    config = with_group(configure, instance_type=PLANNED)
+    named = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
+    found = lines(training_plans, named, there)
+    assert [str(said) in line for line in found] == [True] * (said is not None), found
+    assert lines(training_plans, config, there) == []
+    if plan is None or "instance_type" in plan:
+        with pytest.raises(OpsError, match="training-plan"):
+            with_plan(config, name, place=there)
+        # HyperPod refuses the cluster for the same reason.
+        of_plan = group(InstanceType=PLANNED, TrainingPlanArn=arn)
+        create = create_request(of_plan, ClusterName=name, Orchestrator=eks(name))
+        with pytest.raises(ApiError, match=f"training plan {arn} (does not exist|is for)"):
+            hyperpod.service.call("CreateCluster", create, CALLER)
+    else:
+        assert lines(training_plans, with_plan(config, name, place=there), there) == found
+
+
+def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Place) -> None:
+    unreachable = raising(there, EndpointConnectionError(endpoint_url="https://servicequotas.x"))
+
+    def client(service: str) -> Any:  # noqa: ANN401 - of any service
+        return (unreachable if service == "service-quotas" else there).client(service)
+
+    for validator in (cluster_quotas, network_quotas):
+        (problem,) = validator(configure({}), replace(there, client=client))
+        assert problem.finding.severity is Severity.WARNING
+        assert "does not answer for quotas" in str(problem.finding)
+
+
+@pytest.mark.parametrize(
+    ("validator", "permission"),
+    [
+        (bootstrap, "ssm:GetParameter"),
+        (hyperpod_api, "sagemaker:ListClusters"),
+        (resource_types, "cloudformation:DescribeType"),
+        (instance_offerings, "ec2:DescribeAvailabilityZones"),
+        (training_plans, "sagemaker:DescribeTrainingPlan"),
+        (cluster_quotas, "sagemaker:ListClusters"),
+        (network_quotas, "cloudformation:ListStackResources"),
+    ],
+)
+def test_who_may_nothing_is_told_what_is_missing(
+    configure: Configure, there: Place, validator: Validator, permission: str
+) -> None:
+    iam = there.client("iam")
+    name = f"nobody-{validator.__name__}"
+    iam.create_user(UserName=name)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
+    session: Any = boto3.Session(
+        aws_access_key_id=key["AccessKeyId"],
+        aws_secret_access_key=key["SecretAccessKey"],
+        region_name=REGION,
+    )
+    endpoint = iam.meta.endpoint_url
+
+    def client(service: str) -> Any:  # noqa: ANN401 - of any service
+        return session.client(service, endpoint_url=endpoint)
+
+    planned = {
+        "name": "workers",
+        "instance_type": PLANNED,
+        "instance_count": 1,
+        "training_plan_arn": f"{PLANS}/none",
+    }
+    config = configure({"cluster": {"resource": "native", "instance_groups": [planned]}})
+    place = replace(there, client=client)
+    (outcome,) = outcomes(config, place, validators={"it": validator})
+    assert outcome.missing_permission == permission
+    assert outcome.status is Status.NOT_PERMITTED

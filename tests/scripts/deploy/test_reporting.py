@@ -1,0 +1,78 @@
+"""The report that `make deploy` leaves behind, whatever came of it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk import Config, load_config
+from scripts.deploy import reporting
+from scripts.deployment_report.content import Attempt
+from scripts.stack_operations.events import StackEvent
+from scripts.stack_operations.outcome import Outcome
+from tests.conftest import Assemble
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.stack_events import event
+
+DEFAULT = CONFIG_FOLDER / "default.yaml"
+NAME = "ml-hyperpod"
+DONE = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "CREATE_COMPLETE", 9)]
+FAILED = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "ROLLBACK_COMPLETE", 9)]
+
+
+def ended(code: int, events: list[StackEvent], *told: str) -> Outcome:
+    return Outcome(code=code, events={NAME: events}, told=told)
+
+
+@pytest.fixture(autouse=True)
+def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the reports."""
+    monkeypatch.setattr(reporting, "REPORTS", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def attempt(default_config: Config, assemble: Assemble) -> Attempt:
+    """A deployment to which nothing happened."""
+    return Attempt(command="make deploy", assembly=assemble(default_config).directory, events={})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "shortage", "said"),
+    [
+        (ended(0, DONE), "none", ["succeeded.", "is CREATE_COMPLETE", "2 of 2 passed"]),
+        (ended(0, DONE), "worker: 1 of 2", ["succeeded.", "Missing nodes: worker: 1 of 2"]),
+        (ended(0, []), "none", ["succeeded.", "needed no change", "changed nothing"]),
+        (ended(1, FAILED, "no quota"), "", ["failed.", "no quota", "Nothing was checked"]),
+        (ended(130, DONE[:1], "Stopped."), "", ["was interrupted.", "<p>Stopped.</p>"]),
+    ],
+    ids=["done", "short", "unchanged", "failed", "interrupted"],
+)
+def test_a_report_says_what_came_of_it(
+    reports: Path,
+    attempt: Attempt,
+    outcome: Outcome,
+    shortage: str,
+    said: list[str],
+) -> None:
+    line = reporting.write_report(
+        replace(attempt, events=outcome.events, told=outcome.told),
+        config=load_config(DEFAULT),
+        region="us-west-2",
+        code=outcome.code,
+        outputs={NAME: {"HyperPodClusterShortage": shortage}} if shortage else {},
+    )
+    path = reports / "ml" / "report.html"
+    assert line == f"Report: {path}"
+    html = path.read_text("utf-8")
+    assert [each for each in said if each not in html] == []
+
+
+def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
+    reports: Path, attempt: Attempt
+) -> None:
+    (reports / "ml").touch()
+    line = reporting.write_report(
+        attempt, config=load_config(DEFAULT), region="us-west-2", code=0, outputs={}
+    )
+    assert line.startswith("There is no report: ")

@@ -1,0 +1,155 @@
+"""The shell blocks of README and docs: which one runs where, and why another one does not."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tests.support.configs import REPOSITORY
+
+_BLOCK = re.compile(r"^( *)```(?:bash|console|sh|shell)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"\s+#.*$", re.MULTILINE)
+_PROMPT = "$ "
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShellBlock:
+    """Commands that a page shows.
+
+    Attributes:
+        page: Its file, as seen from the repository.
+        commands: Without comments; of a session, without what it prints.
+    """
+
+    page: str
+    commands: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Page and first command, by which the tables below name it."""
+        return self.page, self.commands.splitlines()[0]
+
+
+def shell_blocks() -> Iterator[ShellBlock]:
+    """Yield the shell blocks of all pages, in their order."""
+    pages = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md"]
+    for page in (*pages, *sorted((REPOSITORY / "docs").rglob("*.md"))):
+        for indent, text in _BLOCK.findall(page.read_text("utf-8")):
+            lines = [line.removeprefix(indent) for line in text.splitlines()]
+            if any(line.startswith(_PROMPT) for line in lines):
+                lines = [line[2:] for line in lines if line.startswith(_PROMPT)]
+            commands = _COMMENT.sub("", "\n".join(lines)).strip() + "\n"
+            yield ShellBlock(page=str(page.relative_to(REPOSITORY)), commands=commands)
+
+
+IN_A_CHECKOUT: Sequence[tuple[str, str]] = (
+    (
+        "docs/start-here.md",
+        "make init CONFIG=config/mine.yaml NAME=team REGION=us-west-2 ZONES=usw2-az4 "
+        "TYPE=ml.p5.48xlarge COUNT=4 STORAGE=4800",
+    ),
+)
+"""Blocks that need no AWS, in the order in which they run."""
+
+IN_A_REHEARSAL: Sequence[tuple[str, str]] = (
+    ("docs/failed-deployments.md", "for stack in ml-platform ml-addons ml-storage ml-hyperpod; do"),
+    ("docs/upgrade.md", "make validate CONFIG=config/mine.yaml"),
+    ("docs/start-here.md", "make bootstrap CONFIG=config/mine.yaml"),
+    ("docs/storage.md", "aws fsx describe-data-repository-associations \\"),
+    ("docs/start-here.md", "source .venv/bin/activate"),
+    ("docs/verify.md", "hyperpod-ops verify --config config/mine.yaml"),
+    (
+        "docs/node-health.md",
+        "helm install node-health charts/node-health -n kube-system \\",
+    ),
+    (
+        "docs/node-health.md",
+        "kubectl get nodes -o custom-columns='NAME:.metadata.name,"
+        "SINCE:.metadata.annotations.hyperpod-cdk/health-check-fails-since'",
+    ),
+)
+"""Blocks that run on a deployment of `config/mine.yaml`, a copy of the default, that is kept."""
+
+ELSEWHERE: Mapping[tuple[str, str], str] = {
+    ("README.md", "export AWS_REGION=us-west-2"): "tests/rehearsal/scenarios/test_default.py",
+    ("README.md", "make rehearse"): "tests/rehearsal/test_rehearsal.py",
+    ("docs/start-here.md", "make rehearse"): "tests/rehearsal/test_rehearsal.py",
+}
+"""Blocks that another test runs, by that test; those of a page with one test are in `PAGES`."""
+
+PAGES: Mapping[str, str] = {
+    "docs/walk-through.md": "tests/rehearsal/test_rehearsal.py",
+    "docs/operating.md": "tests/rehearsal/ops/test_commands.py",
+}
+"""Pages whose blocks one test runs."""
+
+NOT_RUN: Mapping[tuple[str, str], str] = {
+    ("README.md", "make init CONFIG=config/mine.yaml"): (
+        "asks on a terminal; the others are those of docs/start-here.md and docs/upgrade.md"
+    ),
+    ("README.md", "P=/path/to/this/project"): "the path is the reader's",
+    ("README.md", "make destroy CONFIG=config/mine.yaml"): (
+        "asks on a terminal; docs/walk-through.md runs both with FORCE=1"
+    ),
+    ("README.md", "source .venv/bin/activate && make charts"): (
+        "reaches GitHub; tests/examples synthesizes the three apps"
+    ),
+    ("CONTRIBUTING.md", "make test"): "runs this test",
+    ("docs/destroy.md", "make destroy CONFIG=config/mine.yaml"): (
+        "asks on a terminal; docs/walk-through.md runs both with FORCE=1"
+    ),
+    (
+        "docs/existing-resources.md",
+        "aws eks update-cluster-config --name research --access-config "
+        "authenticationMode=API_AND_CONFIG_MAP",
+    ): "changes a cluster of the reader's, which no rehearsal has by that name",
+    ("docs/express.md", "make deploy EXPRESS=1 CONFIG=config/mine.yaml"): (
+        "tests/rehearsal/scenarios play express deployments, by the same command of the CDK"
+    ),
+    (
+        "docs/helm.md",
+        "CHART_GIT_URL=/mirror/sagemaker-hyperpod-cli CHART_ARCHIVES=/mirror/charts make charts",
+    ): "the mirror is the reader's; tests/charts packages from one",
+    ("docs/kubernetes-upgrade.md", "STACK=ml-platform"): (
+        "needs a rollback that failed; the scenario kubernetes-upgrade makes one and continues it"
+    ),
+    (
+        "docs/kubernetes-upgrade.md",
+        "UPDATE=$(aws eks update-cluster-version --name ml-eks --kubernetes-version 1.34 "
+        "--force \\",
+    ): "needs an upgrade; the scenario kubernetes-upgrade goes back by the same call",
+    (
+        "docs/pipeline.md",
+        "aws codeconnections create-connection --provider-type GitHub --connection-name hyperpod",
+    ): "a connection is completed in AWS's console",
+    ("docs/pipeline.md", "make bootstrap CONFIG=config/pipeline/pipeline.yaml"): (
+        "needs a connection; tests/rehearsal/pipeline plays the pipeline"
+    ),
+    (
+        "docs/pipeline.md",
+        "make bootstrap CONFIG=config/pipeline/prod.yaml TRUST=111122223333 "
+        "POLICIES=arn:aws:iam::...",
+    ): "the account and its policies are the reader's",
+    ("docs/pipeline.md", "make pipeline CONFIG=config/pipeline/pipeline.yaml"): (
+        "needs a connection; tests/rehearsal/pipeline plays the pipeline"
+    ),
+    ("docs/pipeline.md", "aws codepipeline get-pipeline-state --name ml"): (
+        "needs an execution that waits for approval, which the local AWS does not have"
+    ),
+    (
+        "docs/storage.md",
+        "kubectl rollout restart deployment/fsx-csi-controller --namespace kube-system",
+    ): ("the rehearsal runs no pods of add-ons"),
+    ("docs/storage.md", "aws fsx update-file-system --file-system-id FILE_SYSTEM_ID \\"): (
+        "the file system is the reader's"
+    ),
+    ("docs/templates.md", "make templates CONFIG=config/mine.yaml"): (
+        "reaches GitHub for the chart; tests/scripts/templates writes templates"
+    ),
+    ("docs/templates.md", "aws s3 mb s3://our-assets --region us-west-2"): (
+        "the bucket is the reader's; tests/rehearsal/test_plain_templates.py runs deploy.sh"
+    ),
+    ("docs/templates.md", "aws cloudformation delete-stack --stack-name ml-hyperpod"): (
+        "deletes nodes; tests/rehearsal/test_plain_templates.py deletes the stacks"
+    ),
+}
+"""Blocks that no test runs as they are, with the reason."""
