@@ -11,6 +11,7 @@ from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.node_health_action import node_health_action
+from hyperpod_cdk.checks.node_health_image import node_health_image
 from hyperpod_cdk.checks.node_health_types import node_health_types
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.region_offers import region_offers
@@ -48,6 +49,7 @@ RULES: tuple[Rule[Config], ...] = (
     volume_encryption,
     node_health_types,
     node_health_action,
+    node_health_image,
 )
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hyperpod_cdk.checks.node_health_action import node_health_action
+from hyperpod_cdk.checks.node_health_image import node_health_image
 from hyperpod_cdk.checks.node_health_types import node_health_types
 from tests.support.checks.cases import (
     CPU,
@@ -23,6 +24,11 @@ def _health(**changes: Any) -> dict[str, Any]:
     return {"node_health": {"script": script, **changes}}
 
 
+_CLOSED = {
+    "network": {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]},
+    "eks": {"endpoint_access": "private"},
+}
+_IMAGE = f"111122223333.dkr.ecr.us-west-2.amazonaws.com/check@sha256:{'a' * 64}"
 _LABELS_ONLY = {"node_recovery": "None"}
 
 CASES = [
@@ -52,5 +58,14 @@ CASES = [
         "HyperPod does not act",
         config(group(GPU), of_cluster=_LABELS_ONLY, **_health(action="replace")),
         (WARNING, "node_health.action", "only labels nodes"),
+    ),
+    one(node_health_image, "closed without", config(group(GPU), **_CLOSED)),
+    one(node_health_image, "open", config(group(GPU), **_health())),
+    one(node_health_image, "copied", config(group(GPU), **_CLOSED, **_health(image=_IMAGE))),
+    one(
+        node_health_image,
+        "default image beside a closed network",
+        config(group(GPU), **_CLOSED, **_health()),
+        (WARNING, "node_health.image", "in a public registry"),
     ),
 ]
