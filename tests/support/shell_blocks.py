@@ -59,10 +59,6 @@ IN_A_REHEARSAL: Sequence[tuple[str, str]] = (
     ("docs/verify.md", "hyperpod-ops verify --config config/mine.yaml"),
     (
         "docs/node-health.md",
-        "helm install node-health charts/node-health -n kube-system \\",
-    ),
-    (
-        "docs/node-health.md",
         "kubectl get nodes -o custom-columns='NAME:.metadata.name,"
         "SINCE:.metadata.annotations.hyperpod-cdk/health-check-fails-since'",
     ),
