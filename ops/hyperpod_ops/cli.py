@@ -9,25 +9,24 @@ import typer
 
 from hyperpod_ops.commands.cluster_config import cluster_config
 from hyperpod_ops.commands.connect import connect
-from hyperpod_ops.commands.delete import delete
 from hyperpod_ops.commands.diagram import diagram
 from hyperpod_ops.commands.env import env
 from hyperpod_ops.commands.events import events
 from hyperpod_ops.commands.kubeconfig import kubeconfig
 from hyperpod_ops.commands.list import list_clusters
 from hyperpod_ops.commands.logs import logs
+from hyperpod_ops.commands.node_actions import command_of
 from hyperpod_ops.commands.preflight import preflight
-from hyperpod_ops.commands.reboot import reboot
-from hyperpod_ops.commands.replace import replace
 from hyperpod_ops.commands.scale import scale
 from hyperpod_ops.commands.status import status
 from hyperpod_ops.commands.verify import verify
 from hyperpod_ops.errors import INTERRUPTED, REFUSED
+from hyperpod_ops.nodes.actions import DELETE, REBOOT, REPLACE
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "cluster-config": cluster_config,
     "connect": connect,
-    "delete": delete,
+    "delete": command_of(DELETE),
     "diagram": diagram,
     "env": env,
     "events": events,
@@ -35,8 +34,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_clusters,
     "logs": logs,
     "preflight": preflight,
-    "reboot": reboot,
-    "replace": replace,
+    "reboot": command_of(REBOOT),
+    "replace": command_of(REPLACE),
     "scale": scale,
     "status": status,
     "verify": verify,

@@ -17,6 +17,7 @@ class Action:
 
     Attributes:
         name: The command.
+        summary: Its help.
         method: Of boto3's client.
         operation: SageMaker's name of it.
         effect: What happens to a node, after its name.
@@ -24,6 +25,7 @@ class Action:
     """
 
     name: str
+    summary: str
     method: str
     operation: str
     effect: str
@@ -32,6 +34,7 @@ class Action:
 
 REPLACE = Action(
     name="replace",
+    summary="Replace nodes by new instances; what is on their volumes is lost.",
     method="batch_replace_cluster_nodes",
     operation="BatchReplaceClusterNodes",
     effect="is terminated, and a new instance takes its place; all its volumes are lost",
@@ -39,6 +42,7 @@ REPLACE = Action(
 )
 REBOOT = Action(
     name="reboot",
+    summary="Restart nodes; their volumes stay.",
     method="batch_reboot_cluster_nodes",
     operation="BatchRebootClusterNodes",
     effect="restarts; its volumes stay",
@@ -46,6 +50,7 @@ REBOOT = Action(
 )
 DELETE = Action(
     name="delete",
+    summary="Terminate nodes, and lower their groups' number of nodes; volumes are lost.",
     method="batch_delete_cluster_nodes",
     operation="BatchDeleteClusterNodes",
     effect="is terminated, and its group has one node less; all its volumes are lost",
