@@ -14,8 +14,8 @@ from botocore.exceptions import (
 from hyperpod_cdk.schema.errors import ConfigError, one_line
 from hyperpod_ops.account import AccountError
 from hyperpod_ops.errors import OpsError
+from provisioner.aws.errors import is_denied
 
-_DENIED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
 _THROTTLED = ("Throttling", "ThrottlingException", "TooManyRequestsException")
 # The first that fits counts: the particular stand before the general.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
@@ -55,7 +55,7 @@ def _line(error: Exception) -> str | None:
 def _refused(error: ClientError) -> str:
     code = error.response["Error"]["Code"]
     told = one_line(error)
-    if code in _DENIED:
+    if is_denied(error):
         return f"Not permitted: {told}; ask for that permission, or use another profile"
     if code in _THROTTLED:
         return f"AWS asks for fewer calls: {told}; wait a minute and run it again"

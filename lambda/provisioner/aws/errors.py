@@ -47,7 +47,11 @@ _NOT_FOUND = frozenset(
 # botocore declares ResourceNotFound for DescribeCluster; older operations of SageMaker answer so,
 # and moto's DescribeCluster does.
 _NO_CLUSTER = re.compile(r"(?i)could not find (the )?cluster")
-_ACCESS_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"})
+# EC2's: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html. S3 answers a
+# HEAD request without a body, so that botocore has nothing but the number.
+_ACCESS_DENIED = frozenset(
+    {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"}
+)
 # A role is usable only some seconds after IAM returned it; until then a service says in words that
 # it cannot assume the role.
 _ROLE_UNUSABLE = re.compile(

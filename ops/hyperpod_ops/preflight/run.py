@@ -11,10 +11,8 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_ops.preflight.validator import Place, Problem, Validator
 from hyperpod_ops.preflight.validators import VALIDATORS
+from provisioner.aws.errors import is_denied
 
-# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html for EC2's; S3 answers
-# a HEAD request without a body, so that botocore has nothing but the number.
-_DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"}
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
 
@@ -96,7 +94,7 @@ def outcomes(
             # One by one: what was found before an error is told, too.
             found.extend(validator(config, place))
         except ClientError as error:
-            if error.response["Error"]["Code"] in _DENIED:
+            if is_denied(error):
                 denied = _permission(error)
             else:
                 failure = one_line(error)

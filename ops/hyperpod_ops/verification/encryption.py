@@ -5,7 +5,9 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_ops.verification.check import Check, Deployment, checked
+from hyperpod_ops.verification.scripts import script_key
 
 Clients = Callable[[str], Any]
 
@@ -29,10 +31,13 @@ def encryption(deployment: Deployment) -> Iterator[Check]:
         yield _check(f"aws kms get-key-rotation-status --key-id {key}", ok=rotated)
     if section.eks_secrets and config.eks.secrets_kms_key_arn is None:
         yield _eks(config.eks_cluster_name, key=key, clients=clients)
-    if section.lifecycle_bucket:
-        yield _bucket(outputs["S3BucketName"], key=key, clients=clients)
+    # What exists has the key that it had.
+    if section.lifecycle_bucket and config.lifecycle_scripts.existing_bucket_name is None:
+        script = script_key(config)
+        yield _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)
     if section.file_system and config.storage is not None:
-        yield _file_system(outputs["FileSystemId"], key=key, clients=clients)
+        for name in _made_file_systems(config.storage):
+            yield _file_system(outputs[name], key=key, clients=clients)
     if section.node_volumes:
         yield _volumes(config, key=key, clients=clients)
     if section.logs:
@@ -55,12 +60,19 @@ def _eks(name: str, *, key: str, clients: Clients) -> Check:
     )
 
 
-def _bucket(name: str, *, key: str, clients: Clients) -> Check:
+def _made_file_systems(storage: StorageConfig) -> Iterator[str]:
+    """Yield the output with the ID of each file system that the deployment makes."""
+    for _, files in storage.placed_files:
+        if getattr(files, "file_system_id", None) is None:
+            yield f"{files.output_prefix}FileSystemId"
+
+
+def _bucket(name: str, *, script: str, key: str, clients: Clients) -> Check:
     answer = clients("s3").get_bucket_encryption(Bucket=name)
     [rule] = answer["ServerSideEncryptionConfiguration"]["Rules"]
     default = rule["ApplyServerSideEncryptionByDefault"]
-    script = clients("s3").head_object(Bucket=name, Key="on_create.sh")
-    ok = (default, script.get("SSEKMSKeyId")) == (
+    head = clients("s3").head_object(Bucket=name, Key=script)
+    ok = (default, head.get("SSEKMSKeyId")) == (
         {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key},
         key,
     )
