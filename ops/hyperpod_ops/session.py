@@ -13,6 +13,7 @@ from hyperpod_ops.errors import OpsError
 
 # Reads that a person waits for.
 _RETRIES = ClientConfig(retries={"mode": "standard", "total_max_attempts": 4})
+_ONCE = ClientConfig(retries={"mode": "standard", "total_max_attempts": 1})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,11 @@ class AwsSession:
         """Return the client of a service, by boto3's name of it."""
         clients: Any = self.session.client
         return clients(service, config=_RETRIES)
+
+    def writing_client(self, service: str) -> Any:  # noqa: ANN401 - no type at run time
+        """Return a client that asks once: a call that does something may have arrived."""
+        clients: Any = self.session.client
+        return clients(service, config=_ONCE)
 
 
 def aws_session(*, region: str | None = None, config: Config | None = None) -> AwsSession:

@@ -14,6 +14,10 @@ _BY_LOGS = (
 )
 
 
+# Of the beginning of a function's name, at least; the longest name of a stack has 29.
+_KEPT_CHARACTERS = 15
+
+
 def log_group_names(*, stack_name: str, eks_cluster_name: str) -> tuple[str, ...]:
     """Return the patterns of the names that a platform stack's log groups have.
 
@@ -23,9 +27,10 @@ def log_group_names(*, stack_name: str, eks_cluster_name: str) -> tuple[str, ...
     """
     # As CDK names a resource that it names uniquely: letters and digits of the path.
     plain = re.sub(r"[^A-Za-z0-9]", "", stack_name)
+    # CDK cuts characters out of the middle of a function's name that is too long.
     return (
         f"/aws/eks/{eks_cluster_name}/cluster",
-        f"/aws/lambda/{stack_name}-*",
+        f"/aws/lambda/{stack_name[:_KEPT_CHARACTERS]}*",
         f"/aws/vendedlogs/states/{plain}*",
         f"{stack_name}-*",
     )

@@ -83,6 +83,8 @@ class HomeDirectoriesConfig(MaintainedFiles):
                 **super().to_request(),
                 "DeploymentType": self.deployment_type,
                 "ThroughputCapacity": self.throughput_mbps,
+                # What FSx takes where it is left out, its sources contradict each other about.
+                "AutomaticBackupRetentionDays": self.backup_retention_days or 0,
                 "RootVolumeConfiguration.DataCompressionType": self.compression,
                 "RootVolumeConfiguration.NfsExports": [{"ClientConfigurations": [export]}],
             }

@@ -73,7 +73,9 @@ def run(
         typer.echo("Nothing was done.")
         raise typer.Exit(1)
     nodes = {each.node.id: each.node for each in chosen_nodes}
-    outcome = act(chosen.sagemaker, action, cluster=found.name, ids=[*nodes])
+    outcome = act(
+        chosen.session.writing_client("sagemaker"), action, cluster=found.name, ids=[*nodes]
+    )
     for each, why in outcome.refused.items():
         typer.echo(f"{each}: not accepted: {why}", err=True)
     if waits and outcome.accepted:

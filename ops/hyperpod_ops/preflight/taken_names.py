@@ -29,8 +29,18 @@ def taken_names(config: Config, place: Place) -> Iterator[Problem]:
             command=f"aws eks describe-cluster --name {config.eks_cluster_name}",
             instead="or name that cluster in eks.cluster_arn",
         )
-    bucket = config.lifecycle_scripts.bucket_name
-    if bucket is not None and _exists(place, "s3", name=bucket):
+    if config.encryption.create_kms_key and _has_alias(place, f"alias/{config.name}"):
+        yield _taken(
+            ("name",),
+            config.name,
+            command=f"aws kms describe-key --key-id alias/{config.name}",
+            instead="or name that key in encryption.kms_key_arn",
+        )
+    made = config.lifecycle_scripts.existing_bucket_name is None
+    bucket = config.lifecycle_scripts.bucket_name or (
+        f"sagemaker-{config.name}-{place.account}-{place.region}"
+    )
+    if made and _exists(place, "s3", name=bucket):
         yield _taken(
             ("lifecycle_scripts", "bucket_name"),
             bucket,
@@ -45,6 +55,16 @@ def taken_names(config: Config, place: Place) -> Iterator[Problem]:
             command=f"aws iam get-role --role-name {role}",
             instead="or name that role in cluster.execution_role_arn",
         )
+
+
+def _has_alias(place: Place, name: str) -> bool:
+    try:
+        place.client("kms").describe_key(KeyId=name)
+    except ClientError as refused:
+        if refused.response["Error"]["Code"] != "NotFoundException":
+            raise
+        return False
+    return True
 
 
 def _exists(place: Place, service: str, *, name: str) -> bool:
