@@ -24,7 +24,7 @@ def _health(**changes: Any) -> dict[str, Any]:
     return {"node_health": {"script": script, **changes}}
 
 
-_CLOSED = {
+_CLOSED: dict[str, Any] = {
     "network": {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]},
     "eks": {"endpoint_access": "private"},
 }
