@@ -39,6 +39,10 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
         keys = sorted(_resources_of(names, actions=_KEY_ACTIONS))
         if keys:
             yield "LookAtKey", ["kms:DescribeKey", "kms:GetKeyPolicy"], keys
+    if any(each.type == "AWS::KMS::Alias" for each in names.resources):
+        environment = names.environment
+        key = f"arn:{partition}:kms:{environment.region}:{environment.account}:key/*"
+        yield "LookForAlias", ["kms:DescribeKey"], [key]
     roles = [each for each in names.resources if each.type == "AWS::IAM::Role"]
     account = f"arn:{partition}:iam::{names.environment.account}"
     for role in _named(roles, "RoleName", names):

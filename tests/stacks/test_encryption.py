@@ -73,13 +73,15 @@ def test_the_key_that_is_made_outlives_its_stack(assemble: Assemble, hardened: C
     assert alias["Properties"]["AliasName"] == "alias/hardened"
 
 
+# CDK shortens the names of functions of the longer one.
+@pytest.mark.parametrize("name", ["hardened", "training-of-research"])
 def test_its_policy_lets_logs_encrypt_the_stacks_groups_and_nothing_else(
-    assemble: Assemble, hardened: Config
+    assemble: Assemble, hardened: Config, name: str
 ) -> None:
-    assembly = assemble(hardened)
+    assembly = assemble(hardened.model_copy(update={"name": name}))
     [key] = resources(assembly, "AWS::KMS::Key")
     account, logs = key["Properties"]["KeyPolicy"]["Statement"]
-    stack = assembly.templates()["hardened-platform"]["Resources"]
+    stack = assembly.templates()[f"{name}-platform"]["Resources"]
     groups = {name: each for name, each in stack.items() if each["Type"] == "AWS::Logs::LogGroup"}
 
     assert [*account["Principal"]] == ["AWS"]
@@ -91,9 +93,9 @@ def test_its_policy_lets_logs_encrypt_the_stacks_groups_and_nothing_else(
     assert "*" not in patterns
     assert len(groups) == 6
     for logical_id, group in groups.items():
-        named = group["Properties"].get("LogGroupName", f"hardened-platform-{logical_id}-1A2B")
-        [name] = texts(named)
-        assert [each for each in patterns if fnmatchcase(name, each)], name
+        named = group["Properties"].get("LogGroupName", f"{name}-platform-{logical_id}-1A2B")
+        [text] = texts(named)
+        assert [each for each in patterns if fnmatchcase(text, each)], text
 
 
 def test_everything_is_encrypted_and_kept_for_a_year(assemble: Assemble, hardened: Config) -> None:

@@ -18,6 +18,11 @@ def _taken(place: Place) -> None:
     where = {"LocationConstraint": place.region}
     place.client("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=where)
     place.client("iam").create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))
+    left = f"sagemaker-left-{place.account}-{place.region}"
+    place.client("s3").create_bucket(Bucket=left, CreateBucketConfiguration=where)
+    kms = place.client("kms")
+    key = kms.create_key()["KeyMetadata"]["KeyId"]
+    kms.create_alias(AliasName="alias/keyed", TargetKeyId=key)
     ec2, subnets = place.client("ec2"), []
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     for number, zone in enumerate(("usw2-az1", "usw2-az2")):
@@ -40,6 +45,7 @@ def lines(configure: Configure, place: Place, changes: dict[str, Any]) -> list[s
     "changes",
     [
         {},
+        {"encryption": {"create_kms_key": True}},
         {"eks": {"cluster_name": "free"}},
         {"lifecycle_scripts": {"bucket_name": "sagemaker-free"}},
         {"cluster": {"execution_role_name": "Free"}},
@@ -53,6 +59,11 @@ def test_free_names_pass(configure: Configure, place: Place, changes: dict[str, 
     ("changes", "said"),
     [
         ({"name": "taken"}, "eks.cluster_name: 'taken-eks' is taken by what the deployment did"),
+        (
+            {"name": "left"},
+            "lifecycle_scripts.bucket_name: 'sagemaker-left-111122223333-us-west-2'",
+        ),
+        ({"name": "keyed", "encryption": {"create_kms_key": True}}, "name: 'keyed' is taken by"),
         ({"eks": {"cluster_name": "taken-eks"}}, "eks.cluster_name: 'taken-eks' is taken"),
         (
             {"lifecycle_scripts": {"bucket_name": BUCKET}},
