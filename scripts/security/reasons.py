@@ -67,6 +67,7 @@ PURPOSES = {
         text="The Lambda functions behind the custom resources. An access entry makes the role "
         "cluster admin in Kubernetes, since charts make CRDs, cluster roles and namespaces.",
         statements={
+            "ManageNetworkInterfaces": "In a VPC, Lambda gives the functions network interfaces.",
             "UseCluster": "It finds the Kubernetes API, and HyperPod makes the nodes' access "
             "entries with its rights.",
             "ManageAccessEntries": "HyperPod looks up and deletes the nodes' access entries with "

@@ -69,8 +69,13 @@ DATA = (
     "/Custom::HyperPodCluster",
 )
 
-# The last subnet goes because it is taken off the list; AWS keeps one in which anything is.
-ASKED_FOR = ("network.hyperpod_subnets", "platform/AWS::EC2::Subnet", "remove")
+ASKED_FOR = {
+    # The last subnet goes because it is taken off the list; AWS keeps one in which anything is.
+    ("network.hyperpod_subnets", "platform/AWS::EC2::Subnet", "remove"),
+    # A file system that is left out leaves the stack, and is retained with its files.
+    ("storage", "storage/AWS::FSx::FileSystem", "remove"),
+    ("storage.home_directories", "storage/AWS::FSx::FileSystem", "remove"),
+}
 
 NAMES_OF_EXISTING = {
     ("lifecycle_scripts", "existing_bucket_name"),
@@ -149,7 +154,7 @@ def unrefused(tables: Mapping[str, Table]) -> list[str]:
         for name, keys in tables.items()
         for key, resources in keys.items()
         for resource, outcome in resources.items()
-        if (key, resource, outcome) != ASKED_FOR
+        if (key, resource, outcome) not in ASKED_FOR
         and (outcome == "fail" or (outcome != "update" and resource.endswith(DATA)))
     )
 

@@ -174,7 +174,7 @@ def test_the_agent_is_of_the_region(cluster: Cluster, flag: str, region: str) ->
         for item in rendered(cluster, "--set", flag)
         if item["kind"] == "DaemonSet"
     }
-    assert images["health-monitoring-agent"].startswith(f"{region}.")
+    assert f".ecr.{region}." in images["health-monitoring-agent"]
 
 
 @pytest.mark.parametrize(

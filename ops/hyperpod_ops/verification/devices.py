@@ -82,11 +82,10 @@ def devices(deployment: Deployment) -> Iterator[Check]:
 
 
 def _is_wanted(device: _Device, *, deployment: Deployment) -> bool:
+    """Return whether there is a group each of whose possible types has the device."""
     return any(
-        _count(device, instance_type)
+        group.instance_count and all(_count(device, each) for each in group.possible_instance_types)
         for group in deployment.config.cluster.all_groups
-        if group.instance_count
-        for instance_type in group.possible_instance_types
     )
 
 
