@@ -135,7 +135,7 @@ images: .venv/.installed layout ## List the container images of a configuration,
 ##@ Develop
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: this-machine setup-development layout ## Run every test, in nine minutes; FAST=1 leaves out the slow ones
+test: this-machine setup-development layout ## Run every test, in a quarter of an hour; FAST=1 leaves out the slow ones
 	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(filter 1,$(FAST)),-m "not slow")
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
