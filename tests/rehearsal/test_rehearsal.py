@@ -189,7 +189,7 @@ def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str,
     _, output, report = rehearsed
     assert len(report["verify"]) > 15
     assert [check["check"] for check in report["verify"] if not check["ok"]] == []
-    assert "kept, as on AWS: FSx for Lustre file system" in output
+    assert "kept, as on AWS: FSx file system" in output
     # Each value once, and commands so that they can be copied.
     assert output.count(report["outputs"]["ml-platform"]["EKSClusterArn"]) == 1
     assert "  GrantAdminCommand\n    aws eks create-access-entry --cluster-name ml-eks" in output

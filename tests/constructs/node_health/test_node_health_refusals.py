@@ -39,7 +39,8 @@ def test_a_script_that_no_node_could_run(content: bytes, part: str, tmp_path: Pa
 
     line = refusal(script=str(script))
 
-    assert line.startswith(f"NodeHealthConfig.script: '{script}' ")
+    # A long path is cut in the middle.
+    assert line.startswith("NodeHealthConfig.script: '")
     assert part in line
 
 
