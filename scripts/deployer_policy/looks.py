@@ -39,6 +39,10 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
         keys = sorted(_resources_of(names, actions=_KEY_ACTIONS))
         if keys:
             yield "LookAtKey", ["kms:DescribeKey", "kms:GetKeyPolicy"], keys
+    if any(each.type == "AWS::EKS::Cluster" for each in names.resources):
+        environment = names.environment
+        groups = f"arn:{partition}:logs:{environment.region}:{environment.account}:log-group:*"
+        yield "LookForLogGroup", ["logs:DescribeLogGroups"], [groups]
     if any(each.type == "AWS::KMS::Alias" for each in names.resources):
         environment = names.environment
         key = f"arn:{partition}:kms:{environment.region}:{environment.account}:key/*"
@@ -58,7 +62,8 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
     if not any(each.type == "AWS::EKS::Cluster" for each in names.resources):
         environment = names.environment
         where = f"arn:{partition}:eks:{environment.region}:{environment.account}"
-        yield "LookAtAddons", ["eks:ListAddons"], [f"{where}:cluster/{eks_cluster}"]
+        listing = ["eks:ListAccessEntries", "eks:ListAddons"]
+        yield "LookAtControlPlane", listing, [f"{where}:cluster/{eks_cluster}"]
 
 
 def _named(resources: list[Resource], key: str, names: Names) -> Iterator[str]:

@@ -235,6 +235,8 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
     # Nor do quotas, lists and types of resources have any.
     for statement in ("FindResourceTypes", "ListClusters", "LookAtQuotas"):
         assert by_name.pop(statement) == ["*"]
+    # Of log groups that EKS may have made again.
+    assert by_name.pop("LookForLogGroup")[0].endswith(":log-group:*")
     # So does FSx.
     assert by_name.pop("LookAtFileSystems") == ["*"]
     assert all(

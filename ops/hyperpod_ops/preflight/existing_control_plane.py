@@ -14,6 +14,7 @@ from hyperpod_cdk.eks.section import (
     HYPERPOD_KUBERNETES_VERSIONS,
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
+from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_ops.preflight.deployed import resources_of
 from hyperpod_ops.preflight.validator import Place, Problem
 
@@ -22,6 +23,7 @@ Cluster = Mapping[str, Any]
 _ARN = ("eks", "cluster_arn")
 _CONFIG_MAP = "CONFIG_MAP"
 _ADDON = "AWS::EKS::Addon"
+_ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 
 
 def existing_control_plane(config: Config, place: Place) -> Iterator[Problem]:
@@ -51,6 +53,7 @@ def existing_control_plane(config: Config, place: Place) -> Iterator[Problem]:
     yield from look.network(cluster)
     yield from look.endpoint(cluster)
     yield from look.addons(place)
+    yield from look.access_entries(cluster, place)
 
 
 class _Look:
@@ -87,8 +90,7 @@ class _Look:
 
         https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
         """
-        mode = (cluster.get("accessConfig") or {}).get("authenticationMode", _CONFIG_MAP)
-        if mode == _CONFIG_MAP and not self._config.eks.set_authentication_mode:
+        if _mode(cluster) == _CONFIG_MAP and not self._config.eks.set_authentication_mode:
             message = (
                 "has the authentication mode CONFIG_MAP, and HyperPod needs access entries: run "
                 f"`aws eks update-cluster-config --name {self._name} --region {place.region} "
@@ -180,6 +182,42 @@ class _Look:
                 severity=Severity.WARNING,
             )
 
+    def access_entries(self, cluster: Cluster, place: Place) -> Iterator[Problem]:
+        """Find principals that have an access entry, of which EKS takes one for each.
+
+        https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+        """
+        named = {
+            each.value: each.path
+            for each in named_resources(self._config.eks)
+            if each.kind == "principal"
+        }
+        # Under CONFIG_MAP there is none, and EKS refuses to list them.
+        if not named or _mode(cluster) == _CONFIG_MAP:
+            return
+        there = {
+            arn
+            for page in place.client("eks")
+            .get_paginator("list_access_entries")
+            .paginate(clusterName=self._name)
+            for arn in page["accessEntries"]
+        }
+        ours = {
+            identifier.partition("|")[0]
+            for identifier in resources_of(
+                stack_name(self._config, "platform"), _ACCESS_ENTRY, place
+            )
+        }
+        for arn, path in named.items():
+            if arn in there - ours:
+                delete = f"aws eks delete-access-entry --cluster-name {self._name}"
+                message = (
+                    f"has an access entry on {self._name}, and CloudFormation takes none over; "
+                    f"omit it here, or delete the entry: `{delete} --principal-arn {arn}`"
+                )
+                command = f"aws eks list-access-entries --cluster-name {self._name}"
+                yield self.problem(message, path=("eks", *path), value=arn, command=command)
+
     def problem(
         self,
         message: str,
@@ -192,3 +230,8 @@ class _Look:
         """Return a problem that describing the cluster shows, unless another command does."""
         finding = Finding(path=path, value=value, message=message, severity=severity)
         return Problem(finding=finding, command=command or self._command)
+
+
+def _mode(cluster: Cluster) -> str:
+    """Return the authentication mode of a cluster; EKS's default is CONFIG_MAP."""
+    return str((cluster.get("accessConfig") or {}).get("authenticationMode", _CONFIG_MAP))

@@ -29,6 +29,7 @@ def taken_names(config: Config, place: Place) -> Iterator[Problem]:
             command=f"aws eks describe-cluster --name {config.eks_cluster_name}",
             instead="or name that cluster in eks.cluster_arn",
         )
+    yield from _log_group(config, place)
     if config.encryption.create_kms_key and _has_alias(place, f"alias/{config.name}"):
         yield _taken(
             ("name",),
@@ -46,6 +47,25 @@ def taken_names(config: Config, place: Place) -> Iterator[Problem]:
             command=f"aws iam get-role --role-name {role}",
             instead="or name that role in cluster.execution_role_arn",
         )
+
+
+def _log_group(config: Config, place: Place) -> Iterator[Problem]:
+    """Find the log group that EKS makes again after a deletion, for its last lines.
+
+    https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2446
+    """
+    name = f"/aws/eks/{config.eks_cluster_name}/cluster"
+    if config.eks.is_existing:
+        return
+    answer = place.client("logs").describe_log_groups(logGroupNamePrefix=name)
+    if name in [each["logGroupName"] for each in answer["logGroups"]]:
+        message = (
+            f"leads to the log group {name}, which is there, and CloudFormation takes none over; "
+            f"delete it (`aws logs delete-log-group --log-group-name {name}`), or take another name"
+        )
+        finding = error(("eks", "cluster_name"), config.eks_cluster_name, message)
+        command = f"aws logs describe-log-groups --log-group-name-prefix {name}"
+        yield Problem(finding=finding, command=command)
 
 
 def _bucket(config: Config, place: Place) -> Iterator[Problem]:

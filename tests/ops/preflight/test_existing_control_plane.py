@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -125,6 +126,28 @@ def test_missing_addons_are_a_warning(config: Config, place: Place) -> None:
         "not as EKS add-ons"
     )
     assert problem.command == "aws eks list-addons --cluster-name research"
+
+
+def test_a_principal_has_one_access_entry(config: Config, place: Place) -> None:
+    admin, other = (f"arn:aws:iam::111122223333:role/{name}" for name in ("Owner", "Other"))
+    listed = changed(config, "eks", admins=(other, admin))
+
+    class Eks:
+        def describe_cluster(self, *, name: str) -> object:
+            found = place.client("eks").describe_cluster(name=name)["cluster"]
+            return {"cluster": {**found, "accessConfig": {"authenticationMode": "API"}}}
+
+        def get_paginator(self, name: str) -> Any:  # noqa: ANN401 - any operation's
+            if name == "list_access_entries":
+                pages = [{"accessEntries": []}, {"accessEntries": [admin]}]
+                return Mock(paginate=lambda **_: pages)
+            return place.client("eks").get_paginator(name)
+
+    modern = replace(place, client=lambda name: Eks() if name == "eks" else place.client(name))
+    (line,) = lines(listed, modern)
+    assert line.startswith(f"eks.admins[1]: '{admin}' has an access entry on research, and Cloud")
+    # Under CONFIG_MAP, as it is, EKS lists none.
+    assert lines(listed, place) == []
 
 
 def test_a_version_that_hyperpod_does_not_know(config: Config, place: Place) -> None:

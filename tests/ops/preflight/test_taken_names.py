@@ -23,6 +23,7 @@ def _taken(place: Place) -> None:
     kms = place.client("kms")
     key = kms.create_key()["KeyMetadata"]["KeyId"]
     kms.create_alias(AliasName="alias/keyed", TargetKeyId=key)
+    place.client("logs").create_log_group(logGroupName="/aws/eks/logged-eks/cluster")
     ec2, subnets = place.client("ec2"), []
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     for number, zone in enumerate(("usw2-az1", "usw2-az2")):
@@ -64,6 +65,7 @@ def test_free_names_pass(configure: Configure, place: Place, changes: dict[str, 
             "lifecycle_scripts.bucket_name: 'sagemaker-left-111122223333-us-west-2'",
         ),
         ({"name": "keyed", "encryption": {"create_kms_key": True}}, "name: 'keyed' is taken by"),
+        ({"name": "logged"}, "eks.cluster_name: 'logged-eks' leads to the log group /aws/eks/logg"),
         ({"eks": {"cluster_name": "taken-eks"}}, "eks.cluster_name: 'taken-eks' is taken"),
         (
             {"lifecycle_scripts": {"bucket_name": BUCKET}},
