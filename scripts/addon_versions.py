@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_ops.account import AccountError, region_of
-from hyperpod_ops.preflight.offered_addons import offered_addons
+from hyperpod_ops.preflight.control_plane.offered_addons import offered_addons
 from scripts.command_line import REFUSED, config_parser, exit_with
 
 _NONE = "-"

@@ -13,7 +13,7 @@ from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.retained import RetainedFiles
-from hyperpod_ops.preflight.kubernetes_support import support_findings
+from hyperpod_ops.preflight.control_plane.kubernetes_support import support_findings
 from scripts.command_line import REFUSED, config_parser, exit_with
 from scripts.cost import cost_here, summary
 from scripts.shell_findings import shell_findings

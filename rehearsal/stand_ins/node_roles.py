@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
-from hyperpod_ops.preflight.node_rights import needed_statements
+from hyperpod_ops.preflight.node_role.node_rights import needed_statements
 from hyperpod_ops.preflight.validator import Place
 from rehearsal.aws.clients import AwsClients
 

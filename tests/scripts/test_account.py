@@ -11,7 +11,7 @@ from botocore.exceptions import EndpointConnectionError, NoCredentialsError, Tok
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error, warning
 from hyperpod_ops.account import AccountError, Environment, caller_of
-from hyperpod_ops.preflight.kubernetes_version import kubernetes_version
+from hyperpod_ops.preflight.control_plane.kubernetes_version import kubernetes_version
 from hyperpod_ops.preflight.validator import Place, Problem
 from scripts import account
 from scripts.account import main, refuse_unless_bootstrapped

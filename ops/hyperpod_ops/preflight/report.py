@@ -17,7 +17,7 @@ from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml
 from hyperpod_ops.account import caller_in
 from hyperpod_ops.errors import OpsError
-from hyperpod_ops.preflight.named_plan import with_plan
+from hyperpod_ops.preflight.capacity.named_plan import with_plan
 from hyperpod_ops.preflight.run import Outcome, Status, command_in, outcomes
 from hyperpod_ops.preflight.validator import Place, Problem
 from hyperpod_ops.preflight.validators import VALIDATORS

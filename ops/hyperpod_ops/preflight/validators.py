@@ -3,28 +3,28 @@
 from collections.abc import Mapping
 
 from hyperpod_ops.preflight.bootstrap import bootstrap
+from hyperpod_ops.preflight.capacity.instance_offerings import instance_offerings
+from hyperpod_ops.preflight.capacity.training_plans import training_plans
 from hyperpod_ops.preflight.client_tools import client_tools
+from hyperpod_ops.preflight.control_plane.existing_control_plane import existing_control_plane
+from hyperpod_ops.preflight.control_plane.kubernetes_support import kubernetes_support
+from hyperpod_ops.preflight.control_plane.kubernetes_version import kubernetes_version
 from hyperpod_ops.preflight.existing_bucket import existing_bucket
-from hyperpod_ops.preflight.existing_control_plane import existing_control_plane
-from hyperpod_ops.preflight.existing_role import existing_role
 from hyperpod_ops.preflight.helm_chart import helm_chart
 from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
-from hyperpod_ops.preflight.instance_offerings import instance_offerings
 from hyperpod_ops.preflight.kms_key import kms_key
-from hyperpod_ops.preflight.kubernetes_support import kubernetes_support
-from hyperpod_ops.preflight.kubernetes_version import kubernetes_version
 from hyperpod_ops.preflight.network.cidr_blocks import cidr_blocks
 from hyperpod_ops.preflight.network.gateways import gateways
 from hyperpod_ops.preflight.network.security_group import security_group
 from hyperpod_ops.preflight.network.subnets import subnets
 from hyperpod_ops.preflight.network.vpc import vpc
 from hyperpod_ops.preflight.network.zones import zones
-from hyperpod_ops.preflight.quotas import cluster_quotas, network_quotas
+from hyperpod_ops.preflight.node_role.existing_role import existing_role
+from hyperpod_ops.preflight.quotas.needs import cluster_quotas, network_quotas
 from hyperpod_ops.preflight.storage.existing_file_systems import existing_file_systems
 from hyperpod_ops.preflight.storage.file_system_changes import file_system_changes
-from hyperpod_ops.preflight.storage_stack import storage_stack
+from hyperpod_ops.preflight.storage.storage_stack import storage_stack
 from hyperpod_ops.preflight.taken_names import taken_names
-from hyperpod_ops.preflight.training_plans import training_plans
 from hyperpod_ops.preflight.validator import Validator
 
 VALIDATORS: Mapping[str, Validator] = {

@@ -9,7 +9,7 @@ import pytest
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_ops.preflight.existing_control_plane import existing_control_plane
+from hyperpod_ops.preflight.control_plane.existing_control_plane import existing_control_plane
 from hyperpod_ops.preflight.validator import Place
 from rehearsal.aws.clients import aws_clients
 from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_ops.preflight.existing_role import existing_role
+from hyperpod_ops.preflight.node_role.existing_role import existing_role
 from hyperpod_ops.preflight.validator import Place
 from rehearsal.stand_ins.node_roles import NodeRole
 from tests.conftest import Configure

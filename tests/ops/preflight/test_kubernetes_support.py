@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from hyperpod_ops.preflight.kubernetes_support import support_findings
+from hyperpod_ops.preflight.control_plane.kubernetes_support import support_findings
 from tests.support.configs import configured
 
 

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_ops.preflight.kubernetes_version import kubernetes_version_findings
+from hyperpod_ops.preflight.control_plane.kubernetes_version import kubernetes_version_findings
 from tests.conftest import Configure
 from tests.support.provisioner.fake_s3 import client_error
 

@@ -18,14 +18,14 @@ from hyperpod_cdk.schema.errors import Severity
 from hyperpod_ops.errors import OpsError
 from hyperpod_ops.preflight import client_tools as tools
 from hyperpod_ops.preflight.bootstrap import BOOTSTRAP_VERSION, bootstrap
+from hyperpod_ops.preflight.capacity.instance_offerings import instance_offerings
+from hyperpod_ops.preflight.capacity.named_plan import with_plan
+from hyperpod_ops.preflight.capacity.training_plans import training_plans
 from hyperpod_ops.preflight.helm_chart import helm_chart
 from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
-from hyperpod_ops.preflight.instance_offerings import instance_offerings
-from hyperpod_ops.preflight.named_plan import with_plan
-from hyperpod_ops.preflight.quotas import cluster_quotas, network_quotas
+from hyperpod_ops.preflight.quotas.needs import cluster_quotas, network_quotas
 from hyperpod_ops.preflight.run import Status, outcomes
-from hyperpod_ops.preflight.storage_stack import storage_stack
-from hyperpod_ops.preflight.training_plans import training_plans
+from hyperpod_ops.preflight.storage.storage_stack import storage_stack
 from hyperpod_ops.preflight.validator import Place, Validator
 from rehearsal.aws.clients import aws_clients
 from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings

@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_ops.preflight.offered_addons import Versions, offered_addons
+from hyperpod_ops.preflight.control_plane.offered_addons import Versions, offered_addons
 from hyperpod_ops.preflight.validator import Place, Problem
 
 _FSX_CSI_DRIVER = "aws-fsx-csi-driver"

@@ -9,8 +9,8 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
 from hyperpod_ops.preflight.deployed import is_deployed
-from hyperpod_ops.preflight.instance_usage import OtherClusters, other_clusters
-from hyperpod_ops.preflight.service_quotas import Quota, ServiceQuotas
+from hyperpod_ops.preflight.quotas.instance_usage import OtherClusters, other_clusters
+from hyperpod_ops.preflight.quotas.service_quotas import Quota, ServiceQuotas
 from hyperpod_ops.preflight.validator import Place, Problem
 
 # Their codes are published for no region; the names are in the developer guide:

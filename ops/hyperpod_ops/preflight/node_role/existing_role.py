@@ -80,7 +80,7 @@ def _missing_rights(
     groups: Sequence[NodeGroupConfig],
 ) -> Iterator[Problem]:
     # Only where there is such a role: it takes the CDK, which takes seconds to import.
-    from hyperpod_ops.preflight.node_rights import (  # noqa: PLC0415
+    from hyperpod_ops.preflight.node_role.node_rights import (  # noqa: PLC0415
         managed_statements,
         needed_statements,
     )

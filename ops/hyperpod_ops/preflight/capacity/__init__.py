@@ -1,0 +1,1 @@
+"""Whether the instances can be had."""

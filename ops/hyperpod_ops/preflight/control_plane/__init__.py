@@ -1,0 +1,1 @@
+"""What would fail of the EKS cluster."""

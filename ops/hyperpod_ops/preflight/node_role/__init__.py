@@ -1,0 +1,1 @@
+"""Whether a role of one's own lets nodes do their work."""

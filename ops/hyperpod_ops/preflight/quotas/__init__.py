@@ -1,0 +1,1 @@
+"""Whether the quotas of the account are enough."""
