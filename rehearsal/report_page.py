@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hyperpod_cdk import Config
+from hyperpod_ops.verification.check import Check
 from rehearsal.report import INTERRUPTED, Report
 from scripts.cost import cost_here
 from scripts.deployment_report.content import Attempt, Content
@@ -46,7 +47,10 @@ def report_page(
         # What a deployment has told is there already.
         errors=[] if error in told else error.splitlines(),
         outputs=report.outputs,
-        checks=report.verify,
+        checks=[
+            Check(check=each.check, ok=each.ok, found=each.found, advice=each.advice)
+            for each in report.verify
+        ],
     )
 
 

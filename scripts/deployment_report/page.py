@@ -15,6 +15,7 @@ from markupsafe import Markup
 from hyperpod_ops.atomic_file import PUBLIC, replace_file
 from hyperpod_ops.diagram.architecture import StackPicture
 from hyperpod_ops.diagram.picture import picture, pictured
+from hyperpod_ops.verification.display import summary as summary_of_checks
 from provisioner.framework.redaction import redacted
 from scripts.cost import UNITS, rounded, summary, what
 from scripts.critical_path.graph import read_graph
@@ -62,7 +63,9 @@ def page(content: Content) -> str:
             attempts=[(attempt, _timeline(attempt)) for attempt in content.attempts],
             failures=[attempt for attempt in content.attempts if attempt.told],
             outputs={stack: _shown(values) for stack, values in content.outputs.items()},
-            failed_checks=sum(not each.ok for each in content.checks),
+            checks=sorted(content.checks, key=lambda each: (each.ok, not each.is_known)),
+            checks_summary=summary_of_checks(content.checks),
+            has_problems=any(not each.ok for each in content.checks if each.is_known),
         )
     )
 
