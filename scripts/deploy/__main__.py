@@ -155,7 +155,7 @@ def _end(
     )
     if outcome.code == 0:
         for line in (*problems(checks), f"\n{summary_of(checks)}"):
-            out.print(line, soft_wrap=not out.is_terminal)
+            out.print(line)
     for line in (*output_lines(outputs), f"\n{report}", "", *following):
         out.print(wrapped(line, width=out.width if out.is_terminal else None))
 

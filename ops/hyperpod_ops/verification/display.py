@@ -30,7 +30,8 @@ def show(checks: Sequence[Check], *, as_json: bool) -> None:
     shown = console()
     shown.print(table)
     for line in problems(checks):
-        shown.print(line, soft_wrap=False)
+        # Not broken: commands in it can be copied.
+        shown.print(line, soft_wrap=True)
     shown.print(f"\n{summary(checks)}")
 
 
