@@ -154,7 +154,7 @@ class _Keyboard(io.StringIO):
     def isatty(self) -> bool:
         return True
 
-    def readline(self, size: int | None = -1, /) -> str:
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override] # as of StringIO
         line = super().readline(size)
         self._screen.write(line)
         return line
