@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import boto3
-import botocore.session
 from botocore.config import Config as ClientConfig
 
 from hyperpod_cdk import Config
@@ -23,17 +22,17 @@ class AwsSession:
 
     Attributes:
         region: The region.
-        profile: A session that has credentials already, for which somebody may have typed the code
-            of an MFA device. Default: one of the environment.
+        given: A session of that region that has credentials already, for which somebody may have
+            typed the code of an MFA device. Default: one of the environment.
     """
 
     region: str
-    profile: botocore.session.Session | None = None
+    given: boto3.Session | None = None
 
     @cached_property
     def session(self) -> boto3.Session:
         """The session itself."""
-        return boto3.Session(botocore_session=self.profile, region_name=self.region)
+        return self.given or boto3.Session(region_name=self.region)
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - no type at run time
         """Return the client of a service, by boto3's name of it."""

@@ -133,7 +133,7 @@ def _end(
     later = f"hyperpod-ops verify --config {shlex.quote(str(arguments.config))} --region {region}"
     if outcome.code == 0:
         outputs = _outputs(connection.client, stacks)
-        session = AwsSession(region=region, profile=connection.session)
+        session = AwsSession(region=region, given=connection.aws)
         checks = verified(look(config, session=session), later=later, out=out)
         following = [*_next(config, outputs, checks=checks, region=region, later=later)]
     else:

@@ -260,7 +260,7 @@ def test_what_aws_does_not_answer_is_not_known(
 def test_kubernetes_is_asked_once_if_it_is_not_reached(
     configure: Configure, deployed: Deployed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = AwsSession(region="us-west-2", profile=None)
+    session = AwsSession(region="us-west-2")
     described = {"cluster": {"endpoint": "https://127.0.0.1:9"}}
     eks = {"describe_cluster": lambda **_name: described}
     monkeypatch.setattr(AwsSession, "client", lambda *_: SimpleNamespace(**eks))
