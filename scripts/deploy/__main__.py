@@ -239,7 +239,7 @@ def _next(
             "run the command in the output GrantAdminCommand. Then:"
         )
     else:
-        yield "Next:"
+        yield "To look at the nodes:"
     yield f"  aws eks update-kubeconfig --name {cluster} --region {region}"
     yield "  kubectl get nodes"
 

@@ -140,7 +140,8 @@ def drawn(name: str, operator: Operator) -> str:
     console = Console(
         record=True, file=io.StringIO(), width=_WIDTH, highlight=False, markup=False, emoji=False
     )
-    console.print(Text.from_ansi(settled(shown).rstrip()))
+    # Below the last line, an SVG of rich has no room for the tails of letters.
+    console.print(Text.from_ansi(settled(shown).rstrip()), end="\n\n")
     return picture(console, title=wanted.command, name=name)
 
 
