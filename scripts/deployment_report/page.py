@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +27,7 @@ from scripts.stack_operations.outputs import is_repeated
 
 TEMPLATE = Path(__file__).with_name("page.html")
 _COMMAND = "  "
+_CODE = re.compile(r"`([^`]+)`")
 # Below it, tenths of a second are worth reading.
 _SHORT_SECONDS = 10
 
@@ -89,6 +91,7 @@ def _environment() -> Environment:
         "rounded": rounded,
         "took": _took,
         "what": what,
+        "with_code": _with_code,
     }
     return found
 
@@ -131,6 +134,12 @@ def _breakable(words: str) -> Markup:
     for mark in ("/", "_", "::"):
         escaped = Markup(escaped.replace(mark, Markup(f"{mark}<wbr>")))  # noqa: S704 - escaped
     return escaped
+
+
+def _with_code(words: str) -> Markup:
+    """Return a text in which what stands between backticks is code."""
+    escaped = str(Markup.escape(redacted(words)))
+    return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - escaped
 
 
 def _percent(seconds: float, *, of: float) -> str:

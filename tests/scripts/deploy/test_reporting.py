@@ -17,7 +17,9 @@ from tests.support.configs import CONFIG_FOLDER
 from tests.support.stack_events import event
 
 GOOD = Check(check="kubectl get nodes", ok=True)
-BAD = Check(check="kubectl get pvc", ok=False, found="is Lost", advice="Look")
+BAD = Check(
+    check="kubectl get pvc", ok=False, found="is Lost", advice="Look at `kubectl get pvc` <now>"
+)
 UNKNOWN = not_looked_at("health", why="Kubernetes API: 401; ask")
 DEFAULT = CONFIG_FOLDER / "default.yaml"
 NAME = "ml-hyperpod"
@@ -50,7 +52,11 @@ def attempt(default_config: Config, assemble: Assemble) -> Attempt:
             [GOOD],
             ["The deployment succeeded. 1 of 1 checks hold.", 'class="good">ok'],
         ),
-        (ended(0, DONE), [GOOD, BAD], ["1 of 2 checks hold.", "<p>Found: is Lost</p><p>Look</p>"]),
+        (
+            ended(0, DONE),
+            [GOOD, BAD],
+            ["1 of 2 checks hold.", "<p>Look at <code>kubectl get pvc</code> &lt;now&gt;</p>"],
+        ),
         (
             ended(0, []),
             [UNKNOWN],
