@@ -35,7 +35,7 @@ class Action:
 
 REPLACE = Action(
     name="replace",
-    summary="Replace nodes by new instances; what is on their volumes is lost.",
+    summary="Replace nodes by new instances; their volumes are lost.",
     effect="is terminated, and a new instance takes its place; all its volumes are lost",
     minutes=60,
 )
@@ -47,7 +47,7 @@ REBOOT = Action(
 )
 DELETE = Action(
     name="delete",
-    summary="Terminate nodes, and lower their groups' number of nodes; volumes are lost.",
+    summary="Terminate nodes; groups get smaller, volumes are lost.",
     effect="is terminated, and its group has one node less; all its volumes are lost",
     minutes=40,
 )
