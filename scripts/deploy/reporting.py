@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hyperpod_cdk import Config
+from hyperpod_ops.errors import INTERRUPTED
 from hyperpod_ops.verification.check import Check
 from hyperpod_ops.verification.display import summary
 from scripts.cost import cost_here
 from scripts.deployment_report.content import Attempt, Content
 from scripts.deployment_report.page import write
-from scripts.stack_operations.terminal import INTERRUPTED
 
 REPORTS = Path("build/deploy")
 

@@ -280,7 +280,9 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
     report = stage.work_directory / "ml" / "report.html"
     assert f"\nReport: {report}\n" in said
     assert said.endswith(
-        "To look at the nodes:\n  aws eks update-kubeconfig --name ml-eks --region us-west-2\n  kubectl get nodes\n"
+        "To look at the nodes:\n"
+        "  aws eks update-kubeconfig --name ml-eks --region us-west-2\n"
+        "  kubectl get nodes\n"
     )
     # The deployer may look at all of AWS, and is not let into Kubernetes.
     unknown = "? components, definitions, priorities, release, health, readiness, devices, storage"
