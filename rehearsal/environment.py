@@ -202,6 +202,7 @@ def rehearsal_environment(
             hyperpod_api=hyperpod_api.url,
             kubernetes_endpoint=kubernetes.url,
             kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
+            kubernetes_token=kubernetes.addons_token,
             allowed_calls=log_file.with_name(ALLOWED_CALLS),
             log_file=log_file,
         )

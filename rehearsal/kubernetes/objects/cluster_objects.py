@@ -74,19 +74,11 @@ def node(
 
 def node_status(capacity: Mapping[str, str], *, kubernetes_version: str) -> Object:
     """Return the status of a node that is ready."""
-    moment = now()
     return {
         "capacity": dict(capacity),
         "allocatable": dict(capacity),
         "conditions": [
-            {
-                "type": "Ready",
-                "status": "True",
-                "reason": "KubeletReady",
-                "message": "kubelet is posting ready status",
-                "lastHeartbeatTime": moment,
-                "lastTransitionTime": moment,
-            }
+            _ready("True", reason="KubeletReady", message="kubelet is posting ready status")
         ],
         "nodeInfo": {
             "architecture": "amd64",
@@ -100,4 +92,29 @@ def node_status(capacity: Mapping[str, str], *, kubernetes_version: str) -> Obje
             "osImage": "",
             "systemUUID": "",
         },
+    }
+
+
+def silent(status: Object) -> Object:
+    """Return the status of a node whose kubelet has stopped, as the node controller writes it.
+
+    https://kubernetes.io/docs/reference/node/node-status/#condition
+    """
+    condition = _ready(
+        "Unknown",
+        reason="NodeStatusUnknown",
+        message="Kubelet stopped posting node status.",
+    )
+    return {**status, "conditions": [condition]}
+
+
+def _ready(status: str, *, reason: str, message: str) -> Object:
+    moment = now()
+    return {
+        "type": "Ready",
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastHeartbeatTime": moment,
+        "lastTransitionTime": moment,
     }
