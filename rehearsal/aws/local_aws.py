@@ -61,7 +61,7 @@ class LocalAwsSettings:
         hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
         kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
-        kubernetes_token: Bearer token of EKS at that endpoint, with which it installs add-ons; "" for
+        kubernetes_token: Bearer token of EKS at that endpoint, to install add-ons; "" for
             add-ons that have no objects in Kubernetes.
         source_account: Whether HyperPod sends aws:SourceAccount when it assumes the roles of nodes
             and of scaling, as the services do that
