@@ -55,6 +55,11 @@ class KubernetesNodes:
                 ],
             )
 
+    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node reboots, or is gone without Kubernetes having been told."""
+        if cluster.eks_cluster_arn is not None:
+            self._kubernetes.silence_node(node.kubernetes_name)
+
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
         """A node that had joined is gone."""
         if cluster.eks_cluster_arn is not None:

@@ -128,10 +128,13 @@ class Subnets(Protocol):
 
 
 class Observer(Protocol):
-    """Notified when nodes join and leave."""
+    """Notified when nodes join, reboot and leave."""
 
     def node_running(self, cluster: ClusterView, node: NodeView) -> None:
         """A node has joined the cluster, or its labels or taints have changed."""
+
+    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node that had joined reboots, or is gone without Kubernetes having been told."""
 
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
         """A node that had joined is gone."""

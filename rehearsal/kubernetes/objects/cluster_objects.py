@@ -1,6 +1,7 @@
 """The objects that a new cluster has, and its nodes."""
 
 from collections.abc import Mapping, Sequence
+from uuid import uuid4
 
 from rehearsal.kubernetes.objects.errors import Object
 from rehearsal.kubernetes.objects.metadata import now
@@ -72,8 +73,17 @@ def node(
     }
 
 
-def node_status(capacity: Mapping[str, str], *, kubernetes_version: str) -> Object:
-    """Return the status of a node that is ready."""
+def node_status(
+    capacity: Mapping[str, str], *, kubernetes_version: str, before: Object | None
+) -> Object:
+    """Return the status of a node that is ready.
+
+    Args:
+        capacity: What it offers.
+        kubernetes_version: Minor version, such as `1.34`.
+        before: Its status until now, if it has one; one that was silent has booted since.
+    """
+    awake = before is not None and any(each["status"] == "True" for each in before["conditions"])
     return {
         "capacity": dict(capacity),
         "allocatable": dict(capacity),
@@ -82,7 +92,7 @@ def node_status(capacity: Mapping[str, str], *, kubernetes_version: str) -> Obje
         ],
         "nodeInfo": {
             "architecture": "amd64",
-            "bootID": "",
+            "bootID": before["nodeInfo"]["bootID"] if before and awake else str(uuid4()),
             "containerRuntimeVersion": "containerd://rehearsal",
             "kernelVersion": "",
             "kubeProxyVersion": "",

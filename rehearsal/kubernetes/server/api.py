@@ -159,8 +159,12 @@ class KubernetesApi:
         target = Target(self._resource("v1", "Node"), name=name)
         with self._store.lock:
             self._operations.hardware[name] = capacity or {}
-            self._operations.apply(target, wanted, _OF_HYPERPOD)
-            status = node_status(capacity or {}, kubernetes_version=self._kubernetes_version)
+            joined = self._operations.apply(target, wanted, _OF_HYPERPOD).item
+            status = node_status(
+                capacity or {},
+                kubernetes_version=self._kubernetes_version,
+                before=joined.get("status"),
+            )
             self._operations.set_status(target, status)
 
     def silence_node(self, name: str) -> None:
