@@ -131,6 +131,11 @@ class NodeProvisioner:
         node.launch_time, node.message = now, None
         node.image_release_version = group.image_release_version
         self._record_start(place, now, description="was launched", script_state="InProgress")
+        if self._around.scripts:
+            fails = group.name in self._around.faults.current.lifecycle_script_failure
+            self._around.scripts.script_begins(
+                cluster_view(cluster), node_view(cluster, node), fails=fails
+            )
         script = self._around.timings.lifecycle_script * self._slowness(group)
         self._later(place, now + script, self._script_ended)
 
