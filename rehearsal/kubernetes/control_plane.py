@@ -69,7 +69,10 @@ class ControlPlane(Protocol):
 
     @property
     def addons_token(self) -> str:
-        """Bearer token with which EKS installs add-ons; no injected fault hits it."""
+        """Bearer token with which EKS installs add-ons; no injected fault hits it.
+
+        Empty if add-ons have no objects in it.
+        """
 
     def start(self) -> None:
         """Start to listen; `url` is known afterwards."""

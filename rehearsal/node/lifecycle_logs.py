@@ -112,13 +112,16 @@ class LifecycleLogs:
             yield _SUCCEEDED
 
     def _scripts(self, lifecycle: Mapping[str, str]) -> Scripts | None:
-        """Return the scripts; None if they may do more than write into a folder."""
+        """Return the scripts; None if they are not there, or write into other folders too."""
         assert self._clients is not None  # noqa: S101 - as its caller has seen
         s3 = self._clients("s3")
         bucket, _, prefix = lifecycle["SourceS3Uri"].partition("://")[2].partition("/")
         folder = f"{prefix.rstrip('/')}/" if prefix.strip("/") else ""
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=folder)
-        found = [each for page in pages for each in page.get("Contents", ())]
+        try:
+            found = [each for page in pages for each in page.get("Contents", ())]
+        except s3.exceptions.NoSuchBucket:
+            return None
         version = (bucket, *(f"{each['Key']} {each['ETag']}" for each in found))
         if version not in self._downloaded:
             self._downloaded[version] = tuple(

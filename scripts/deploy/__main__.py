@@ -11,6 +11,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_ops.account import AccountError
 from scripts.command_line import REFUSED, config_parser, exit_with, make_command
 from scripts.cost import cost_here, summary
@@ -31,7 +32,6 @@ from scripts.stack_operations.failed_creations import (
 from scripts.stack_operations.fixed_values import Change, refuse_changes
 from scripts.stack_operations.outputs import (
     NOTHING_SHORT,
-    SHORTAGE,
     documented_outputs,
     output_lines,
 )
