@@ -208,6 +208,11 @@ def _node_state(
     )
 
 
+def _requested(node: Node) -> RequestedNode:
+    trouble = trouble_of(node, None, recovers=True)
+    return RequestedNode(group=node.group, id=node.logical_id, trouble=trouble)
+
+
 def group_state(name: str, group: Group, states: Sequence[NodeState]) -> GroupState:
     """Return how a group is.
 
