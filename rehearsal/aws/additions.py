@@ -24,6 +24,7 @@ from rehearsal.aws.ec2 import (
     availability_zones,
     cidr_block,
     elastic_ip,
+    endpoint_services,
     flow_log,
     instance_offerings,
     nat_gateway,
@@ -92,6 +93,7 @@ def install(*, settings: Settings) -> None:
     instance_offerings.install()
     service_quotas_api.install(settings=settings)
     subnet.install()
+    endpoint_services.install()
     vpc_endpoint.install()
     routing.install()
     log_groups.install()

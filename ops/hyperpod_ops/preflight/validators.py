@@ -14,6 +14,7 @@ from hyperpod_ops.preflight.helm_chart import helm_chart
 from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
 from hyperpod_ops.preflight.kms_key import kms_key
 from hyperpod_ops.preflight.network.cidr_blocks import cidr_blocks
+from hyperpod_ops.preflight.network.endpoint_services import endpoint_services
 from hyperpod_ops.preflight.network.gateways import gateways
 from hyperpod_ops.preflight.network.security_group import security_group
 from hyperpod_ops.preflight.network.subnets import subnets
@@ -46,6 +47,7 @@ VALIDATORS: Mapping[str, Validator] = {
     "cidr-blocks": cidr_blocks,
     "subnets": subnets,
     "gateways": gateways,
+    "endpoint-services": endpoint_services,
     "security-group": security_group,
     "existing-control-plane": existing_control_plane,
     "existing-bucket": existing_bucket,
