@@ -7,6 +7,7 @@ from hyperpod_ops.preflight.capacity.instance_offerings import instance_offering
 from hyperpod_ops.preflight.capacity.training_plans import training_plans
 from hyperpod_ops.preflight.client_tools import client_tools
 from hyperpod_ops.preflight.control_plane.existing_control_plane import existing_control_plane
+from hyperpod_ops.preflight.control_plane.failed_creation import failed_creation
 from hyperpod_ops.preflight.control_plane.kubernetes_support import kubernetes_support
 from hyperpod_ops.preflight.control_plane.kubernetes_version import kubernetes_version
 from hyperpod_ops.preflight.existing_bucket import existing_bucket
@@ -36,6 +37,7 @@ VALIDATORS: Mapping[str, Validator] = {
     "helm-chart": helm_chart,
     "kubernetes-version": kubernetes_version,
     "kubernetes-support": kubernetes_support,
+    "failed-creation": failed_creation,
     "storage-stack": storage_stack,
     "taken-names": taken_names,
     "vpc": vpc,
