@@ -44,6 +44,7 @@ from rehearsal.aws.eks import (
     cluster_subnets,
     cluster_version,
     deletion_protection,
+    dropped_properties,
     pod_identity_association,
 )
 from rehearsal.aws.eks import api as eks_api
@@ -108,6 +109,7 @@ def install(*, settings: Settings) -> None:
     addon_versions.install()
     addon_health.install(settings=settings)
     deletion_protection.install()
+    dropped_properties.install()
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
     fsx_api.install()

@@ -10,6 +10,7 @@ from hyperpod_ops.preflight.control_plane.existing_control_plane import existing
 from hyperpod_ops.preflight.control_plane.failed_creation import failed_creation
 from hyperpod_ops.preflight.control_plane.kubernetes_support import kubernetes_support
 from hyperpod_ops.preflight.control_plane.kubernetes_version import kubernetes_version
+from hyperpod_ops.preflight.control_plane.left_out_properties import left_out_properties
 from hyperpod_ops.preflight.existing_bucket import existing_bucket
 from hyperpod_ops.preflight.helm_chart import helm_chart
 from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
@@ -38,6 +39,7 @@ VALIDATORS: Mapping[str, Validator] = {
     "kubernetes-version": kubernetes_version,
     "kubernetes-support": kubernetes_support,
     "failed-creation": failed_creation,
+    "left-out-properties": left_out_properties,
     "storage-stack": storage_stack,
     "taken-names": taken_names,
     "vpc": vpc,
