@@ -184,7 +184,7 @@ def test_no_deletion_protection_is_stated_as_it_is_written(
     stack: cdk.Stack,
     surroundings: dict[str, Any],
     view: View,
-    said: dict[str, bool],
+    said: dict[str, Any],
     found: bool | None,
 ) -> None:
     EksCluster(stack, "Eks", **surroundings, eks=EksConfig(**said))
