@@ -24,6 +24,7 @@ from rehearsal.aws.ec2 import (
     availability_zones,
     cidr_block,
     elastic_ip,
+    endpoint_services,
     flow_log,
     instance_offerings,
     nat_gateway,
@@ -43,6 +44,7 @@ from rehearsal.aws.eks import (
     cluster_subnets,
     cluster_version,
     deletion_protection,
+    dropped_properties,
     pod_identity_association,
 )
 from rehearsal.aws.eks import api as eks_api
@@ -92,6 +94,7 @@ def install(*, settings: Settings) -> None:
     instance_offerings.install()
     service_quotas_api.install(settings=settings)
     subnet.install()
+    endpoint_services.install()
     vpc_endpoint.install()
     routing.install()
     log_groups.install()
@@ -106,6 +109,7 @@ def install(*, settings: Settings) -> None:
     addon_versions.install()
     addon_health.install(settings=settings)
     deletion_protection.install()
+    dropped_properties.install()
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
     fsx_api.install()

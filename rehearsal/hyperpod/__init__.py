@@ -10,6 +10,7 @@ from rehearsal.hyperpod.simulation.hooks import (
     Environment,
     NodeView,
     Observer,
+    Scripts,
     Subnet,
     Subnets,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "HyperPodService",
     "NodeView",
     "Observer",
+    "Scripts",
     "Subnet",
     "Subnets",
     "Timings",

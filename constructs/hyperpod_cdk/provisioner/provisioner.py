@@ -26,6 +26,7 @@ from hyperpod_cdk.provisioner.code import provisioner_code
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
     acknowledge_inline_policies,
+    skip_checkov,
     wildcard_nag_id,
 )
 from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
@@ -213,15 +214,12 @@ class Provisioner(Construct):
                 )
             ],
         )
-        acknowledge(
-            policy,
-            {
-                wildcard_nag_id(self, "*"): (
-                    "Lambda makes the network interfaces, whose ids are not known ahead, and takes "
-                    "no narrower resource for describing them."
-                )
-            },
+        reason = (
+            "Lambda makes the network interfaces, whose ids are not known ahead, and takes no "
+            "narrower resource for describing them."
         )
+        acknowledge(policy, {wildcard_nag_id(self, "*"): reason})
+        skip_checkov(policy, resource_type="AWS::IAM::Policy", reasons={"CKV_AWS_111": reason})
         return policy
 
     def grant(

@@ -51,6 +51,21 @@ class NodeState:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RequestedNode:
+    """A node that has no instance yet, at one moment.
+
+    Attributes:
+        group: Its instance group.
+        id: What SageMaker calls it until it has one.
+        trouble: Its status, and what SageMaker adds to it.
+    """
+
+    group: str
+    id: str
+    trouble: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GroupState:
     """An instance group at one moment.
 
@@ -85,6 +100,8 @@ class Snapshot:
         notes: What is to be said besides, such as why health is not known.
         groups: Its groups by name.
         nodes: Its nodes by group and ID.
+        requested: Nodes that have no instance yet; SageMaker lists those of clusters with
+            continuous provisioning alone.
         events: The newest warning or error of each kind of the last hour.
     """
 
@@ -95,6 +112,7 @@ class Snapshot:
     notes: Sequence[str]
     groups: Sequence[GroupState]
     nodes: Sequence[NodeState]
+    requested: Sequence[RequestedNode]
     events: Sequence[ClusterEvent]
 
 
@@ -112,7 +130,8 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         BotoCoreError: AWS could not be asked.
     """
     cluster = chosen.found()
-    nodes = nodes_of(chosen.sagemaker, cluster.name)
+    listed = nodes_of(chosen.sagemaker, cluster.name, requested=cluster.is_continuous)
+    nodes = [node for node in listed if node.id]
     notes = [str(cluster.described["FailureMessage"])] if _failed(cluster) else []
     health: Mapping[str, Health] | None = None
     try:
@@ -140,6 +159,13 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         notes=notes,
         groups=[group_state(name, group, states) for name, group in cluster.groups.items()],
         nodes=states,
+        requested=[
+            RequestedNode(
+                group=node.group, id=node.logical_id, trouble=trouble_of(node, None, recovers=True)
+            )
+            for node in listed
+            if not node.id
+        ],
         events=each_kind(events)[:_MOST_EVENTS],
     )
 
@@ -180,6 +206,11 @@ def _node_state(
         deep_health_check=checked,
         trouble=trouble,
     )
+
+
+def _requested(node: Node) -> RequestedNode:
+    trouble = trouble_of(node, None, recovers=True)
+    return RequestedNode(group=node.group, id=node.logical_id, trouble=trouble)
 
 
 def group_state(name: str, group: Group, states: Sequence[NodeState]) -> GroupState:

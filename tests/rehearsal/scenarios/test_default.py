@@ -15,6 +15,7 @@ import yaml
 from hyperpod_cdk.config.stack_names import StackKind, stack_names
 from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
 from rehearsal.chart_choice import ChartChoice
+from rehearsal.node.node import Node
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
@@ -22,7 +23,6 @@ from scripts.deploy import reporting
 from scripts.stack_operations import terminal
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY, SHIPPED
-from tests.support.node import Node
 from tests.support.scenario_tests import (
     in_turn,
     test_it_deploys_and_holds_what_is_verified,
