@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from hyperpod_ops.clusters.pages import pages
 from provisioner.framework.owner import STACK_TAG
 
 # On what CloudFormation makes itself.
@@ -40,7 +41,7 @@ def own_clusters(sagemaker: Any) -> list[ListedCluster]:  # noqa: ANN401 - a cli
 
 
 def _found(sagemaker: Any) -> Iterator[ListedCluster]:  # noqa: ANN401 - a client
-    for page in sagemaker.get_paginator("list_clusters").paginate():
+    for page in pages(sagemaker, "list_clusters"):
         for summary in page["ClusterSummaries"]:
             stack = _stack(sagemaker, arn=summary["ClusterArn"])
             if stack is not None:
@@ -50,7 +51,7 @@ def _found(sagemaker: Any) -> Iterator[ListedCluster]:  # noqa: ANN401 - a clien
 
 
 def _stack(sagemaker: Any, *, arn: str) -> str | None:  # noqa: ANN401 - a client
-    for page in sagemaker.get_paginator("list_tags").paginate(ResourceArn=arn):
+    for page in pages(sagemaker, "list_tags", ResourceArn=arn):
         for tag in page["Tags"]:
             if tag["Key"] in _STACK_TAGS:
                 return str(tag["Value"].split("/")[1])

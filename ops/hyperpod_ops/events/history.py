@@ -9,10 +9,12 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_ops.clusters.cluster import HyperPodCluster
+from hyperpod_ops.clusters.pages import pages
 from hyperpod_ops.events.faults import (
     Event,
     each_once,
     is_scaling_warning,
+    level_of,
     without_misleading,
 )
 from hyperpod_ops.events.levels import Level
@@ -108,10 +110,10 @@ def events_of(
         "EventTimeAfter": since,
         **({"InstanceGroupName": group} if group else {}),
     }
-    pages = sagemaker.get_paginator("list_cluster_events").paginate(**asked)
-    listed = islice((event for page in pages for event in page.get("Events", ())), _MOST_READ)
+    found = pages(sagemaker, "list_cluster_events", **asked)
+    listed = islice((event for page in found for event in page.get("Events", ())), _MOST_READ)
     levels = [*Level][[*Level].index(least) :]
-    graves = [event for event in listed if event["EventLevel"] in levels]
+    graves = [event for event in listed if level_of(event) in levels]
     told = each_once(without_misleading(graves, cluster.groups))[:most]
     return list(_explained(sagemaker, cluster, told, {} if causes is None else causes))
 
@@ -135,7 +137,7 @@ def _explained(
         known = causes.get(event["EventId"])
         # What it names as the cause of such a warning is none.
         misleads = is_scaling_warning(event.get("Description", ""))
-        if known is None and left and event["EventLevel"] != Level.INFO and not misleads:
+        if known is None and left and level_of(event) != Level.INFO and not misleads:
             left -= 1
             known = causes[event["EventId"]] = _cause(sagemaker, cluster, event)
         yield _event(event, cluster, cause=known or "")
@@ -161,7 +163,7 @@ def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEven
     return ClusterEvent(
         id=event["EventId"],
         time=event["EventTime"].astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
-        level=event["EventLevel"],
+        level=level_of(event),
         group=event.get("InstanceGroupName", ""),
         node=event.get("InstanceId", ""),
         description=event.get("Description", ""),

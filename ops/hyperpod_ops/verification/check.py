@@ -24,6 +24,7 @@ class Check:
             is there.
         advice: What to do; empty if it holds.
         is_known: Whether it could be looked at; what could not does not hold.
+        may_pass: Whether what could not be looked at may be a minute later.
     """
 
     check: str
@@ -31,6 +32,7 @@ class Check:
     found: str = ""
     advice: str = ""
     is_known: bool = True
+    may_pass: bool = False
 
 
 def checked(check: str, *, problem: str | None, advice: str) -> Check:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hyperpod_cdk import Config
+from hyperpod_ops.clusters.pages import pages
 from hyperpod_ops.preflight.validator import Place
 
 
@@ -28,7 +29,7 @@ def other_clusters(config: Config, place: Place) -> OtherClusters:
     """Count the instances that the other clusters of the region ask for."""
     client = place.client("sagemaker")
     found = OtherClusters()
-    for page in client.get_paginator("list_clusters").paginate():
+    for page in pages(client, "list_clusters"):
         for summary in page["ClusterSummaries"]:
             name = summary["ClusterName"]
             if name == config.cluster.name:
