@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 # The most that operations on clusters return in a page. How many they return by themselves, AWS
-# does not say; other lists of SageMaker return 10.
+# does not say; most other lists of SageMaker return 10.
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListClusterNodes.html
 _PAGE = 100
 

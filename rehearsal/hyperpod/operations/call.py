@@ -19,8 +19,8 @@ from rehearsal.hyperpod.simulation.surroundings import Surroundings
 Answer = dict[str, Any]
 Item = TypeVar("Item")
 # Of a request without MaxResults. For clusters and nodes, AWS does not say how many that are; for
-# training plans and the other lists of SageMaker, 10.
-# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListTrainingJobs.html
+# most of its other lists, 10, such as
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListEndpoints.html
 DEFAULT_PAGE_SIZE = 10
 
 
