@@ -12,7 +12,7 @@ from botocore.httpsession import ProxyConfiguration
 from botocore.utils import get_environ_proxies
 from kubernetes.client import ApiClient, ApiException, Configuration
 from urllib3 import PoolManager, ProxyManager
-from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
+from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError, SSLError
 
 from hyperpod_ops.errors import OpsError, PassingError
 from hyperpod_ops.session import AwsSession
@@ -28,6 +28,15 @@ class _Client(ApiClient):  # type: ignore[misc] # the package has no types
     """Asks no more once it has not reached the API: who asks for ten things waits once."""
 
     _lost: HTTPError | None = None
+
+    def request(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - as the client has it
+        try:
+            return super().request(*given, **named)
+        except ApiException as error:
+            if error.status != _NO_STATUS:
+                raise
+            # The client's form of it, upon which its own next step fails.
+            raise SSLError(" ".join(str(error.reason).split())) from None
 
     def call_api(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - as the client has it
         if self._lost is not None:
@@ -79,6 +88,12 @@ def told_in_a_line(client: ApiClient) -> Iterator[None]:
         yield
     except HTTPError as error:
         host = client.configuration.host
+        if isinstance(error, SSLError):
+            raise OpsError(
+                f"Kubernetes API: the certificate of {host} is not of the EKS cluster ({error}); a "
+                "proxy that inspects TLS puts its own there: exempt that host, or name it in "
+                "NO_PROXY"
+            ) from None
         if isinstance(error, (ProtocolError, ReadTimeoutError)):
             raise PassingError(
                 f"Kubernetes API: {host} did not answer ({error}); run it again in a minute"
@@ -88,17 +103,10 @@ def told_in_a_line(client: ApiClient) -> Iterator[None]:
             "from the VPC alone, and eks.public_access_cidrs names who reaches a public one"
         ) from None
     except ApiException as error:
-        raise _told(error, host=client.configuration.host) from None
+        raise _told(error) from None
 
 
-def _told(error: ApiException, *, host: str) -> OpsError:
-    if error.status == _NO_STATUS:
-        # The client's form of an SSLError, in lines.
-        reason = " ".join(str(error.reason).split())
-        return OpsError(
-            f"Kubernetes API: the certificate of {host} is not of the EKS cluster ({reason}); a "
-            "proxy that inspects TLS puts its own there: exempt that host, or name it in NO_PROXY"
-        )
+def _told(error: ApiException) -> OpsError:
     if error.status not in _DENIED:
         kind = PassingError if _passes(error.status) else OpsError
         return kind(f"Kubernetes API: {error.status} {error.reason}; run it again in a minute")
@@ -117,6 +125,8 @@ def _client(found: dict[str, Any], *, token: str) -> ApiClient:
     configuration = Configuration(host=found["endpoint"])
     configuration.api_key = {"authorization": f"Bearer {token}"}
     configuration.retries = False
+    # Which it reads from the environment, and takes as it is; `_pool` has one of its own.
+    configuration.proxy = None
     client = _Client(configuration)
     authority = (found.get("certificateAuthority") or {}).get("data")
     context = ssl.create_default_context(

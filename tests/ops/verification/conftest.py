@@ -33,6 +33,11 @@ def kubernetes() -> Iterator[KubernetesApi]:
         yield api
 
 
+def paginated(**answers: list[Any]) -> Callable[[str], SimpleNamespace]:
+    """Return a client's `get_paginator`."""
+    return lambda name: SimpleNamespace(paginate=lambda **_asked: answers[name])
+
+
 def join(
     kubernetes: KubernetesApi,
     name: str,

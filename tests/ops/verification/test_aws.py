@@ -23,7 +23,7 @@ from hyperpod_ops.verification.storage import storage
 from hyperpod_ops.verification.verify import verify
 from rehearsal.kubernetes import KubernetesApi
 from tests.conftest import Configure
-from tests.ops.verification.conftest import OUTPUTS, Deployed
+from tests.ops.verification.conftest import OUTPUTS, Deployed, paginated
 
 POLICY = "AmazonEKSClusterAdminPolicy"
 ADMIN = "arn:aws:iam::111122223333:role/Admin"
@@ -36,11 +36,6 @@ def raising(error: Exception) -> Callable[..., None]:
         raise error
 
     return call
-
-
-def paginated(**answers: list[Any]) -> Callable[[str], SimpleNamespace]:
-    """Return a client's `get_paginator`."""
-    return lambda name: SimpleNamespace(paginate=lambda **_asked: answers[name])
 
 
 def sagemaker(status: str = "InService", *, running: int = 2) -> Mapping[str, Any]:
