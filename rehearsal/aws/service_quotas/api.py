@@ -12,10 +12,10 @@ from typing import Any
 from ministack.services import ec2
 
 from rehearsal.aws import json_service
+from rehearsal.aws.hyperpod_client import HyperPodClient
 from rehearsal.aws.iam import authorization
 from rehearsal.aws.json_service import Response, ServiceError
 from rehearsal.aws.parent_process import Settings
-from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
 from rehearsal.aws.service_quotas.values import ADDRESSES, VALUES, VPCS
 
 _SAGEMAKER = "sagemaker"
