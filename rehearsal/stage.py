@@ -298,7 +298,6 @@ class Stage:
                 **self.environment.aws.environment(),
                 **(self.deployer.environment() if credentials is None else credentials),
                 "PATH": os.environ.get("PATH", os.defpath),
-                "PYTHONPATH": "lambda",
             },
             capture_output=True,
             text=True,

@@ -99,6 +99,14 @@ def is_not_found(error: Exception) -> bool:
     return code(error) in _NOT_FOUND
 
 
+def is_unknown_stack(error: Exception) -> bool:
+    """Say whether CloudFormation knows no stack of the name that it was asked for.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
+    """
+    return code(error) == "ValidationError"
+
+
 def is_conflict(error: Exception) -> bool:
     """Say whether the resource is busy with something else, by the code or else by the words."""
     if code(error) == "ValidationException":
