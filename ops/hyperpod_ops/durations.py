@@ -9,7 +9,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LONGEST = timedelta(days=366)
 
 
-def duration(text: str, *, option: str) -> timedelta:
+def parsed_duration(text: str, *, option: str) -> timedelta:
     """Return a length of time.
 
     Args:

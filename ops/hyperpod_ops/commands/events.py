@@ -35,12 +35,12 @@ def events(
     from datetime import UTC, datetime  # noqa: PLC0415
 
     from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
-    from hyperpod_ops.durations import duration  # noqa: PLC0415
+    from hyperpod_ops.durations import parsed_duration  # noqa: PLC0415
     from hyperpod_ops.events.history import events_of, has_events  # noqa: PLC0415
     from hyperpod_ops.events.shown import event_lines  # noqa: PLC0415
     from hyperpod_ops.tables import console  # noqa: PLC0415
 
-    age = duration(since, option="--since")
+    age = parsed_duration(since, option="--since")
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     if group is not None:
