@@ -4,7 +4,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ _STYLES: Mapping[Status, str] = {
     Status.NO_ANSWER: "red",
     Status.BLOCKED: "bold red",
 }
-_TO_PERMIT = "`make deployer-policy` writes what deploying takes"
+TO_PERMIT = "`make deployer-policy` writes what deploying takes"
 _TO_REPEAT = "check the network, or wait a minute; then run it again"
 
 
@@ -72,7 +72,7 @@ class Report:
             # As one line, which can be copied.
             out.print(Text(f"    {command_in(problem, self.place)}", style="dim"), soft_wrap=True)
         if outcome.missing_permission is not None:
-            text = f"you may not use {outcome.missing_permission}; {_TO_PERMIT}"
+            text = f"you may not use {outcome.missing_permission}; {TO_PERMIT}"
             out.print(self._folded(text, out), soft_wrap=True)
         if outcome.failure is not None:
             text = f"{outcome.failure}; {_TO_REPEAT}"
@@ -136,12 +136,7 @@ def preflight_report(
     # Zones and ARNs of another region, where the environment says which one it is.
     config = load_config(path, region=session.region)
     environment = caller_in(session.region, session=session.session).environment
-    place = Place(
-        partition=environment.partition,
-        account=environment.account,
-        region=environment.region,
-        client=session.client,
-    )
+    place = Place(**asdict(environment), client=session.client)
     if plan is not None:
         config = with_plan(config, plan, place=place)
     chosen = {name: each for name, each in VALIDATORS.items() if name not in skip}
