@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from aws_cdk import Aws, CustomResource, Duration, Fn, Names, RemovalPolicy, Size, Stack
 from aws_cdk import aws_ec2 as ec2
@@ -23,6 +22,11 @@ from hyperpod_cdk.provisioner.acknowledgments import (
     acknowledge_provider,
 )
 from hyperpod_cdk.provisioner.code import provisioner_code
+from hyperpod_cdk.provisioner.placement import (
+    ANY_NETWORK_INTERFACE,
+    VpcPlacement,
+    manage_network_interfaces,
+)
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
     acknowledge_inline_policies,
@@ -42,23 +46,6 @@ _LONGEST_FUNCTION_NAME = 64
 _DRAWN_DIGITS = 8
 # Both handlers run helm. CDK's framework, which waits for them, ends after 15 minutes.
 _LONGEST_RUN = Duration.minutes(14)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VpcPlacement:
-    """Where in a VPC a function runs.
-
-    Attributes:
-        vpc: The VPC.
-        subnets: Private subnets with a route to the internet, or with VPC endpoints.
-        security_group: The function's security group.
-        internet_access: What must exist before it can call AWS: routes, or VPC endpoints.
-    """
-
-    vpc: ec2.IVpc
-    subnets: Sequence[ec2.ISubnet]
-    security_group: ec2.ISecurityGroup
-    internet_access: Sequence[IDependable]
 
 
 class Provisioner(Construct):
@@ -195,33 +182,8 @@ class Provisioner(Construct):
         and goes when they have left it, whereas an update of the role comes before theirs.
         https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
         """
-        policy = self.grant(
-            self,
-            "NetworkInterfaces",
-            statements=[
-                iam.PolicyStatement(
-                    sid="ManageNetworkInterfaces",
-                    actions=[
-                        "ec2:AssignPrivateIpAddresses",
-                        "ec2:CreateNetworkInterface",
-                        "ec2:DeleteNetworkInterface",
-                        "ec2:DescribeNetworkInterfaces",
-                        "ec2:DescribeSubnets",
-                        "ec2:UnassignPrivateIpAddresses",
-                    ],
-                    resources=["*"],
-                )
-            ],
-        )
-        acknowledge(
-            policy,
-            {
-                wildcard_nag_id(self, "*"): (
-                    "Lambda makes the network interfaces, whose ids are not known ahead, and takes "
-                    "no narrower resource for describing them."
-                )
-            },
-        )
+        policy = self.grant(self, "NetworkInterfaces", statements=[manage_network_interfaces()])
+        acknowledge(policy, {wildcard_nag_id(self, "*"): ANY_NETWORK_INTERFACE})
         return policy
 
     def grant(
