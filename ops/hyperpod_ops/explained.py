@@ -42,6 +42,11 @@ def explained(error: Exception) -> tuple[str, ...] | None:
     return None if line is None else (line,)
 
 
+def explanation(error: Exception) -> str:
+    """Return what a user reads of an error, in one line; empty for a fault of the program."""
+    return " ".join(explained(error) or ())
+
+
 def _line(error: Exception) -> str | None:
     told = one_line(error)
     for kind, text in _TOLD.items():

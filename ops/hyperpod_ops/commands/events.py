@@ -30,15 +30,14 @@ def events(
 
     Newest first.
     """
-    import json  # noqa: PLC0415
     from dataclasses import asdict  # noqa: PLC0415
     from datetime import UTC, datetime  # noqa: PLC0415
 
     from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
-    from hyperpod_ops.durations import parsed_duration  # noqa: PLC0415
     from hyperpod_ops.events.history import events_of, has_events  # noqa: PLC0415
     from hyperpod_ops.events.shown import event_lines  # noqa: PLC0415
-    from hyperpod_ops.tables import console  # noqa: PLC0415
+    from hyperpod_ops.tables import console, print_json  # noqa: PLC0415
+    from hyperpod_ops.times import parsed_duration  # noqa: PLC0415
 
     age = parsed_duration(since, option="--since")
     chosen = chosen_cluster(config, cluster=cluster, region=region)
@@ -49,7 +48,7 @@ def events(
         chosen.sagemaker, found, since=datetime.now(UTC) - age, least=level, group=group
     )
     if as_json:
-        typer.echo(json.dumps([asdict(event) for event in told], indent=2))
+        print_json([asdict(event) for event in told])
         return
     out = console()
     for event in told:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,7 @@ from hyperpod_ops.events.faults import (
     without_misleading,
 )
 from hyperpod_ops.events.levels import Level
+from hyperpod_ops.times import in_utc
 from provisioner.aws.errors import is_not_found
 from provisioner.hyperpod.causes import UNKNOWN
 from provisioner.hyperpod.events import failure_message
@@ -111,8 +112,8 @@ def events_of(
     pages = sagemaker.get_paginator("list_cluster_events").paginate(**asked)
     listed = islice((event for page in pages for event in page.get("Events", ())), _MOST_READ)
     levels = [*Level][[*Level].index(least) :]
-    graves = [event for event in listed if event["EventLevel"] in levels]
-    told = each_once(without_misleading(graves, cluster.groups))[:most]
+    grave = [event for event in listed if event["EventLevel"] in levels]
+    told = each_once(without_misleading(grave, cluster.groups))[:most]
     return list(_explained(sagemaker, cluster, told, {} if causes is None else causes))
 
 
@@ -160,7 +161,7 @@ def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEven
     explained = bool(cause) and reported.cause is not UNKNOWN
     return ClusterEvent(
         id=event["EventId"],
-        time=event["EventTime"].astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        time=in_utc(event["EventTime"]),
         level=event["EventLevel"],
         group=event.get("InstanceGroupName", ""),
         node=event.get("InstanceId", ""),

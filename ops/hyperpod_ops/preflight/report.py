@@ -1,7 +1,5 @@
 """What the validators found, as a table or as JSON."""
 
-import json
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +19,7 @@ from hyperpod_ops.preflight.run import Outcome, Status, command_in, outcomes
 from hyperpod_ops.preflight.validator import Place, Problem
 from hyperpod_ops.preflight.validators import VALIDATORS
 from hyperpod_ops.session import aws_session
-from hyperpod_ops.tables import console
+from hyperpod_ops.tables import console, print_json
 
 _STYLES: Mapping[Status, str] = {
     Status.OK: "green",
@@ -55,8 +53,7 @@ class Report:
             as_json: Whether a program reads it.
         """
         if as_json:
-            json.dump([self._row(each) for each in self.outcomes], sys.stdout, indent=2)
-            sys.stdout.write("\n")
+            print_json([self._row(each) for each in self.outcomes])
             return
         out = console()
         out.print(f"Account {self.place.account}, region {self.place.region}\n")

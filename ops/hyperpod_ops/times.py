@@ -1,12 +1,17 @@
-"""Lengths of time as somebody writes them."""
+"""Times and lengths of time as text."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from hyperpod_ops.errors import OpsError
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LONGEST = timedelta(days=366)
+
+
+def in_utc(moment: datetime) -> str:
+    """Return a time as it is shown: to the second, in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def parsed_duration(text: str, *, option: str) -> timedelta:
