@@ -5,6 +5,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_cdk.schema.errors import one_line
 from scripts.stack_operations.deployed import Deployed, deployed
 
 FAILED_CREATIONS = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
@@ -46,7 +47,7 @@ def lift_protection(
         except (BotoCoreError, ClientError) as error:
             raise ProtectedError(
                 f"{name}: is {stack.status}, and its termination protection cannot be lifted: "
-                f"{' '.join(str(error).split())}. Run: aws cloudformation "
+                f"{one_line(error)}. Run: aws cloudformation "
                 f"update-termination-protection --no-enable-termination-protection --stack-name "
                 f"{name} --region {region}; {again}"
             ) from None
