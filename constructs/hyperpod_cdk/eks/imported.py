@@ -1,4 +1,4 @@
-"""An EKS control plane of one's own."""
+"""An existing EKS control plane."""
 
 from collections.abc import Sequence
 

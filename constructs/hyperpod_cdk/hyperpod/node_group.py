@@ -51,7 +51,7 @@ class ClusterDefaults:
         subnet_id_in: Returns the ID of a subnet for nodes in an Availability Zone, given its ID;
             None for the subnet that is the cluster's own.
         lifecycle: The script that nodes run when they are created; None for none.
-        lifecycle_in: Returns the script of a folder of one's own, given the folder and when it
+        lifecycle_in: Returns the script of the user's folder, given the folder and when it
             runs.
     """
 

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
 from hyperpod_cdk.hyperpod.data_bucket import DataBucketConfig
-from hyperpod_cdk.hyperpod.data_buckets import data_bucket_statements
+from hyperpod_cdk.hyperpod.data_bucket_access import data_bucket_statements
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_needs import need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator

@@ -21,7 +21,7 @@ from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.section import Listed, Section
 
 SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
-"""The rules that a security group of one's own needs: all traffic from and to itself, and out."""
+"""The rules that an existing security group needs: all traffic from and to itself, and out."""
 
 _ONE_PER_ZONE, _NONE = "one_per_zone", "none"
 

@@ -1,4 +1,4 @@
-"""The `node_health` section: a health check of one's own on each node with accelerators."""
+"""The `node_health` section: the user's health check on each node with accelerators."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The Helm releases of the HyperPod dependencies and of a health check of one's own."""
+"""The Helm releases of the HyperPod dependencies and of the user's health check."""
 
 from collections.abc import Iterator
 

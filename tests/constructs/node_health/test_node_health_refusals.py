@@ -1,4 +1,4 @@
-"""Rules on a health check of one's own: one mistake, one line, with its place."""
+"""Rules on the user's health check: one mistake, one line, with its place."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Whether HyperPod can use an EKS cluster of one's own."""
+"""Whether HyperPod can use an existing EKS cluster."""
 
 from collections.abc import Iterator
 from dataclasses import replace
