@@ -75,7 +75,7 @@ def prices(offers: Mapping[str, Any]) -> tuple[dict[str, Decimal], list[str]]:
                 terms = offers["terms"]["OnDemand"].get(sku, {})
                 found.setdefault(usage[1], set()).update(_hourly(terms))
     except (AttributeError, KeyError, TypeError) as error:
-        raise PriceListError(f"{LIST}: is no price list: {error!r}") from None
+        raise PriceListError(f"{LIST}: is not a price list: {error!r}") from None
     unclear = sorted(name for name, several in found.items() if len(several) != 1)
     single = {name: min(one) for name, one in sorted(found.items()) if len(one) == 1}
     if not single:

@@ -16,7 +16,7 @@ from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_denied
 
 _THROTTLED = ("Throttling", "ThrottlingException", "TooManyRequestsException")
-# The first that fits counts: the particular stand before the general.
+# The first that fits counts, so specific errors come before general ones.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
     OpsError: "{told}",
     NoCredentialsError: (

@@ -11,7 +11,7 @@ from hyperpod_cdk import Config
 from hyperpod_ops.account import known_region
 from hyperpod_ops.errors import OpsError
 
-# Reads that a person waits for.
+# Somebody waits for the answer, so few retries.
 _RETRIES = ClientConfig(retries={"mode": "standard", "total_max_attempts": 4})
 _ONCE = ClientConfig(retries={"mode": "standard", "total_max_attempts": 1})
 

@@ -17,9 +17,9 @@ from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 from hyperpod_cdk.storage.section import StorageConfig
 
-# A change that is nearer is told beside the total.
+# Changes within this time are shown beside the total.
 _SOON = timedelta(days=92)
-# A price that changes, or is paid at another time, is in no table.
+# Not in the price table: prices that change, or are paid at another time.
 _SPOT = "Spot, whose price changes"
 _PLAN = "paid with the training plan"
 

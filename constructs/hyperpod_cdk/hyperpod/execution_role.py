@@ -77,7 +77,7 @@ class ExecutionRole(Construct):
             ),
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(MANAGED_POLICY)],
         )
-        # One policy resource, so that a cluster can wait for it.
+        # A single policy resource, so that the cluster can depend on it.
         self.policy = iam.Policy(
             self,
             "Policy",

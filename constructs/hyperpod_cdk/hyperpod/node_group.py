@@ -207,7 +207,7 @@ class NodeGroupConfig(GroupConfig):
         if self.availability_zone_id is not None:
             subnet_id = defaults.subnet_id_in(self.availability_zone_id)
             if subnet_id is None:
-                # So that a group that is there already may name the zone it is in.
+                # So that an existing group in the first zone may name its zone.
                 return None
             return OverrideVpcConfig(subnet_ids=(subnet_id,), security_group_ids=own_group)
         if self.override_vpc is not None and not self.override_vpc.security_group_ids:

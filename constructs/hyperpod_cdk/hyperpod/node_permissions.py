@@ -98,7 +98,7 @@ def _network_statements(
                 *(ec2_arn(scope, "security-group", name) for name in dict.fromkeys(group_ids)),
                 *(ec2_arn(scope, "subnet", name) for name in dict.fromkeys(subnet_ids)),
             ],
-            # Instances have no VPC in their conditions.
+            # Requests about instances have no VPC in their conditions.
             conditions={"ArnEqualsIfExists": {"ec2:Vpc": ec2_arn(scope, "vpc", vpc_id)}},
         ),
         iam.PolicyStatement(

@@ -218,7 +218,7 @@ class LifecycleScripts(Construct):
             principals=[iam.AnyPrincipal()],
             actions=_CHANGES,
             resources=[self.bucket.arn_for_objects(pattern) for pattern in self.patterns],
-            # Of a role's session it is the role's ARN.
+            # For a session of a role, this is the role's ARN.
             # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
             conditions={"ArnNotEquals": {"aws:PrincipalArn": [*writers, root_user]}},
         )

@@ -59,7 +59,7 @@ class _Rule(Protocol):
     def __call__(self, value: Any, /, *, earlier: Mapping[str, Any]) -> Iterator[Finding]: ...  # noqa: ANN401 - of each field
 
 
-# Of a field beside those before it; the other fields have other rules.
+# Rules that compare a field with the fields before it.
 _RULES: Mapping[str, _Rule] = {
     "vpc_cidr": existing_rules.vpc_findings,
     "public_subnet_cidrs": subnet_rules.public_subnet_findings,

@@ -92,7 +92,7 @@ def _problems(script: Path) -> Iterator[str]:
         yield f"cannot be read: {error.strerror}"
         return
     if content is None:
-        yield f"must be a script; {str(script)!r} is no file"
+        yield f"must be a script; {str(script)!r} is not a file"
         return
     try:
         text = content.decode()

@@ -95,7 +95,7 @@ class Provisioner(Construct):
             log_group = log_groups.add(
                 self,
                 f"{function_id}LogGroup",
-                # Where CDK's framework tells the readers of an error to look.
+                # CDK's framework sends readers of an error to this log group.
                 name=f"/aws/lambda/{name}",
                 retention=logs.RetentionDays.THREE_MONTHS,
                 removal_policy=_KEPT_ONCE_CREATED,

@@ -93,7 +93,7 @@ def failure(
         there: How many nodes of a group work. Default: as many as it has instances.
     """
     found = worth_telling(described, reported)
-    # What a group or an instance says is nearer to the cause than what is said of the whole.
+    # The message of a group or an instance is closer to the cause than the cluster's.
     near = sorted(found, key=lambda one: (one.cause is UNKNOWN, one.group is None))
     if next_step is None:
         next_step = near[0].next_step(described) if near else _no_cause(described)

@@ -6,7 +6,7 @@ from typing import Any
 
 from provisioner.framework.owner import STACK_TAG
 
-# On what CloudFormation makes itself.
+# CloudFormation tags its own resources.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html
 _STACK_TAGS = (STACK_TAG, "aws:cloudformation:stack-id")
 

@@ -37,5 +37,5 @@ def connect(
         typer.echo(shlex.join(command))
         return
     require_tools()
-    # In place of this process, so that Ctrl-C and the window's size are the session's.
+    # Replaces this process, so that Ctrl-C and window sizes go to the session.
     os.execvp(command[0], command)  # noqa: S606 - a command of fixed form, without a shell

@@ -42,6 +42,6 @@ def logs(
             seen.append(line.text)
             typer.echo(f"{line.time} {line.text}")
     finally:
-        # Beside the log, which may go to a file; also after Ctrl-C.
+        # On standard error, because the log may go to a file; also after Ctrl-C.
         if seen:
             typer.echo(f"{named}, {named.node.status}: {progress_of(seen)}", err=True)

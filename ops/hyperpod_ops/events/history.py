@@ -23,7 +23,7 @@ from provisioner.hyperpod.events import failure_message
 from provisioner.hyperpod.failures import ReportedFailure
 from provisioner.hyperpod.shortage import CONTINUOUS
 
-# What a look at a large cluster may take in calls: each cause costs one.
+# Limits the calls of one look at a large cluster: each cause costs one.
 _MOST_READ = 1000
 _MOST_DESCRIBED = 25
 
@@ -134,7 +134,7 @@ def _explained(
     left = _MOST_DESCRIBED
     for event in events:
         known = causes.get(event["EventId"])
-        # What it names as the cause of such a warning is none.
+        # Such a warning names a cause that is not one.
         misleads = is_scaling_warning(event.get("Description", ""))
         if known is None and left and event["EventLevel"] != Level.INFO and not misleads:
             left -= 1

@@ -128,9 +128,9 @@ def preflight_report(
     unknown = [name for name in skip if name not in VALIDATORS]
     if unknown:
         known = ", ".join(VALIDATORS)
-        raise OpsError(f"--skip: {unknown[0]!r} is no validator; there are {known}")
+        raise OpsError(f"--skip: {unknown[0]!r} is not a validator; the validators are {known}")
     session = aws_session(region=region, config=load_config(path))
-    # Zones and ARNs of another region, where the environment says which one it is.
+    # Again, because the region may be known only now: zones and ARNs of another one are refused.
     config = load_config(path, region=session.region)
     environment = caller_in(session.region, session=session.session).environment
     place = Place(**asdict(environment), client=session.client)

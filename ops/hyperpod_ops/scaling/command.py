@@ -86,6 +86,6 @@ def _kept_or_taken_back(change: CountChange, *, count: int, undone: bool) -> str
         )
     change.take_back()
     return (
-        f"{change.path}: is as it was before, because the deployment changed nothing; mend what it "
+        f"{change.path}: is as it was before, because the deployment changed nothing; fix what it "
         "names, then run it again"
     )

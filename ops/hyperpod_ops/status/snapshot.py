@@ -131,7 +131,7 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         most=_MOST_READ,
         causes=causes,
     )
-    # What was warned of while a cluster was scaled is over once every node works.
+    # Warnings about scaling are out of date once every node works.
     events = [each for each in events if troubled or not is_scaling_warning(each.description)]
     return Snapshot(
         cluster=cluster.name,

@@ -16,10 +16,10 @@ from hyperpod_ops.explained import explanation
 from hyperpod_ops.status.display import checked, display
 from hyperpod_ops.status.snapshot import Snapshot, snapshot
 
-# What is on the screen besides groups and nodes that do not work.
+# Lines of the screen that are neither groups nor nodes that do not work.
 _OTHER_LINES = 16
 _FEWEST_NODES = 3
-# As lines, more would hide what matters.
+# More lines than these would hide what matters.
 _MOST_CHANGES = 10
 Facts = Mapping[tuple[str, str], str]
 

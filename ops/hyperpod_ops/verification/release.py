@@ -31,5 +31,5 @@ def _deployed(deployment: Deployment, *, name: str, namespace: str) -> Check:
         f"helm list -n {namespace} -o json",
         problem=None if deployed else f"{name} is {' and '.join(found) or 'not there'}",
         advice=f"Run `helm history {name} -n {namespace}`, then `make deploy`, which "
-        "mends a release that has failed or hangs",
+        "repairs a release that has failed or hangs",
     )
