@@ -5,14 +5,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_unknown_stack
 
 
-def described_stack(
-    cloudformation: Any,  # noqa: ANN401 - a client
-    stack: str,
-) -> Mapping[str, Any] | None:
+def described_stack(cloudformation: AwsClient, stack: str) -> Mapping[str, Any] | None:
     """Return a stack as CloudFormation describes it; None if there is none.
 
     Args:
@@ -32,10 +30,7 @@ def described_stack(
     return found
 
 
-def outputs_of(
-    cloudformation: Any,  # noqa: ANN401 - a client
-    stack: str,
-) -> dict[str, str]:
+def outputs_of(cloudformation: AwsClient, stack: str) -> dict[str, str]:
     """Return the outputs of a stack by name.
 
     Args:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -14,6 +13,7 @@ from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_ops.account import AccountError
+from hyperpod_ops.aws_client import AwsClient
 from scripts.command_line import config_parser, exit_with, make_command, refused
 from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
 from scripts.stack_operations.assembly import Stack, stacks_in
@@ -102,7 +102,7 @@ def _names(stacks: Sequence[Stack]) -> list[str]:
 
 
 def _deletions(
-    client: Any,  # noqa: ANN401 - no type at run time
+    client: AwsClient,
     stacks: Sequence[Stack],
     *,
     found: Mapping[str, Deployed | None],

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.cluster import HyperPodCluster
 from hyperpod_ops.events.faults import (
     Event,
@@ -76,7 +76,7 @@ def each_kind(events: Sequence[ClusterEvent]) -> list[ClusterEvent]:
 
 
 def events_of(
-    sagemaker: Any,  # noqa: ANN401 - a client
+    sagemaker: AwsClient,
     cluster: HyperPodCluster,
     *,
     since: datetime,
@@ -126,7 +126,7 @@ def has_events(cluster: HyperPodCluster) -> bool:
 
 
 def _explained(
-    sagemaker: Any,  # noqa: ANN401 - a client
+    sagemaker: AwsClient,
     cluster: HyperPodCluster,
     events: Sequence[Event],
     causes: dict[str, str],
@@ -142,7 +142,7 @@ def _explained(
         yield _event(event, cluster, cause=known or "")
 
 
-def _cause(sagemaker: Any, cluster: HyperPodCluster, event: Event) -> str:  # noqa: ANN401
+def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:
     try:
         answer = sagemaker.describe_cluster_event(
             ClusterName=cluster.name, EventId=event["EventId"]
