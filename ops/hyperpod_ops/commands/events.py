@@ -1,5 +1,7 @@
 """`hyperpod-ops events`."""
 
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -30,14 +32,11 @@ def events(
 
     Newest first.
     """
-    from dataclasses import asdict  # noqa: PLC0415
-    from datetime import UTC, datetime  # noqa: PLC0415
-
-    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
-    from hyperpod_ops.events.history import events_of, has_events  # noqa: PLC0415
-    from hyperpod_ops.events.shown import event_lines  # noqa: PLC0415
-    from hyperpod_ops.tables import console, print_json  # noqa: PLC0415
-    from hyperpod_ops.times import parsed_duration  # noqa: PLC0415
+    from hyperpod_ops.clusters.chosen import chosen_cluster
+    from hyperpod_ops.events.history import events_of, has_events
+    from hyperpod_ops.events.shown import event_lines
+    from hyperpod_ops.tables import console, print_json
+    from hyperpod_ops.times import parsed_duration
 
     age = parsed_duration(since, option="--since")
     chosen = chosen_cluster(config, cluster=cluster, region=region)
