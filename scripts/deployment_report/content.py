@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from hyperpod_cdk.cost.cost import Cost
+from hyperpod_cdk.cost.charges import Cost
 from scripts.stack_operations.events import StackEvent
 
 

@@ -27,7 +27,7 @@ def look(config: Config, *, session: AwsSession) -> list[Check]:
         for kind, name in stack_names(config).items()
         if kind != "addons"
     }
-    # Anew each time: its token is good for 15 minutes.
+    # A new client for each look: its token is valid for 15 minutes.
     with kubernetes_api(session, eks_cluster=config.eks_cluster_name) as kubernetes:
         return list(
             verify(
