@@ -23,14 +23,17 @@ class AwsSession:
 
     Attributes:
         region: The region.
+        given: A session of that region that has credentials already, for which somebody may have
+            typed the code of an MFA device. Default: one of the environment.
     """
 
     region: str
+    given: boto3.Session | None = None
 
     @cached_property
     def session(self) -> boto3.Session:
         """The session itself."""
-        return boto3.Session(region_name=self.region)
+        return self.given or boto3.Session(region_name=self.region)
 
     def client(self, service: str) -> AwsClient:
         """Return the client of a service, by boto3's name of it."""

@@ -34,8 +34,9 @@ def verify(
     from hyperpod_ops.verification.waiting import Clock, held
 
     loaded = load_config(config)
+    session = aws_session(region=region, config=loaded)
     checks = held(
-        partial(look, loaded, session=aws_session(region=region, config=loaded)),
+        lambda: list(look(loaded, session=session)),
         seconds=60.0 * timeout if wait else 0.0,
         clock=Clock(now=time.monotonic, sleep=time.sleep),
         say=partial(typer.echo, err=True),
