@@ -28,6 +28,7 @@ from rehearsal.hyperpod.simulation.node_recovery import PENDING_REBOOT, PENDING_
 from rehearsal.hyperpod.simulation.views import LABEL_PREFIX
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
+from rehearsal.node_network import VpcNetwork
 
 ALLOWED_CALLS = "allowed-calls.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
@@ -185,12 +186,13 @@ def rehearsal_environment(
     Raises:
         LocalAwsError: The local AWS did not start.
     """
-    subnets = VpcSubnets()
+    subnets, network = VpcSubnets(), VpcNetwork()
     service = HyperPodService(
         clock=time.time,
         environment=EksDependencies(kubernetes),
         observer=KubernetesNodes(kubernetes),
         subnets=subnets,
+        network=network,
     )
     with ExitStack() as started:
         started.callback(kubernetes.stop)
@@ -209,6 +211,7 @@ def rehearsal_environment(
         cli = started.enter_context(CdkCliProcess()) if cdk is None else cdk
         clients = aws_clients(aws)
         subnets.connect(clients)
+        network.connect(clients)
         kubernetes.accept_eks_tokens(
             eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=aws_session(aws)
         )

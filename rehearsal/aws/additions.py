@@ -17,8 +17,11 @@ from rehearsal.aws.cloudformation import (
     express_mode,
     failed_deletion,
     failed_rollback,
+    regional_types,
     replacement,
     service_role,
+    stored_parameters,
+    taken_names,
 )
 from rehearsal.aws.ec2 import (
     availability_zones,
@@ -112,8 +115,11 @@ def install(*, settings: Settings) -> None:
     sagemaker_api.install(settings=settings)
     sagemaker_cluster.resource_type(settings).register()
     described_type.install()
+    regional_types.install()
+    taken_names.install()
     replacement.install()
     service_role.install()
+    stored_parameters.install()
     exports.install()
     condition_values.install()
     cancelled_update.install()
