@@ -22,6 +22,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
 from hyperpod_ops.preflight.validator import Place
 from provisioner.aws.errors import AWS_ERRORS
+from provisioner.eks.authentication_mode import AuthenticationMode
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Resource
 from provisioner.hyperpod.cluster import HyperPodCluster
@@ -44,6 +45,7 @@ ACCOUNT_IN_FILES = "111122223333"
 _CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _BOOTSTRAP = "BootstrapVersion"
 _CUSTOM = "Custom::"
+_AUTHENTICATION_MODE = "Custom::EksAuthenticationMode"
 _VARIABLE = re.compile(r"\$\{([^}.!]+)[^}]*\}")
 
 
@@ -165,7 +167,11 @@ class Deployment:
 
     def changed(self, changes: Mapping[str, Any]) -> "Deployment":
         """Return the deployment of a changed configuration in the same account."""
-        return replace(self, document=merged(self.document, changes), _attributes={}, _parts={})
+        return self.of(merged(self.document, changes))
+
+    def of(self, document: Mapping[str, Any]) -> "Deployment":
+        """Return the deployment of another configuration in the same account."""
+        return replace(self, document=document, _attributes={})
 
     @cached_property
     def config(self) -> Config:
@@ -226,6 +232,8 @@ class Deployment:
             StepFailedError: There will be no cluster.
         """
         there = self._templates[stack_name(self.config, "platform")]["Resources"]
+        if any(body["Type"] == _AUTHENTICATION_MODE for body in there.values()):
+            self.provision("platform", _AUTHENTICATION_MODE)
         kinds = {body["Type"] for body in there.values()} & _NETWORK_OF_NODES
         roles = {name for name in there if name.startswith("ExecutionRole")}
         if kinds or roles:
@@ -260,6 +268,8 @@ class Deployment:
                     cloudformation=FakeCloudFormation(),
                     delete_node_objects=lambda *_: None,
                 )
+            case "Custom::EksAuthenticationMode":
+                return AuthenticationMode(eks=self.client("eks"))
             case "Custom::FileSystemAvailability":
                 return FileSystemAvailability(fsx=self.client("fsx"))
             case "Custom::LifecycleScripts":
@@ -292,6 +302,8 @@ class Deployment:
         """Create or update a stack with its part; return its outputs."""
         template, part = self._templates[stack], self._part(stack)
         everything = template["Resources"]
+        # Of a configuration before, some are gone.
+        part.resources &= everything.keys()
         part.resources.update(_needed([*part.resources, *_references(part.outputs)], everything))
         for name in _references([part.outputs, *(everything[name] for name in part.resources)]):
             if everything.get(name, {}).get("Type", "").startswith(_CUSTOM):
@@ -331,7 +343,7 @@ class Deployment:
             }
             for name in customs:
                 self._provisioned(stack, name)
-            if referred and not own - customs <= part.resources or customs:
+            if (referred and not own - customs <= part.resources) or customs:
                 part.resources.update(own - customs)
                 self._deploy(stack)
 

@@ -47,9 +47,7 @@ def _check_route(properties: Properties) -> None:
     nat_gateway_id = properties.get("NatGatewayId")
     if not nat_gateway_id:
         return
-    there = {
-        id_: each for id_, each in ec2._nat_gateways.items() if each["State"] != "deleted"
-    }
+    there = {id_: each for id_, each in ec2._nat_gateways.items() if each["State"] != "deleted"}
     gateway = ec2_api.existing(
         there, nat_gateway_id, code="InvalidNatGatewayID", noun="NAT gateway"
     )

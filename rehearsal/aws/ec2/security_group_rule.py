@@ -9,7 +9,6 @@ from ministack.services.cloudformation import provisioners
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from rehearsal.aws.ec2 import api as ec2_api
 
-
 _PEERS = {
     "IpRanges": "CidrIp",
     "Ipv6Ranges": "CidrIpv6",
@@ -38,11 +37,7 @@ def _opens_all_egress(rule: dict[str, Any]) -> bool:
 def _content(rule: dict[str, Any]) -> tuple[object, ...]:
     """Return what two rules of a group must not share, whoever made them."""
     ports = () if rule["IpProtocol"] == "-1" else (rule.get("FromPort"), rule.get("ToPort"))
-    peers = [
-        each.get(key)
-        for kind, key in _PEERS.items()
-        for each in rule.get(kind) or ()
-    ]
+    peers = [each.get(key) for kind, key in _PEERS.items() for each in rule.get(kind) or ()]
     return rule["IpProtocol"], ports, sorted(map(str, peers))
 
 

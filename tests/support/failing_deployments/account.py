@@ -43,7 +43,7 @@ def _cdk_deploy(_deployment: Deployment) -> None:
     Raises:
         StepFailedError: It does not begin.
     """
-    done = subprocess.run(  # noqa: S603 - our own command
+    done = subprocess.run(
         [_CDK, "deploy"],
         env={"PATH": os.environ["PATH"]},
         capture_output=True,
@@ -68,10 +68,17 @@ def _with_unreadable_chart(deployment: Deployment) -> None:
 
 def _with_poor_chart(deployment: Deployment) -> None:
     folder = _folder(deployment) / "poor"
-    (folder / "templates").mkdir(parents=True)
+    folder.mkdir()
     chart = {"apiVersion": "v2", "name": "poor", "version": "1.0.0"}
     (folder / "Chart.yaml").write_text(json.dumps(chart))
-    (folder / "values.yaml").write_text("{}")
+    # As `make charts` writes it.
+    operator = {
+        "component": "training-operators",
+        "name": "training-operators",
+        "version": "0.1.0",
+        "conditions": ["trainingOperators.enabled"],
+    }
+    (folder / "packaging.json").write_text(json.dumps({"absent": [operator]}))
     _name_chart(deployment, folder)
 
 
@@ -134,7 +141,9 @@ def _a_log_group(deployment: Deployment) -> None:
     deployment.client("logs").create_log_group(logGroupName="/aws/eks/ml-eks/cluster")
 
 
-def _taken(name: str, *, before: Step, found: str, deploy: Step, said: str, **changes: Any) -> Failure:
+def _taken(
+    name: str, *, before: Step, found: str, deploy: Step, said: str, **changes: Any
+) -> Failure:
     return Failure(
         validator="taken-names",
         name=name,
@@ -192,11 +201,11 @@ FAILURES = (
     ),
     Failure(
         validator="helm-chart",
-        name="without components",
+        name="without a component",
         before=_with_poor_chart,
-        found="helm",
+        found="needs the chart training-operators 0.1.0, which is not in",
         deploy=_synthesis,
-        said="poor: ",
+        said="needs the chart training-operators 0.1.0, which is not in",
     ),
     _taken(
         "EKS cluster",

@@ -1,6 +1,5 @@
 """Kubernetes versions that EKS refuses, and EKS clusters that do not fit."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from rehearsal.stand_ins import stand_ins
+from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failing_deployments.failure import (
@@ -45,11 +45,10 @@ def _with_support_ending_soon(deployment: Deployment) -> None:
 
 
 def _there(**changes: Any) -> Step:
-    """Return what makes all that the example names, as if it had other values."""
+    """Return what makes all that the example names, with other values."""
 
     def make(deployment: Deployment) -> None:
-        there = deployment.changed(changes) if changes else deployment
-        for each in stand_ins(there.config):
+        for each in stand_ins(deployment.of(merged(_RESEARCH, changes)).config):
             each.make(deployment.client)
 
     return make
@@ -57,15 +56,20 @@ def _there(**changes: Any) -> Step:
 
 def _with_admin(deployment: Deployment) -> None:
     """Have the cluster know access entries, and one of them."""
+    _there(eks={"set_authentication_mode": False, "admins": [_ADMIN]})(deployment)
+    deployment.client("eks").create_access_entry(
+        clusterName="research", principalArn=_ADMIN.replace(ACCOUNT_IN_FILES, deployment.account)
+    )
+
+
+def _and_another_network(deployment: Deployment) -> None:
     _there()(deployment)
-    eks, iam = deployment.client("eks"), deployment.client("iam")
-    trust = json.dumps({"Version": "2012-10-17", "Statement": []})
-    role = iam.get_role(RoleName="Admin")["Role"]
-    assert trust
-    eks.create_access_entry(clusterName="research", principalArn=role["Arn"])
+    ExistingNetwork(network=deployment.config.network).make(deployment.client)
 
 
-def _existing(name: str, *, found: str, said: str | None, deploy: Step, before: Step, **changes: Any) -> Failure:
+def _existing(
+    name: str, *, found: str, said: str | None, deploy: Step, before: Step, **changes: Any
+) -> Failure:
     return Failure(
         validator="existing-control-plane",
         name=name,
@@ -129,11 +133,17 @@ FAILURES = (
     ),
     _existing(
         "in another VPC",
-        before=_there(),
-        network={"vpc_id": "vpc-0c1b2c3d4e5f60719"},
+        before=_and_another_network,
+        network={
+            "vpc_id": "vpc-0c1b2c3d4e5f60719",
+            "hyperpod_subnets": [
+                {"subnet_id": "subnet-0c1b2c3d4e5f60009", "availability_zone_id": "usw2-az2"}
+            ],
+            "security_group_id": "sg-0c1b2c3d4e5f60009",
+        },
         found="'vpc-0c1b2c3d4e5f60719' is not the VPC of research; write vpc-0c1b2c3d4e5f60718",
         deploy=the_cluster,
-        said="vpc-0c1b2c3d4e5f60719",
+        said="subnet-0c1b2c3d4e5f60009 is not in vpc-0c1b2c3d4e5f60718, the VPC of EKS cluster",
     ),
     _existing(
         "with the add-on already",

@@ -20,6 +20,7 @@ from tests.support.partial_deployment import Deployment
 
 VPC, OTHER_VPC = "vpc-0a1b2c3d4e5f60718", "vpc-0a1b2c3d4e5f60719"
 FIRST, SECOND, NODES = (f"subnet-0a1b2c3d4e5f6000{number}" for number in range(1, 4))
+ROOMY = "subnet-0a1b2c3d4e5f60010"
 GROUP, GATEWAY = "sg-0a1b2c3d4e5f60004", "igw-0a1b2c3d4e5f60005"
 NAT, TABLE = "nat-0a1b2c3d4e5f60006", "rtb-0a1b2c3d4e5f60007"
 
@@ -51,7 +52,11 @@ JOINED: Mapping[str, Any] = {
     },
 }
 """A VPC with new subnets in it."""
-EFA = {"cluster": {"instance_groups": [{"name": "g", "instance_type": "ml.p4d.24xlarge", "instance_count": 1}]}}
+
+
+def _nodes(instance_type: str, *, count: int = 1) -> Mapping[str, Any]:
+    group = {"name": "g", "instance_type": instance_type, "instance_count": count}
+    return {"cluster": {"instance_groups": [group]}}
 
 
 def there(spoil: Callable[[Any], object] | None = None, **network: Any) -> Step:
@@ -135,6 +140,17 @@ def _with_interfaces(ec2: Any) -> None:  # noqa: ANN401 - a client
     """Leave five addresses of the eleven that a /28 has."""
     for _ in range(6):
         ec2.create_network_interface(SubnetId=FIRST)
+
+
+def _small_subnet(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.associate_vpc_cidr_block(VpcId=VPC, CidrBlock="10.99.0.0/16")
+    ec2.create_subnet(
+        VpcId=VPC,
+        CidrBlock="10.99.0.0/28",
+        AvailabilityZoneId="usw2-az2",
+        TagSpecifications=_tag("subnet", NODES),
+    )
+    ec2.associate_route_table(RouteTableId=_table_of(ec2, ROOMY), SubnetId=NODES)
 
 
 def _without_nat_gateway(ec2: Any) -> None:  # noqa: ANN401 - a client
@@ -263,9 +279,7 @@ FAILURES = (
         validator="subnets",
         name="in one zone",
         document=_network(EXISTING, eks_subnet_ids=[FIRST, NODES]),
-        before=there(
-            eks_subnet_ids=[SECOND, FIRST]
-        ),
+        before=there(eks_subnet_ids=[SECOND, FIRST]),
         found="are all in usw2-az2: EKS needs subnets in two availability zones",
         deploy=CONTROL_PLANE,
         said="Subnets specified must be in at least two different AZs",
@@ -296,6 +310,18 @@ FAILURES = (
         found=f"'{NODES}' has no route out of the VPC",
         deploy=the_cluster,
         said=_CUT_OFF,
+    ),
+    Failure(
+        validator="subnets",
+        name="without addresses for all nodes",
+        document=merged(EXISTING, _nodes("ml.m5.2xlarge", count=12)),
+        before=there(
+            _small_subnet,
+            hyperpod_subnets=[{"subnet_id": ROOMY, "availability_zone_id": "usw2-az2"}],
+        ),
+        found=f"'{NODES}' has 11 usable addresses for nodes and pods",
+        deploy=the_cluster,
+        said="g: 11 of 12 nodes: IP addresses: .*InsufficientFreeAddressesInSubnet",
     ),
     Failure(
         validator="gateways",
@@ -338,7 +364,7 @@ FAILURES = (
     Failure(
         validator="security-group",
         name="without rules for itself",
-        document=merged(EXISTING, EFA),
+        document=merged(EXISTING, _nodes("ml.p4d.24xlarge")),
         before=there(_without_self_rules),
         found="has no rule for all traffic in from itself",
         deploy=the_cluster,
