@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -63,23 +63,30 @@ def example(name: str) -> dict[str, Any]:
     return document
 
 
-def clients(aws: LocalAws, *, account: str, region: str) -> AwsClients:
-    """Return what makes clients of the root user of an account, each once."""
-    session: Any = boto3.Session(
-        # MiniStack takes an access key of twelve digits for the root user of that account.
-        aws_access_key_id=account,
-        aws_secret_access_key="any",  # noqa: S106 - no such secret
-        region_name=region,
-    )
-    made: dict[str, Any] = {}
+@cache
+def clients(endpoint: str, *, account: str, region: str) -> AwsClients:
+    """Return what makes clients of the root user of an account of a local AWS, each once."""
     once = ClientConfig(retries={"total_max_attempts": 1})
 
+    @cache
     def client(service: str) -> Any:  # noqa: ANN401 - any service
-        if service not in made:
-            made[service] = session.client(service, endpoint_url=aws.endpoint, config=once)
-        return made[service]
+        return _session().client(
+            service,  # type: ignore[call-overload] # the name is not known to the type checker
+            endpoint_url=endpoint,
+            region_name=region,
+            # MiniStack takes an access key of twelve digits for the root user of that account.
+            aws_access_key_id=account,
+            aws_secret_access_key="any",  # noqa: S106 - no such secret
+            config=once,
+        )
 
     return client
+
+
+@cache
+def _session() -> boto3.Session:
+    """Return the session of all clients, which reads the model of a service once."""
+    return boto3.Session()
 
 
 @dataclass(kw_only=True)
@@ -135,7 +142,7 @@ class Networks:
 
     def _connected(self, found: _Network, caller: Caller) -> _Network:
         if self._aws is not None:
-            found.connect(clients(self._aws, account=caller.account, region=caller.region))
+            found.connect(clients(self._aws.endpoint, account=caller.account, region=caller.region))
         return found
 
 
@@ -181,7 +188,7 @@ class Deployment:
     @cached_property
     def client(self) -> AwsClients:
         """Returns the client of a service."""
-        return clients(self.aws, account=self.account, region=self.region)
+        return clients(self.aws.endpoint, account=self.account, region=self.region)
 
     @property
     def place(self) -> Place:

@@ -121,7 +121,7 @@ FAILURES = (
         eks={"cluster_arn": f"{_CLUSTER}/none"},
         found="cluster/none' does not exist",
         deploy=the_cluster,
-        said="cluster/none",
+        said="There is no EKS cluster none|cluster/none does not exist",
     ),
     _existing(
         "without access entries",
