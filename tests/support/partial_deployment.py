@@ -183,7 +183,7 @@ class Deployment:
     @cached_property
     def config(self) -> Config:
         """The configuration, in this account."""
-        return Config.model_validate(json.loads(self._in_account(json.dumps(self.document))))
+        return Config.model_validate(json.loads(self.in_account(json.dumps(self.document))))
 
     @cached_property
     def client(self) -> AwsClients:
@@ -296,10 +296,11 @@ class Deployment:
     def _templates(self) -> dict[str, Template]:
         """The templates in this account, by stack."""
         text = json.dumps(self.synthesis.templates(Config.model_validate(self.document)))
-        templates: dict[str, Template] = json.loads(self._in_account(text))
+        templates: dict[str, Template] = json.loads(self.in_account(text))
         return templates
 
-    def _in_account(self, text: str) -> str:
+    def in_account(self, text: str) -> str:
+        """Return a text with this account for that of the examples."""
         return text.replace(ACCOUNT_IN_FILES, self.account)
 
     def _part(self, stack: str) -> "_Part":

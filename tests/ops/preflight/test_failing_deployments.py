@@ -5,12 +5,16 @@ deployment's own template, and by the provisioner's own code.
 """
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from hyperpod_cdk.schema.errors import Severity
+from hyperpod_ops.cli import app
 from hyperpod_ops.preflight.validators import VALIDATORS
 from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
 from rehearsal.hyperpod import HyperPodApi, HyperPodService, Timings
@@ -125,6 +129,39 @@ def test_where_nothing_is_wrong_the_same_steps_succeed(
     if before is not None:
         before(deployment)
     assert outcome(step, deployment) in _NOTHING_MISSING
+
+
+@pytest.mark.slow(seconds=0.5)
+@pytest.mark.parametrize(
+    "failure",
+    [
+        next(each for each in FAILURES if each.validator == name)
+        for name in ("taken-names", "existing-role", "security-group", "kms-key", "vpc")
+    ],
+    ids=str,
+)
+def test_the_command_shows_what_is_blocked(
+    failure: Failure, new_deployment: Deploy, tmp_path: Path
+) -> None:
+    deployment = new_deployment(failure)
+    if failure.before is not None:
+        failure.before(deployment)
+    config = tmp_path / "mine.yaml"
+    config.write_text(deployment.in_account(json.dumps(deployment.document)), "utf-8")
+    others = [f"--skip={name}" for name in VALIDATORS if name != failure.validator]
+    environment = {
+        **deployment.aws.environment(),
+        "AWS_ACCESS_KEY_ID": deployment.account,
+        "HOME": str(tmp_path),
+    }
+
+    arguments = ["preflight", "--config", str(config), "--json", *others]
+    result = CliRunner().invoke(app(), arguments, env=environment)
+
+    [row] = json.loads(result.stdout)
+    assert (row["name"], row["status"], result.exit_code) == (failure.validator, "blocked", 1)
+    assert any(re.search(failure.found, each["message"]) for each in row["problems"])
+    assert all(each["command"].startswith("aws ") for each in row["problems"])
 
 
 def test_every_validator_has_a_case() -> None:

@@ -89,15 +89,6 @@ FAILURES = (
     ),
     Failure(
         validator="training-plans",
-        name="too small",
-        document=_group(training_plan_arn=_PLAN, instance_count=2),
-        before=_plan(),
-        found="has 1 instances left, and g need 2",
-        deploy=the_cluster,
-        said="g: 1 of 2 nodes.*sufficient capacity",
-    ),
-    Failure(
-        validator="training-plans",
         name="in another zone",
         document=_group(training_plan_arn=_PLAN),
         before=_plan(zone_id="usw2-az2"),

@@ -161,10 +161,6 @@ def _detached(ec2: Any) -> None:  # noqa: ANN401 - a client
     ec2.detach_internet_gateway(InternetGatewayId=GATEWAY, VpcId=VPC)
 
 
-def _leading_nowhere(ec2: Any) -> None:  # noqa: ANN401 - a client
-    ec2.delete_route(RouteTableId=TABLE, DestinationCidrBlock="0.0.0.0/0")
-
-
 def _network(base: Mapping[str, Any], **changes: Any) -> Mapping[str, Any]:
     return merged(base, {"network": changes})
 
@@ -340,17 +336,6 @@ FAILURES = (
         found=f"'{GATEWAY}' is not attached to {VPC}, which has none",
         deploy=ROUTES,
         said=rf"route table rtb-\w+ and network gateway {GATEWAY} belong to different networks",
-    ),
-    Failure(
-        validator="gateways",
-        name="leading nowhere",
-        document=_network(
-            JOINED, hyperpod_subnets=[{"cidr": "10.42.0.0/16", "route_table_id": TABLE}]
-        ),
-        before=there(_leading_nowhere),
-        found=f"'{TABLE}' has no route out of the VPC",
-        deploy=the_cluster,
-        said=_CUT_OFF,
     ),
     Failure(
         validator="security-group",
