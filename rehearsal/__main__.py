@@ -13,6 +13,7 @@ from pathlib import Path
 from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
+from hyperpod_ops.errors import INTERRUPTED, REFUSED
 from rehearsal.aws.local_aws import LocalAwsError
 from rehearsal.cdk_cli import CdkError
 from rehearsal.chart_choice import choose_chart
@@ -25,13 +26,13 @@ from rehearsal.scenarios import SCENARIOS
 from rehearsal.signals import raise_on_interrupts
 from rehearsal.stand_ins import DEFAULT_REGION
 from rehearsal.terminal_picture import recording_console, write_picture
-from scripts.command_line import REFUSED, add_config
+from scripts.command_line import add_config, refused
 from scripts.deployer_policy.needs import UnknownTypeError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
 _PIPELINE_DIRECTORY = Path("build/rehearsal-pipeline")
-_FAILED, _INTERRUPTED = 1, 130
+_FAILED = 1
 
 
 class OccupiedError(Exception):
@@ -85,8 +86,7 @@ def main() -> int:
         UnknownTypeError,
         UnplayableError,
     ) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
@@ -94,7 +94,7 @@ def main() -> int:
         return REFUSED
     except KeyboardInterrupt:
         print("\nInterrupted; everything that was started has been stopped.", file=sys.stderr)
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 @contextmanager

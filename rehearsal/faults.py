@@ -12,7 +12,7 @@ from urllib.error import URLError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
-from scripts.command_line import REFUSED, add_config
+from scripts.command_line import add_config, refused
 
 FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
 """Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
@@ -87,8 +87,7 @@ def main() -> int:
             api=os.environ.get(FAULTS_VARIABLE),
         )
     except (ConfigError, FaultError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     if arguments.name == NONE:
         print("Nothing fails any more.")
     else:

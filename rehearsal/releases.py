@@ -20,7 +20,7 @@ from pathlib import Path
 
 from app import main as synthesize
 from rehearsal.chart_choice import STAND_IN
-from scripts.command_line import REFUSED
+from scripts.command_line import refused
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 RELEASES = _REPOSITORY / "releases"
@@ -172,8 +172,7 @@ def main() -> int:
     try:
         release = record(version=project["project"]["version"])
     except ReleaseError as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     print(f"Kept in {release.directory.relative_to(_REPOSITORY)}; commit it, and tag the commit.")
     return 0
 

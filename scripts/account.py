@@ -9,21 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import boto3
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ProfileNotFound,
-)
+from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from hyperpod_ops.account import AccountError, Environment, caller_of
+from hyperpod_ops.account import AccountError, Environment, caller_of, profile_session
 from hyperpod_ops.preflight.bootstrap import bootstrap_finding
 from hyperpod_ops.preflight.run import command_in, outcomes
 from hyperpod_ops.preflight.validator import Place
 from hyperpod_ops.preflight.validators import VALIDATORS
-from scripts.command_line import REFUSED, config_parser, exit_with
+from provisioner.aws.errors import is_denied
+from scripts.command_line import config_parser, exit_with, refused
 
 # `make` has them, and packages the chart.
 _LOCAL = "client-tools"
@@ -43,7 +40,7 @@ def refuse_unless_bootstrapped(
     try:
         finding = bootstrap_finding(parameters, where=str(environment))
     except ClientError as error:
-        if "AccessDenied" in error.response["Error"]["Code"]:
+        if is_denied(error):
             return
         raise AccountError(f"{environment}: {one_line(error)}") from None
     except BotoCoreError as error:
@@ -120,7 +117,7 @@ def main() -> int:
             print(*(f"aws://{loaded.pipeline.account}/{region}" for region in loaded.regions))
             return 0
         config = load_config(arguments.config)
-        session = boto3.Session()
+        session = profile_session()
         caller = caller_of(config, session=session)
         environment = caller.environment
         if arguments.for_bootstrap:
@@ -135,12 +132,8 @@ def main() -> int:
                 config, environment=environment, session=session, config_path=arguments.config
             ):
                 print(f"WARNING {line}", file=sys.stderr)
-    except ProfileNotFound as error:
-        print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
-        return REFUSED
     except (AccountError, ConfigError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     print(f"Account {environment.account}, region {environment.region}, as {caller.arn}")
     return 0
 

@@ -2,13 +2,13 @@
 
 import sys
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
-from hyperpod_ops.account import AccountError, region_of
+from hyperpod_ops.account import AccountError, profile_session, region_of
+from hyperpod_ops.errors import REFUSED
 from hyperpod_ops.preflight.control_plane.offered_addons import offered_addons
-from scripts.command_line import REFUSED, config_parser, exit_with
+from scripts.command_line import config_parser, exit_with, refused
 
 _NONE = "-"
 _FAILED = 1
@@ -20,12 +20,11 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
-        session = boto3.Session()
+        session = profile_session()
         eks = session.client("eks", region_name=region_of(config, session=session))
         found = list(offered_addons(eks, kubernetes_version=config.eks.version))
     except (AccountError, ConfigError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     except (BotoCoreError, ClientError) as error:
         print(
             f"Could not ask EKS for the versions of its add-ons: {error}. Give credentials that "

@@ -5,9 +5,9 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 
+from hyperpod_ops.errors import INTERRUPTED
 from scripts.command_line import exit_with
 
-_INTERRUPTED = 130
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _WARNING = re.compile(r"^(?P<warning>WARNING .+) \(Annotation\)$")
 # What the CLI says below a warning: the construct, and how the app could acknowledge it.
@@ -33,7 +33,7 @@ def main() -> int:
         return process.wait()
     except KeyboardInterrupt:
         process.wait()
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 def told(lines: Iterable[str]) -> Iterator[str]:

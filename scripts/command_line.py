@@ -1,4 +1,4 @@
-"""What the commands share: how they take the configuration, and their exit code for bad input."""
+"""What the commands share: how they take the configuration, refuse and exit."""
 
 import argparse
 import os
@@ -8,8 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-REFUSED = 2
-"""Exit code for input that cannot be used, and for what would do harm."""
+from hyperpod_ops.errors import REFUSED
+
+
+def refused(error: Exception) -> int:
+    """Say why a command does not do what is asked; return its exit code.
+
+    Args:
+        error: What was found; its text says what to do.
+    """
+    print(error, file=sys.stderr)
+    return REFUSED
 
 
 def exit_with(main: Callable[[], int]) -> NoReturn:

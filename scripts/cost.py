@@ -1,6 +1,5 @@
 """Says what a configuration costs at AWS's list prices."""
 
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -10,7 +9,7 @@ from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
 from hyperpod_cdk.facts.prices import pricing_pages
 from hyperpod_ops.account import known_region
-from scripts.command_line import REFUSED, config_parser, exit_with
+from scripts.command_line import config_parser, exit_with, refused
 
 _WIDTH = 100
 _CENT = Decimal("0.01")
@@ -24,8 +23,7 @@ def main() -> int:
     try:
         config = load_config(arguments.config)
     except ConfigError as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     for line in lines(cost_here(config), name=str(arguments.config)):
         print(line)
     return 0

@@ -14,6 +14,7 @@ from typing import Any
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_ops.errors import REFUSED
 from provisioner.aws.clients import Clients
 from provisioner.aws.errors import AWS_ERRORS, code
 from provisioner.deletion_check.losses import UnknownLossError, refuse_losses
@@ -23,7 +24,7 @@ from provisioner.framework.owner import Owner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
-from scripts.command_line import REFUSED, config_parser, exit_with, make_command
+from scripts.command_line import config_parser, exit_with, make_command, refused
 from scripts.layer_binaries import local_binary
 from scripts.stack_operations.failed_creations import FAILED_CREATIONS
 
@@ -51,8 +52,7 @@ def main() -> int:
     except AWS_ERRORS as error:
         return _unknown(str(error), unchecked=arguments.unchecked)
     except (ConfigError, ProvisioningError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     return 0
 
 

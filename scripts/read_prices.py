@@ -7,7 +7,6 @@ https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-price-list-fi
 import argparse
 import json
 import re
-import sys
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -19,7 +18,7 @@ from typing import Any
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
 from hyperpod_ops.account import known_region
-from scripts.command_line import REFUSED, exit_with
+from scripts.command_line import exit_with, refused
 
 TABLE = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "prices.json"
 LIST = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker"
@@ -49,8 +48,7 @@ def main() -> int:
             )
         found, unclear = prices(_fetched(f"{LIST}/current/{region}/index.json"))
     except (ConfigError, PriceListError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     table = json.loads(TABLE.read_text(encoding="utf-8"), parse_float=Decimal)
     TABLE.write_text(rendered(merged(table, found, region=region, day=date.today())), "utf-8")
     print(f"Wrote {len(found)} prices of {region} into {TABLE.name}")

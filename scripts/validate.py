@@ -1,6 +1,5 @@
 """Checks a configuration, and says in a few lines what it deploys."""
 
-import sys
 from collections.abc import Iterator
 from datetime import date
 
@@ -14,7 +13,7 @@ from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.retained import RetainedFiles
 from hyperpod_ops.preflight.control_plane.kubernetes_support import support_findings
-from scripts.command_line import REFUSED, config_parser, exit_with
+from scripts.command_line import config_parser, exit_with, refused
 from scripts.cost import cost_here, summary
 from scripts.shell_findings import shell_findings
 from stacks.helm_chart import helm_chart
@@ -31,8 +30,7 @@ def main() -> int:
         chart = helm_chart(config)
         check_chart(config, path=arguments.config, chart=chart)
     except (ConfigError, HyperPodChartError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     print(f"{arguments.config} is valid. It deploys:")
     for line in description(config):
         print(f"  {line}")

@@ -1,7 +1,8 @@
 """Packages are acyclic: each can be read knowing those below it alone."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def module_graph(root: str, top: str) -> dict[str, set[str]]:
     """Return the modules of the tree that each of its modules imports."""
     known = modules(root, top)
@@ -54,22 +56,33 @@ def module_graph(root: str, top: str) -> dict[str, set[str]]:
     }
 
 
-def package_of(module: str, *, folders: set[str]) -> str:
-    """Return the first folder below the top; a module of the top folder is one by itself."""
-    _, *below = module.split(".")
-    if below and below[0] in folders:
-        return below[0]
-    return module
+def rooms(root: str, top: str) -> set[str]:
+    """Return the packages of a tree, at any depth."""
+    return {name for name, path in modules(root, top).items() if path.name == "__init__.py"}
 
 
-def package_graph(root: str, top: str) -> dict[str, set[str]]:
-    """Return the packages that each package imports."""
-    folders = {path.parent.name for path in (REPOSITORY / root / top).glob("*/__init__.py")}
+def package_graph(root: str, top: str, *, room: str | None = None) -> dict[str, set[str]]:
+    """Return what each package or module in a room imports of the others there.
+
+    Args:
+        root: The source root.
+        top: Name of the tree.
+        room: A package of the tree. Default: the tree.
+    """
+    inside = room or top
+    depth = inside.count(".") + 2
+
+    def members(names: Iterable[str]) -> set[str]:
+        return {
+            ".".join(name.split(".")[:depth])
+            for name in names
+            if f"{name}.".startswith(f"{inside}.")
+        }
+
     graph: dict[str, set[str]] = {}
     for module, others in module_graph(root, top).items():
-        package = package_of(module, folders=folders)
-        found = {package_of(other, folders=folders) for other in others}
-        graph.setdefault(package, set()).update(found - {package})
+        for member in members([module]):
+            graph.setdefault(member, set()).update(members(others) - {member})
     return graph
 
 
@@ -83,8 +96,10 @@ def cycle(graph: Graph) -> list[str]:
 
 
 @pytest.mark.parametrize(("root", "top"), TREES)
-def test_packages_are_acyclic(root: str, top: str) -> None:
-    assert cycle(package_graph(root, top)) == []
+def test_packages_are_acyclic_in_each_room(root: str, top: str) -> None:
+    found = {room: cycle(package_graph(root, top, room=room)) for room in rooms(root, top)}
+
+    assert {room: members for room, members in found.items() if members} == {}
 
 
 def tree_graph() -> dict[str, set[str]]:
@@ -113,17 +128,20 @@ def test_modules_of_the_library_are_acyclic() -> None:
 
 
 def test_a_package_of_the_library_imports_no_module_above_it() -> None:
+    below = rooms(*LIBRARY) - {"hyperpod_cdk"}
+
     for package, others in package_graph(*LIBRARY).items():
-        above = {other for other in others if other.startswith("hyperpod_cdk")}
-        assert package.startswith("hyperpod_cdk") or above == set(), package
+        assert package not in below or others <= below, package
 
 
 def test_the_walk_finds_packages_and_what_they_import() -> None:
     graph = package_graph(*LIBRARY)
+    inside = package_graph(*LIBRARY, room="hyperpod_cdk.helm")
 
-    assert "schema" in graph["network"]
-    assert "facts" in graph["schema"]
-    assert {"checks", "config"} <= graph["hyperpod_cdk.loading"]
+    assert "hyperpod_cdk.schema" in graph["hyperpod_cdk.network"]
+    assert "hyperpod_cdk.facts" in graph["hyperpod_cdk.schema"]
+    assert {"hyperpod_cdk.checks", "hyperpod_cdk.config"} <= graph["hyperpod_cdk.loading"]
+    assert "hyperpod_cdk.helm.components" in inside["hyperpod_cdk.helm.chart"]
 
 
 @pytest.mark.parametrize(

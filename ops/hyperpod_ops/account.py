@@ -15,9 +15,11 @@ from botocore.exceptions import (
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_ops.errors import OpsError
+from hyperpod_ops.explained import explained
 
 
-class AccountError(Exception):
+class AccountError(OpsError):
     """Nothing can be deployed with these credentials; one line that says what to do."""
 
 
@@ -50,6 +52,21 @@ class Caller:
 
     arn: str
     environment: Environment
+
+
+def profile_session(*, region: str | None = None) -> boto3.Session:
+    """Return a session of the profile that the environment names.
+
+    Args:
+        region: Its region. Default: that of AWS_DEFAULT_REGION or of the profile.
+
+    Raises:
+        AccountError: There is no such profile.
+    """
+    try:
+        return boto3.Session(region_name=region)
+    except ProfileNotFound as error:
+        raise AccountError(*(explained(error) or ())) from None
 
 
 def known_region(config: Config | None, *, session: boto3.Session | None = None) -> str | None:
@@ -104,13 +121,8 @@ def caller_in(region: str, *, session: boto3.Session) -> Caller:
     """
     try:
         identity = session.client("sts", region_name=region).get_caller_identity()
-    except NoCredentialsError:
-        raise AccountError(
-            "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
-            "`aws configure`"
-        ) from None
-    except (ConnectionError, HTTPClientError) as error:
-        raise AccountError(f"AWS: {one_line(error)}; check the network and the proxy") from None
+    except (NoCredentialsError, ConnectionError, HTTPClientError) as error:
+        raise AccountError(*(explained(error) or ())) from None
     except (BotoCoreError, ClientError) as error:
         raise AccountError(
             f"AWS credentials: {one_line(error)}; {_remedy(error, region)}"

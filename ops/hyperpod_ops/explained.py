@@ -12,7 +12,6 @@ from botocore.exceptions import (
 )
 
 from hyperpod_cdk.schema.errors import ConfigError, one_line
-from hyperpod_ops.account import AccountError
 from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_denied
 
@@ -20,7 +19,6 @@ _THROTTLED = ("Throttling", "ThrottlingException", "TooManyRequestsException")
 # The first that fits counts: the particular stand before the general.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
     OpsError: "{told}",
-    AccountError: "{told}",
     NoCredentialsError: (
         "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
         "`aws configure`"

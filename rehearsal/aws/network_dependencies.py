@@ -16,8 +16,8 @@ from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws.cloudformation.resource_type import Properties, Refused, run_in_thread
 from rehearsal.aws.fsx import store as fsx_store
+from rehearsal.aws.hyperpod_client import HyperPodClient
 from rehearsal.aws.parent_process import Settings
-from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
 
 _SUBNET, _GROUP, _VPC = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::EC2::VPC"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.errors import REFUSED
 from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
@@ -18,7 +19,6 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
-from scripts.command_line import REFUSED
 
 _COMMAND = re.compile(
     r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"

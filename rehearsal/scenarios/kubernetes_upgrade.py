@@ -7,6 +7,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_ops.errors import REFUSED
 from rehearsal.report import Check
 from rehearsal.scenarios.cancelled_update import deploy_and_cancel
 from rehearsal.scenarios.scenario import (
@@ -16,7 +17,6 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
-from scripts.command_line import REFUSED
 
 
 def _edit(scripts: Path) -> None:

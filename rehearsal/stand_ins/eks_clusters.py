@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON
 from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.blocks import free_blocks
+from rehearsal.stand_ins.policies import trust
 
 _PREFIX = 28
 _ROLE = "existing-control-plane"
-_TRUST = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {
-            "Effect": "Allow",
-            "Principal": {"Service": "eks.amazonaws.com"},
-            "Action": "sts:AssumeRole",
-        }
-    ],
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,11 +30,7 @@ class EksCluster:
     """
 
     arn: str
-    config: Config
-
-    def __hash__(self) -> int:
-        """Return a hash of its ARN."""
-        return hash(self.arn)
+    config: Config = field(hash=False)
 
     def __str__(self) -> str:
         return f"EKS cluster {self.arn}"
@@ -56,7 +42,7 @@ class EksCluster:
         if name in client.list_clusters()["clusters"]:
             return
         with suppress(iam.exceptions.EntityAlreadyExistsException):
-            iam.create_role(RoleName=_ROLE, AssumeRolePolicyDocument=json.dumps(_TRUST))
+            iam.create_role(RoleName=_ROLE, AssumeRolePolicyDocument=trust("eks.amazonaws.com"))
         private = eks.endpoint_access != "public"
         public = eks.endpoint_access != "private"
         client.create_cluster(

@@ -11,9 +11,9 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
-from rehearsal.aws.chosen_ids import NETWORK_ID
 from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.blocks import free_blocks, vpc_cidr
+from rehearsal.stand_ins.vpc import all_traffic_of, id_tag
 
 _ANYWHERE = "0.0.0.0/0"
 _NODES_PREFIX, _SMALL_PREFIX = 20, 28
@@ -49,7 +49,7 @@ class ExistingNetwork:
         if vpc_id in {each["VpcId"] for each in ec2.describe_vpcs()["Vpcs"]}:
             return
         cidr = vpc_cidr(self.network)
-        ec2.create_vpc(CidrBlock=cidr, TagSpecifications=_tag("vpc", vpc_id))
+        ec2.create_vpc(CidrBlock=cidr, TagSpecifications=id_tag("vpc", vpc_id))
         ec2.modify_vpc_attribute(VpcId=vpc_id, EnableDnsHostnames={"Value": True})
         for block in self._further_blocks(cidr):
             ec2.associate_vpc_cidr_block(VpcId=vpc_id, CidrBlock=block)
@@ -59,7 +59,7 @@ class ExistingNetwork:
             made = ec2.create_subnet(VpcId=vpc_id, **subnet)["Subnet"]
             ec2.associate_route_table(RouteTableId=table, SubnetId=made["SubnetId"])
         for table_id in _route_table_ids(self.network):
-            tags = _tag("route-table", table_id)
+            tags = id_tag("route-table", table_id)
             ec2.create_route_table(VpcId=vpc_id, TagSpecifications=tags)
             ec2.create_route(
                 RouteTableId=table_id,
@@ -80,7 +80,7 @@ class ExistingNetwork:
         """Return a table that leads to a NAT gateway in a public subnet."""
         vpc_id, network = str(self.network.vpc_id), self.network
         gateway = ec2.create_internet_gateway(
-            TagSpecifications=_tag("internet-gateway", network.internet_gateway_id)
+            TagSpecifications=id_tag("internet-gateway", network.internet_gateway_id)
         )["InternetGateway"]["InternetGatewayId"]
         ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc_id)
         public = ec2.create_route_table(VpcId=vpc_id)["RouteTable"]["RouteTableId"]
@@ -94,7 +94,7 @@ class ExistingNetwork:
             nat_gateway = ec2.create_nat_gateway(
                 SubnetId=subnet_id,
                 AllocationId=address,
-                TagSpecifications=_tag("natgateway", nat_gateway_id),
+                TagSpecifications=id_tag("natgateway", nat_gateway_id),
             )["NatGateway"]["NatGatewayId"]
         private = ec2.create_route_table(VpcId=vpc_id)["RouteTable"]["RouteTableId"]
         ec2.create_route(
@@ -109,14 +109,14 @@ class ExistingNetwork:
         for subnet_id, block, zone in zip(
             network.eks_subnet_ids, small, itertools.cycle(zones), strict=False
         ):
-            tags = _tag("subnet", subnet_id)
+            tags = id_tag("subnet", subnet_id)
             yield {"CidrBlock": block, "AvailabilityZone": zone, "TagSpecifications": tags}
         large = itertools.islice(free_blocks(network, prefix_length=_NODES_PREFIX), 1, None)
         for subnet in network.hyperpod_subnets:
             if subnet.subnet_id is not None:
                 zone = str(subnet.availability_zone_id)
                 key = "AvailabilityZone" if zone in zones else "AvailabilityZoneId"
-                tags = _tag("subnet", subnet.subnet_id)
+                tags = id_tag("subnet", subnet.subnet_id)
                 yield {"CidrBlock": next(large), key: zone, "TagSpecifications": tags}
 
     def _security_group(self, ec2: Any, group_id: str) -> None:  # noqa: ANN401 - a client
@@ -124,9 +124,9 @@ class ExistingNetwork:
             GroupName=group_id,
             Description="Named by the configuration",
             VpcId=self.network.vpc_id,
-            TagSpecifications=_tag("security-group", group_id),
+            TagSpecifications=id_tag("security-group", group_id),
         )
-        itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group_id}]}]
+        itself = all_traffic_of(group_id)
         anywhere = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": _ANYWHERE}]}]
         added = self.network.add_security_group_rules
         if "self_ingress" not in added:
@@ -152,10 +152,3 @@ def _zones(clients: AwsClients) -> list[str]:
 def _route_table_ids(network: NetworkConfig) -> list[str]:
     ids = [subnet.route_table_id for subnet in network.hyperpod_subnets if subnet.route_table_id]
     return list(dict.fromkeys(ids))
-
-
-def _tag(kind: str, id_: str | None) -> list[dict[str, Any]]:
-    """Return the tag by which it gets an id; none for an id that nobody names."""
-    if id_ is None:
-        return []
-    return [{"ResourceType": kind, "Tags": [{"Key": NETWORK_ID, "Value": id_}]}]

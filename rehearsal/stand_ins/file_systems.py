@@ -9,6 +9,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from rehearsal.aws.chosen_ids import FILE_SYSTEM_ID
 from rehearsal.aws.clients import AwsClients
+from rehearsal.stand_ins.vpc import all_traffic_of, default_vpc
 
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))
 
@@ -37,7 +38,7 @@ class FileSystem:
         fsx, ec2 = clients("fsx"), clients("ec2")
         if self.id in {each["FileSystemId"] for each in fsx.describe_file_systems()["FileSystems"]}:
             return
-        vpc_id = self.vpc_id or _default_vpc(ec2)
+        vpc_id = self.vpc_id or default_vpc(ec2)
         in_vpc = [{"Name": "vpc-id", "Values": [vpc_id]}]
         found = ec2.describe_subnets(Filters=in_vpc)["Subnets"]
         fsx.create_file_system(
@@ -56,8 +57,7 @@ class FileSystem:
         group = ec2.create_security_group(
             GroupName=self.id, Description="Of a file system", VpcId=vpc_id
         )["GroupId"]
-        itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]
-        ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=itself)
+        ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=all_traffic_of(group))
         if self.nodes_group_id is not None:
             nodes = [{"GroupId": self.nodes_group_id}]
             ports = [
@@ -82,8 +82,3 @@ def file_systems(config: Config) -> Iterator[FileSystem]:
 def _lifecycle(fsx: Any, identifier: str) -> str:  # noqa: ANN401 - a client
     [found] = fsx.describe_file_systems(FileSystemIds=[identifier])["FileSystems"]
     return str(found["Lifecycle"])
-
-
-def _default_vpc(ec2: Any) -> str:  # noqa: ANN401 - a client
-    found = ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["true"]}])["Vpcs"]
-    return str(found[0]["VpcId"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from hyperpod_cdk.encryption.key_policy import (
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.chosen_ids import KMS_KEY_ID
 from rehearsal.aws.clients import AwsClients
+from rehearsal.stand_ins.policies import policy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,5 +64,4 @@ def _policy(config: Config, key: str) -> str:
             stack_name=stack_name(config, "platform"), eks_cluster_name=config.eks_cluster_name
         ),
     )
-    statements = [administration(partition=partition, account=account), logs]
-    return json.dumps({"Version": "2012-10-17", "Statement": statements})
+    return policy(administration(partition=partition, account=account), logs)

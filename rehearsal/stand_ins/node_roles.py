@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
 from hyperpod_ops.preflight.node_role.node_rights import needed_statements
 from hyperpod_ops.preflight.validator import Place
 from rehearsal.aws.clients import AwsClients
-
-_TRUST = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {
-            "Effect": "Allow",
-            "Principal": {"Service": "sagemaker.amazonaws.com"},
-            "Action": "sts:AssumeRole",
-        }
-    ],
-}
+from rehearsal.stand_ins.policies import policy, trust
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,11 +24,7 @@ class NodeRole:
     """
 
     arn: str
-    config: Config
-
-    def __hash__(self) -> int:
-        """Return a hash of its ARN."""
-        return hash(self.arn)
+    config: Config = field(hash=False)
 
     def __str__(self) -> str:
         return f"IAM role {self.arn}"
@@ -50,7 +35,9 @@ class NodeRole:
         path, _, name = f"/{self.arn.partition(':role/')[2]}".rpartition("/")
         with suppress(iam.exceptions.EntityAlreadyExistsException):
             iam.create_role(
-                RoleName=name, Path=f"{path}/", AssumeRolePolicyDocument=json.dumps(_TRUST)
+                RoleName=name,
+                Path=f"{path}/",
+                AssumeRolePolicyDocument=trust("sagemaker.amazonaws.com"),
             )
             iam.attach_role_policy(
                 RoleName=name, PolicyArn=f"arn:aws:iam::aws:policy/{MANAGED_POLICY}"
@@ -63,9 +50,8 @@ class NodeRole:
             )
             groups = self.config.cluster.all_groups
             statements = needed_statements(self.config, place, groups=groups)
-            document = {"Version": "2012-10-17", "Statement": statements}
             iam.put_role_policy(
-                RoleName=name, PolicyName="Nodes", PolicyDocument=json.dumps(document)
+                RoleName=name, PolicyName="Nodes", PolicyDocument=policy(*statements)
             )
 
 

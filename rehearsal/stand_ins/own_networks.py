@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.availability_zones import is_zone_name
-from rehearsal.aws.chosen_ids import NETWORK_ID
 from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.blocks import free_blocks
+from rehearsal.stand_ins.vpc import all_traffic_of, default_vpc, id_tag
 
 _OWN_SUBNET_PREFIX = 26
 
@@ -41,8 +40,8 @@ class Subnet:
         key = "AvailabilityZone" if self.zone and is_zone_name(self.zone) else "AvailabilityZoneId"
         zone = {} if self.zone is None else {key: self.zone}
         if self.id not in {each["SubnetId"] for each in ec2.describe_subnets()["Subnets"]}:
-            vpc = self.vpc_id or _default_vpc(clients)
-            tags = _network_tag("subnet", self.id)
+            vpc = self.vpc_id or default_vpc(ec2)
+            tags = id_tag("subnet", self.id)
             ec2.create_subnet(VpcId=vpc, CidrBlock=self.cidr, TagSpecifications=tags, **zone)
 
 
@@ -70,11 +69,10 @@ class SecurityGroup:
         ec2.create_security_group(
             GroupName=self.id,
             Description="Named by the configuration",
-            VpcId=self.vpc_id or _default_vpc(clients),
-            TagSpecifications=_network_tag("security-group", self.id),
+            VpcId=self.vpc_id or default_vpc(ec2),
+            TagSpecifications=id_tag("security-group", self.id),
         )
-        itself = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": self.id}]}
-        ec2.authorize_security_group_ingress(GroupId=self.id, IpPermissions=[itself])
+        ec2.authorize_security_group_ingress(GroupId=self.id, IpPermissions=all_traffic_of(self.id))
 
 
 def own_networks(config: Config) -> Iterator[Subnet | SecurityGroup]:
@@ -87,12 +85,3 @@ def own_networks(config: Config) -> Iterator[Subnet | SecurityGroup]:
         yield Subnet(id=id_, cidr=cidr, zone=zone, vpc_id=config.network.vpc_id)
     groups = itertools.chain(*(each.security_group_ids for each in networks))
     yield from (SecurityGroup(id=id_, vpc_id=config.network.vpc_id) for id_ in groups)
-
-
-def _network_tag(kind: str, id_: str) -> list[dict[str, Any]]:
-    return [{"ResourceType": kind, "Tags": [{"Key": NETWORK_ID, "Value": id_}]}]
-
-
-def _default_vpc(clients: AwsClients) -> str:
-    vpcs = clients("ec2").describe_vpcs()["Vpcs"]
-    return next(str(vpc["VpcId"]) for vpc in vpcs if vpc["IsDefault"])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.node_roles import node_roles
+from rehearsal.stand_ins.policies import policy, trust
 
 _PRINCIPAL = re.compile(r"arn:[^:]+:iam::(?P<account>\d{12}):(?P<kind>role|user)/(?P<path>.*)")
 # The services that assume a role that a configuration names.
@@ -51,14 +51,9 @@ class Principal:
         if self._parts["kind"] == "user":
             iam.create_user(UserName=name, Path=path)
             return
-        trust = {"Effect": "Allow", "Principal": {"Service": [*_SERVICES]}}
-        iam.create_role(
-            RoleName=name,
-            Path=path,
-            AssumeRolePolicyDocument=_policy({**trust, "Action": "sts:AssumeRole"}),
-        )
+        iam.create_role(RoleName=name, Path=path, AssumeRolePolicyDocument=trust(*_SERVICES))
         read = {"Effect": "Allow", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": "*"}
-        iam.put_role_policy(RoleName=name, PolicyName="Read", PolicyDocument=_policy(read))
+        iam.put_role_policy(RoleName=name, PolicyName="Read", PolicyDocument=policy(read))
 
     @property
     def _parts(self) -> dict[str, str]:
@@ -72,7 +67,3 @@ def principals(config: Config) -> Iterator[Principal]:
     nodes = {role.arn for role in node_roles(config)}
     arns = (each.value for each in named if each.kind == "principal")
     yield from (Principal(arn=arn) for arn in arns if arn not in nodes)
-
-
-def _policy(statement: Mapping[str, object]) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})

@@ -7,11 +7,11 @@ import tempfile
 import time
 from pathlib import Path
 
-import boto3
-
 from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_ops.account import AccountError, profile_session
+from hyperpod_ops.errors import REFUSED
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
@@ -21,7 +21,7 @@ from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
-from scripts.command_line import REFUSED, exit_with
+from scripts.command_line import exit_with
 from stacks.helm_chart import own_chart
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
             if all(own_chart(each.config) is not None for each in loaded.deployments):
                 return 0
             if loaded.pipeline is not None and loaded.pipeline.chart is not None:
-                chart, session = loaded.pipeline.chart, boto3.Session()
+                chart, session = loaded.pipeline.chart, profile_session()
                 fetch(chart, session=session, output=arguments.output, report=_report)
                 return 0
             if _is_up_to_date(arguments.pins, arguments.output):
@@ -77,7 +77,7 @@ def main(argv: list[str] | None = None) -> int:
                     output=arguments.output,
                     report=_report,
                 )
-    except (ConfigError, HyperPodChartError) as error:
+    except (AccountError, ConfigError, HyperPodChartError) as error:
         sys.stderr.write(f"{error}\n")
         return REFUSED
     except (ChartError, CommandError, OSError) as error:

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from scripts.command_line import REFUSED, config_parser, exit_with
+from hyperpod_ops.errors import REFUSED
+from scripts.command_line import config_parser, exit_with
 from scripts.critical_path.graph import read_graph
 from scripts.critical_path.page import lines
 

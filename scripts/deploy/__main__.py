@@ -12,7 +12,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_ops.account import AccountError
-from scripts.command_line import REFUSED, config_parser, exit_with, make_command
+from hyperpod_ops.errors import REFUSED
+from scripts.command_line import config_parser, exit_with, make_command, refused
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
@@ -65,22 +66,19 @@ def main() -> int:
         connection = connected(config)
         stacks = chosen(stacks_in(arguments.assembly), arguments.only.split())
     except (AccountError, ConfigError, UnknownStackError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     again = _command(arguments)
     client, region = connection.client, connection.region
     changes, former = None, {}
     try:
         former = {stack.name: deployed(client, stack.name) for stack in stacks}
-        refused = [*refusals(former, region=region, again=again)]
-        if refused:
-            print("\n".join(refused), file=sys.stderr)
+        if lines := [*refusals(former, region=region, again=again)]:
+            print("\n".join(lines), file=sys.stderr)
             return REFUSED
         refuse_changes(_fixed(stacks, former=former), config=arguments.config)
         changes = differences(stacks, former=former)
     except ConfigError as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
         print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
     warnings = (f"WARNING {finding}" for finding in shell_findings(config))
@@ -94,8 +92,7 @@ def main() -> int:
         for line in lift_protection(client, former, region=region, again=again):
             out.print(line)
     except ProtectedError as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     outcome = run(
         _cdk(arguments, stacks),
         stacks=followed(

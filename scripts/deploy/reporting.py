@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hyperpod_cdk import Config
+from hyperpod_ops.errors import INTERRUPTED
 from scripts.cost import cost_here
 from scripts.deployment_report.content import Attempt, Content
 from scripts.deployment_report.page import write
 from scripts.stack_operations.outputs import NOTHING_SHORT, SHORTAGE
 from scripts.stack_operations.progress import progress_of
-from scripts.stack_operations.terminal import INTERRUPTED
 
 REPORTS = Path("build/deploy")
 

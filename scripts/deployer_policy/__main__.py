@@ -6,19 +6,15 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-import boto3
-from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
+from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from hyperpod_ops.account import AccountError, Environment, region_of
-from scripts.command_line import REFUSED, config_parser, exit_with
+from hyperpod_ops.account import AccountError, Environment, profile_session, region_of
+from hyperpod_ops.errors import REFUSED
+from scripts.command_line import config_parser, exit_with, refused
 from scripts.deployer_policy.documents import POLICIES_OF_A_ROLE, Document, size
 from scripts.deployer_policy.needs import UnknownTypeError
 from scripts.deployer_policy.policies import Policies, policies_of
-
-
-class UnknownPlaceError(Exception):
-    """Nobody said to which account or region the deployment goes; the text says how to."""
 
 
 def main() -> int:
@@ -33,9 +29,8 @@ def main() -> int:
         config = load_config(arguments.config)
         environment = _environment(config, account=arguments.account)
         policies = policies_of(arguments.assembly, deployment=config.name, environment=environment)
-    except (ConfigError, UnknownPlaceError, UnknownTypeError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+    except (AccountError, ConfigError, UnknownTypeError) as error:
+        return refused(error)
     except OSError as error:
         print(f"{error}; run `make synth` first", file=sys.stderr)
         return REFUSED
@@ -57,16 +52,13 @@ def main() -> int:
 
 
 def _environment(config: Config, *, account: str | None) -> Environment:
-    try:
-        session = boto3.Session()
-        region = region_of(config, session=session)
-    except (AccountError, ProfileNotFound) as error:
-        raise UnknownPlaceError(str(error)) from None
+    session = profile_session()
+    region = region_of(config, session=session)
     if account is None:
         try:
             account = session.client("sts", region_name=region).get_caller_identity()["Account"]
         except (BotoCoreError, ClientError) as error:
-            raise UnknownPlaceError(
+            raise AccountError(
                 f"The account is not known ({error}): name it with ACCOUNT=111122223333."
             ) from error
     partition = session.get_partition_for_region(region)

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_ops.account import AccountError
-from scripts.command_line import REFUSED, config_parser, exit_with, make_command
+from scripts.command_line import config_parser, exit_with, make_command, refused
 from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
 from scripts.stack_operations.assembly import Stack, stacks_in
 from scripts.stack_operations.connection import cli_environment, connected
@@ -49,8 +49,7 @@ def main() -> int:
         config = load_config(arguments.config)
         connection = connected(config)
     except (AccountError, ConfigError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     client, region = connection.client, connection.region
     stacks = stacks_in(arguments.assembly)
     nodes = stack_name(config, "hyperpod")
@@ -80,8 +79,7 @@ def main() -> int:
         for line in lift_protection(client, doomed, region=region, again=again):
             out.print(line)
     except ProtectedError as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     for batch in _batches(there, first=nodes):
         code = run(
             _cdk(arguments, batch),

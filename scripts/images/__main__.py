@@ -11,9 +11,10 @@ from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_ops.account import known_region
+from hyperpod_ops.errors import REFUSED
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
-from scripts.command_line import REFUSED, config_parser, exit_with, make_command
+from scripts.command_line import config_parser, exit_with, make_command, refused
 from scripts.images.listing import Image, listed_addons, listed_images
 from scripts.images.mirroring import MirrorError, commands, digest, mirror
 from stacks.helm_chart import helm_chart
@@ -50,8 +51,7 @@ def main() -> int:
         else:
             mirror(images, report=print)
     except (ConfigError, HyperPodChartError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     except (ChartError, CommandError, MirrorError, ClientError, BotoCoreError) as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
         return 1

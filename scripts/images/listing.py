@@ -9,7 +9,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.dependency_values import dependency_values
+from hyperpod_cdk.helm.chart.dependency_values import dependency_values
 from hyperpod_cdk.helm.images.registry import is_from_outside, mirrored
 from scripts.charts.helm import Helm, helm_binary
 from scripts.charts.manifest import images, parse_objects

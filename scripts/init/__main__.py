@@ -9,13 +9,12 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
-from scripts.command_line import REFUSED, exit_with
+from hyperpod_ops.errors import INTERRUPTED
+from scripts.command_line import exit_with, refused
 from scripts.cost import cost_here, summary
 from scripts.init.questions import QUESTIONS, AnswerError, Question, answered, first_answers
 from scripts.init.template import Answers, configuration, default_answers
 from scripts.validate import description
-
-_INTERRUPTED = 130
 
 
 class InitError(Exception):
@@ -38,10 +37,9 @@ def main() -> int:
         config = _write(configuration(answers, path=path), path=path)
     except (KeyboardInterrupt, EOFError):
         print("\nNothing is written.", file=sys.stderr)
-        return _INTERRUPTED
+        return INTERRUPTED
     except (AnswerError, ConfigError, InitError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     for line in _report(config, path=path):
         print(line)
     return 0

@@ -5,13 +5,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import boto3
-from botocore.exceptions import ProfileNotFound
-
 from hyperpod_cdk import ConfigError, load_file
-from hyperpod_ops.account import AccountError, caller_in
+from hyperpod_ops.account import AccountError, caller_in, profile_session
 from scripts.account import refuse_unless_bootstrapped
-from scripts.command_line import REFUSED, exit_with
+from scripts.command_line import exit_with, refused
 from scripts.pipeline.cdk_diff import DiffError
 from scripts.pipeline.connection import refuse_pending_connection
 from scripts.pipeline.deployed import UnreadableError
@@ -34,14 +31,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         return _check(arguments) if arguments.command == "check" else _review(arguments)
-    except ProfileNotFound as error:
-        print(f"AWS_PROFILE: {error}; `aws configure list-profiles` lists them", file=sys.stderr)
     except DiffError as error:
         print(error, file=sys.stderr)
         return _FAILED
     except (AccountError, ConfigError, RefusedError, UnreadableError) as error:
-        print(error, file=sys.stderr)
-    return REFUSED
+        return refused(error)
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -49,7 +43,7 @@ def _check(arguments: argparse.Namespace) -> int:
     pipeline = loaded.pipeline
     if pipeline is None:
         raise ConfigError([f"{arguments.config}: describes no pipeline; `make deploy` deploys it"])
-    session = boto3.Session()
+    session = profile_session()
     caller = caller_in(pipeline.region, session=session)
     place = caller.environment
     if place.account != pipeline.account:
@@ -73,7 +67,7 @@ def _review(arguments: argparse.Namespace) -> int:
         load_file(arguments.config),
         environment=arguments.environment,
         assembly=arguments.assembly,
-        session=boto3.Session(),
+        session=profile_session(),
     )
     write_review(judged, differences=differences, folder=arguments.output)
     print(differences)

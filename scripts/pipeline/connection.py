@@ -5,6 +5,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_ops.account import AccountError
+from provisioner.aws.errors import is_denied, is_not_found
 
 _WORKS = "AVAILABLE"
 
@@ -27,14 +28,13 @@ def refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) 
     try:
         status = connections.get_connection(ConnectionArn=arn)["Connection"]["ConnectionStatus"]
     except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code == "ResourceNotFoundException":
+        if is_not_found(error):
             raise AccountError(
                 f"pipeline.source.connection.arn: {arn} does not exist; make one: aws "
                 f"codeconnections create-connection --provider-type GitHub --connection-name "
                 f"hyperpod --region {region}"
             ) from None
-        if "AccessDenied" in code:
+        if is_denied(error):
             return
         raise AccountError(f"{arn}: {one_line(error)}") from None
     except BotoCoreError as error:

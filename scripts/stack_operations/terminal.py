@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
+from hyperpod_ops.errors import INTERRUPTED
 from scripts.stack_operations import cdk_cli
 from scripts.stack_operations.assembly import Stack, construct_paths
 from scripts.stack_operations.display import Display, Followed
@@ -22,7 +23,7 @@ from scripts.stack_operations.report import (
     untold_failure,
 )
 
-FAILED, INTERRUPTED = 1, 130
+FAILED = 1
 LOGS = Path("build/cdk")
 _YES = ("y", "yes")
 

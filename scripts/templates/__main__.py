@@ -1,7 +1,6 @@
 """Writes the plain CloudFormation templates of a configuration: `python -m scripts.templates`."""
 
 import json
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from hyperpod_cdk import ConfigError, TooLargeError, load_config
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from scripts.command_line import REFUSED, config_parser, exit_with
+from scripts.command_line import config_parser, exit_with, refused
 from scripts.templates.findings import template_findings
 from scripts.templates.package import write_package
 from scripts.templates.parameters import PLACEHOLDER
@@ -36,8 +35,7 @@ def main() -> int:
             context=json.loads(_CDK_JSON.read_text(encoding="utf-8"))["context"],
         )
     except (ConfigError, HyperPodChartError, TooLargeError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+        return refused(error)
     for path in sorted(target.rglob("*")):
         if path.is_file():
             print(f"{path.stat().st_size:>12,}  {path}")

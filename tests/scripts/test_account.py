@@ -156,7 +156,7 @@ def test_an_account_that_is_not_bootstrapped_is_refused(answer: object, said: st
 def test_the_command_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
 ) -> None:
-    monkeypatch.setattr(boto3, "Session", lambda: session(CALLER))
+    monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
     config = str(repository / "config" / "default.yaml")
     monkeypatch.setattr("sys.argv", ["account", "--config", config])
     assert main() == 0
@@ -195,7 +195,7 @@ def test_zones_are_those_of_the_region_of_the_environment(
         "cluster: {instance_groups: [{name: a, instance_type: ml.g5.8xlarge, instance_count: 1}]}\n"
     )
     monkeypatch.setenv("AWS_REGION", variable)
-    monkeypatch.setattr(boto3, "Session", lambda: session(CALLER))
+    monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
     monkeypatch.setattr("sys.argv", ["account", "--config", str(config)])
 
     assert main() == (0 if said is None else 2)
@@ -210,7 +210,7 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
     monkeypatch.setattr(
         deployed, "describe_cluster", lambda name: {"cluster": {"name": name, "version": "1.32"}}
     )
-    monkeypatch.setattr(boto3, "Session", lambda: deployed)
+    monkeypatch.setattr(boto3, "Session", lambda **_: deployed)
     monkeypatch.setattr(account, "VALIDATORS", {"kubernetes-version": kubernetes_version})
     config = str(repository / "config" / "default.yaml")
     monkeypatch.setattr("sys.argv", ["account", "--config", config])
@@ -278,7 +278,7 @@ def test_what_a_validator_finds_refuses_a_deployment(
         yield Problem(finding=found, command="aws eks list-clusters")
 
     monkeypatch.setattr(account, "VALIDATORS", {"subject": subject})
-    monkeypatch.setattr(boto3, "Session", lambda: session(CALLER))
+    monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
     config = str(repository / "config" / "default.yaml")
     monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-deployment"])
     assert main() == code

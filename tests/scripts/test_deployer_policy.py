@@ -279,11 +279,19 @@ def test_who_deploys_may_consent_to_a_deletion() -> None:
     assert deployer.CONSENT_TAG == consent.CONSENT_TAG
 
 
+SESSIONS = {
+    "boto3",
+    "botocore.session",
+    "hyperpod_ops.account.profile_session",
+    "provisioner.aws.clients",
+}
+
+
 def test_scripts_that_call_aws_are_known() -> None:
     calling = {
         path.relative_to(REPOSITORY).as_posix()
         for path in (REPOSITORY / "scripts").rglob("*.py")
-        if {"boto3", "botocore.session", "provisioner.aws.clients"} & set(imported(path))
+        if SESSIONS & set(imported(path))
     }
 
     # Who adds one adds what it calls to the deployer's policy.

@@ -1,19 +1,20 @@
-"""What AWS says of a control plane, a bucket and a role, to compare before and after."""
+"""What AWS says of what a configuration names, to compare before and after."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cdk import Config
 from rehearsal.aws.clients import AwsClients
+from rehearsal.stage import Stage
 from tests.support.seen_networks import seen_of
 
 Seen = Mapping[str, Mapping[str, Any]]
 
 
-def seen_by(config: Config, *, clients: AwsClients) -> Seen:
-    """Return all that there is of what a configuration names, by kind and name."""
+def seen_by(stage: Stage) -> Seen:
+    """Return all that there is of what the configuration names, by kind and name."""
+    config, clients = stage.config, stage.environment.clients
     vpc_id = config.network.vpc_id
     network: Seen = {} if vpc_id is None else seen_of(vpc_id, clients=clients)
     found: dict[str, Mapping[str, Any]] = dict(network)
@@ -25,6 +26,18 @@ def seen_by(config: Config, *, clients: AwsClients) -> Seen:
     if config.cluster.execution_role_arn is not None:
         name = config.cluster.execution_role_arn.rpartition("/")[2]
         found["role"] = {name: _role(name, clients=clients)}
+    if config.storage is not None and config.storage.existing_ids:
+        ids = list(config.storage.existing_ids)
+        described = clients("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]
+        found["file system"] = {each["FileSystemId"]: each for each in described}
+    return found
+
+
+def left_of(stage: Stage) -> Seen:
+    """Return what a deployment leaves as it was: EKS never changes an authentication mode back."""
+    found = seen_by(stage)
+    for each in found.get("EKS cluster", {}).values():
+        each.get("accessConfig", {}).pop("authenticationMode", None)
     return found
 
 

@@ -10,7 +10,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.helm.section import NAMESPACE, RELEASE_NAME
+from hyperpod_cdk.helm.names import NAMESPACE, RELEASE_NAME
 from hyperpod_cdk.provisioner.provisioner import Provisioner, ask_for_stack
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.sizes import refuse_large_request

@@ -1,6 +1,7 @@
 """The `network` section: VPC, subnets, NAT gateways, security group and availability zones."""
 
-from typing import Annotated, Any, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Protocol, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
@@ -15,7 +16,7 @@ from hyperpod_cdk.schema.arns import (
 )
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
-from hyperpod_cdk.schema.errors import refuse
+from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.section import Listed, Section
 
@@ -51,8 +52,21 @@ class HyperPodSubnetConfig(Section):
         return self
 
 
-Cidrs = tuple[str, ...]
 Subnets = tuple[HyperPodSubnetConfig, ...]
+
+
+class _Rule(Protocol):
+    def __call__(self, value: Any, /, *, earlier: Mapping[str, Any]) -> Iterator[Finding]: ...  # noqa: ANN401 - of each field
+
+
+# Of a field beside those before it; the other fields have other rules.
+_RULES: Mapping[str, _Rule] = {
+    "vpc_cidr": existing_rules.vpc_findings,
+    "public_subnet_cidrs": subnet_rules.public_subnet_findings,
+    "eks_subnet_cidrs": subnet_rules.eks_subnet_findings,
+    "eks_subnet_ids": existing_rules.eks_subnet_findings,
+    "availability_zone_ids": subnet_rules.zone_findings,
+}
 
 
 class NetworkConfig(Section):
@@ -162,40 +176,10 @@ class NetworkConfig(Section):
     def _fill_in_for_existing_vpc(cls, value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
         return existing_rules.with_defaults(closed_rules.with_defaults(value))
 
-    @field_validator("vpc_cidr")
+    @field_validator(*_RULES)
     @classmethod
-    def _check_vpc(cls, value: str | None, info: ValidationInfo) -> str | None:
-        refuse(existing_rules.vpc_findings(value, earlier=info.data))
-        return value
-
-    @field_validator("nat_gateway_ids")
-    @classmethod
-    def _check_nat_gateways(cls, value: Cidrs) -> Cidrs:
-        refuse(existing_rules.repeated_findings(value))
-        return value
-
-    @field_validator("public_subnet_cidrs")
-    @classmethod
-    def _check_public_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
-        refuse(subnet_rules.public_subnet_findings(value, earlier=info.data))
-        return value
-
-    @field_validator("eks_subnet_cidrs")
-    @classmethod
-    def _check_eks_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
-        refuse(subnet_rules.eks_subnet_findings(value, earlier=info.data))
-        return value
-
-    @field_validator("eks_subnet_ids")
-    @classmethod
-    def _check_existing_eks_subnets(cls, value: Cidrs, info: ValidationInfo) -> Cidrs:
-        refuse(existing_rules.eks_subnet_findings(value, earlier=info.data))
-        return value
-
-    @field_validator("availability_zone_ids")
-    @classmethod
-    def _check_zones(cls, value: Cidrs | None, info: ValidationInfo) -> Cidrs | None:
-        refuse(subnet_rules.zone_findings(value, earlier=info.data))
+    def _check_beside_earlier(cls, value: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - of each field
+        refuse(_RULES[str(info.field_name)](value, earlier=info.data))
         return value
 
     @field_validator("hyperpod_subnets")
@@ -205,9 +189,9 @@ class NetworkConfig(Section):
         refuse(subnet_rules.hyperpod_subnet_findings(subnets, earlier=info.data))
         return value
 
-    @field_validator("add_security_group_rules")
+    @field_validator("nat_gateway_ids", "add_security_group_rules")
     @classmethod
-    def _check_rules(cls, value: Cidrs) -> Cidrs:
+    def _check_for_repetition(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         refuse(existing_rules.repeated_findings(value))
         return value
 

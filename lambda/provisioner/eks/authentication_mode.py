@@ -23,8 +23,9 @@ from typing import Final, Literal
 from provisioner.aws.api import Answer, EksModeApi
 from provisioner.aws.errors import AWS_ERRORS, aws_retried, code
 from provisioner.framework import log
-from provisioner.framework.request import DONE, NOT_YET, Accepted, Progress, Request, text_property
+from provisioner.framework.request import DONE, NOT_YET, Progress
 from provisioner.framework.retry import Clock
+from provisioner.framework.waiting import WaitingResource
 from provisioner.kubernetes.eks_cluster import describe, require_usable
 
 WANTED: Final = "API_AND_CONFIG_MAP"
@@ -36,28 +37,21 @@ _CONFIG_MAP: Final = "CONFIG_MAP"
 Step = Literal["done", "change", "wait"]
 
 
-class AuthenticationMode:
+class AuthenticationMode(WaitingResource):
     """Handles `Custom::EksAuthenticationMode`.
 
     Args:
         eks: Describes the cluster and changes it.
     """
 
+    property_name = "ClusterName"
+    suffix = "authentication-mode"
+
     def __init__(self, *, eks: EksModeApi) -> None:
         self._eks = eks
 
-    def on_event(self, request: Request, clock: Clock) -> Accepted:  # noqa: ARG002 - the protocol
-        """Change nothing; the physical id names the cluster."""
-        physical_id = f"{_cluster_name(request)}/authentication-mode"
-        if request.type == "Delete":
-            physical_id = request.physical_id or physical_id
-        return Accepted(physical_id=physical_id)
-
-    def is_complete(self, request: Request, clock: Clock) -> Progress:
+    def progress(self, name: str, clock: Clock) -> Progress:
         """Say whether the cluster knows access entries, and make it so unless it does."""
-        if request.type == "Delete":
-            return DONE
-        name = _cluster_name(request)
         found = describe(name, eks=self._eks, clock=clock)
         require_usable(found)
         step = decide(found)
@@ -98,7 +92,3 @@ def _is_late(error: Exception) -> bool:
     return code(error) == "InvalidParameterException" and any(
         f"update from {mode} to" in str(error) for mode in _WITH_ACCESS_ENTRIES
     )
-
-
-def _cluster_name(request: Request) -> str:
-    return text_property(request.properties, "ClusterName")

@@ -23,8 +23,9 @@ from typing import Any
 from provisioner.aws.api import Answer, FsxApi
 from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
 from provisioner.framework.errors import NotReadyError, ProvisioningError
-from provisioner.framework.request import DONE, Accepted, Progress, Request, text_property
+from provisioner.framework.request import Progress
 from provisioner.framework.retry import Clock
+from provisioner.framework.waiting import WaitingResource
 
 _MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})
 _CREATING = "CREATING"
@@ -32,29 +33,22 @@ _CREATING = "CREATING"
 _NFS = "OPENZFS"
 
 
-class FileSystemAvailability:
+class FileSystemAvailability(WaitingResource):
     """Handles `Custom::FileSystemAvailability`.
 
     Args:
         fsx: Describes file systems.
     """
 
+    property_name = "FileSystemId"
+    suffix = "availability"
+
     def __init__(self, *, fsx: FsxApi) -> None:
         self._fsx = fsx
 
-    def on_event(self, request: Request, clock: Clock) -> Accepted:  # noqa: ARG002 - the protocol
-        """Change nothing; the physical id names the file system."""
-        physical_id = f"{_identifier(request.properties)}/availability"
-        if request.type == "Delete":
-            physical_id = request.physical_id or physical_id
-        return Accepted(physical_id=physical_id)
-
-    def is_complete(self, request: Request, clock: Clock) -> Progress:
+    def progress(self, name: str, clock: Clock) -> Progress:
         """Say whether the file system can be mounted."""
-        if request.type == "Delete":
-            return DONE
-        identifier = _identifier(request.properties)
-        return Progress(complete=True, data=decide(identifier, self._describe(identifier, clock)))
+        return Progress(complete=True, data=decide(name, self._describe(name, clock)))
 
     def _describe(self, identifier: str, clock: Clock) -> Answer | None:
         try:
@@ -103,7 +97,3 @@ def _names(found: Mapping[str, Any]) -> dict[str, str]:
     if found.get("FileSystemType") != _NFS:
         names["MountName"] = (found.get("LustreConfiguration") or {}).get("MountName")
     return {key: str(value) for key, value in names.items()} if all(names.values()) else {}
-
-
-def _identifier(properties: Mapping[str, Any]) -> str:
-    return text_property(properties, "FileSystemId")

@@ -4,7 +4,7 @@ from hyperpod_ops.options import DEFAULT_CONFIG, ConfigFile, Region
 
 
 def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
-    """Print the input of CreateCluster, to make the cluster by hand instead of the HyperPod stack.
+    """Print the CreateCluster request, to send it by hand.
 
     aws sagemaker create-cluster --cli-input-json file://cluster-config.json takes it.
     """

@@ -23,7 +23,10 @@ def diagram(
         Path | None, typer.Option(help="File to write. Default: standard output.")
     ] = None,
 ) -> None:
-    """Draw what a configuration deploys, from its CloudFormation templates."""
+    """Draw what a configuration deploys.
+
+    From its CloudFormation templates, which it synthesizes.
+    """
     from contextlib import nullcontext  # noqa: PLC0415
 
     from hyperpod_ops.atomic_file import PUBLIC, replace_file  # noqa: PLC0415

@@ -4,9 +4,9 @@ from hyperpod_ops.options import DEFAULT_CONFIG, ConfigFile, Region
 
 
 def env(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
-    """Print the exports that the workshop's create_config.sh writes; use it with eval.
+    """Print the exports of the workshop's create_config.sh.
 
-    A variable that is set in the shell keeps its value.
+    Use it with eval. A variable that is set in the shell keeps its value.
     """
     import os  # noqa: PLC0415
 

@@ -26,7 +26,10 @@ def events(
     ] = Level.INFO,
     as_json: AsJson = False,
 ) -> None:
-    """Show what happened to the cluster, newest first, with causes and what to do."""
+    """Show what happened to the cluster, why, and what to do.
+
+    Newest first.
+    """
     import json  # noqa: PLC0415
     from dataclasses import asdict  # noqa: PLC0415
     from datetime import UTC, datetime  # noqa: PLC0415

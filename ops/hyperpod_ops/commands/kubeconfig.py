@@ -16,7 +16,10 @@ def kubeconfig(
         str | None, typer.Option("--alias", help="Name of the context. Default: the EKS ARN.")
     ] = None,
 ) -> None:
-    """Put a context for kubectl into KUBECONFIG or ~/.kube/config; other contexts stay."""
+    """Let kubectl reach the cluster.
+
+    A context is put into KUBECONFIG or ~/.kube/config; other contexts stay.
+    """
     import os  # noqa: PLC0415
 
     from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415

@@ -4,7 +4,7 @@ from hyperpod_ops.options import AsJson, Region
 
 
 def list_clusters(*, region: Region = None, as_json: AsJson = False) -> None:
-    """List the HyperPod clusters that deployments of this project made."""
+    """List the HyperPod clusters that this project deployed."""
     from hyperpod_ops.clusters.listing import own_clusters  # noqa: PLC0415
     from hyperpod_ops.session import aws_session  # noqa: PLC0415
     from hyperpod_ops.tables import shown  # noqa: PLC0415

@@ -18,7 +18,10 @@ def logs(
     ] = False,
     every: Every = 3,
 ) -> None:
-    """Show what the lifecycle scripts of a node wrote, and what they were doing last."""
+    """Show what the lifecycle scripts of a node wrote.
+
+    And what they were doing last.
+    """
     import time  # noqa: PLC0415
 
     from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415

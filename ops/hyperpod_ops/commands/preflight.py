@@ -25,7 +25,7 @@ def preflight(
         ),
     ] = None,
 ) -> None:
-    """Look read-only for what would fail in the middle of a deployment.
+    """Look, read-only, for what would make a deployment fail.
 
     Exit code: 0 if nothing would fail, 1 if something would, 2 if AWS does not say.
     """

@@ -15,7 +15,10 @@ def scale(
     region: Region = None,
     yes: Yes = False,
 ) -> None:
-    """Write another number of nodes into the configuration, and deploy it."""
+    """Change a group's number of nodes, and deploy.
+
+    The number is written into the configuration, whose comments stay.
+    """
     from hyperpod_ops.scaling.command import run  # noqa: PLC0415
 
     run(group=group, count=count, config=config, region=region, yes=yes)

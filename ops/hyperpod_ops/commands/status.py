@@ -16,7 +16,10 @@ def status(
     every: Every = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show the cluster, its groups, the nodes that do not work, and why."""
+    """Show the state of the cluster, its groups and nodes.
+
+    Of nodes, those that do not work, and why.
+    """
     from datetime import UTC, datetime  # noqa: PLC0415
 
     from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415

@@ -20,9 +20,9 @@ def verify(
     timeout: Timeout = 30,
     as_json: AsJson = False,
 ) -> None:
-    """Check that what is deployed works, and say what to do about what does not.
+    """Check that what is deployed works.
 
-    The exit code is 1 when something does not hold.
+    What does not is shown with what to do about it, and the exit code is 1.
     """
     import time  # noqa: PLC0415
     from functools import partial  # noqa: PLC0415

@@ -18,41 +18,36 @@ class Action:
     Attributes:
         name: The command.
         summary: Its help.
-        method: Of boto3's client.
-        operation: SageMaker's name of it.
         effect: What happens to a node, after its name.
         minutes: How long it may take; deadline of the wait.
     """
 
     name: str
     summary: str
-    method: str
-    operation: str
     effect: str
     minutes: float
+
+    @property
+    def operation(self) -> str:
+        """SageMaker's name of it."""
+        return f"Batch{self.name.capitalize()}ClusterNodes"
 
 
 REPLACE = Action(
     name="replace",
-    summary="Replace nodes by new instances; what is on their volumes is lost.",
-    method="batch_replace_cluster_nodes",
-    operation="BatchReplaceClusterNodes",
+    summary="Replace nodes by new instances; their volumes are lost.",
     effect="is terminated, and a new instance takes its place; all its volumes are lost",
     minutes=60,
 )
 REBOOT = Action(
     name="reboot",
     summary="Restart nodes; their volumes stay.",
-    method="batch_reboot_cluster_nodes",
-    operation="BatchRebootClusterNodes",
     effect="restarts; its volumes stay",
     minutes=20,
 )
 DELETE = Action(
     name="delete",
-    summary="Terminate nodes, and lower their groups' number of nodes; volumes are lost.",
-    method="batch_delete_cluster_nodes",
-    operation="BatchDeleteClusterNodes",
+    summary="Terminate nodes; groups get smaller, volumes are lost.",
     effect="is terminated, and its group has one node less; all its volumes are lost",
     minutes=40,
 )
@@ -101,7 +96,9 @@ def act(sagemaker: Any, action: Action, *, cluster: str, ids: Sequence[str]) -> 
         ClientError: AWS refused the call.
         BotoCoreError: AWS could not be asked, or did not answer: the nodes tell what happened.
     """
-    call: Callable[..., Mapping[str, Any]] = getattr(sagemaker, action.method)
+    call: Callable[..., Mapping[str, Any]] = getattr(
+        sagemaker, f"batch_{action.name}_cluster_nodes"
+    )
     answer = call(ClusterName=cluster, NodeIds=[*ids])
     refused = {
         failed["NodeId"]: _why(failed.get("ErrorCode") or failed["Code"], failed["Message"])

@@ -2,14 +2,13 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from hyperpod_cdk import load_config
@@ -59,25 +58,37 @@ class Report:
             json.dump([self._row(each) for each in self.outcomes], sys.stdout, indent=2)
             sys.stdout.write("\n")
             return
-        table = Table(box=None, pad_edge=False)
-        table.add_column("validator", no_wrap=True)
-        table.add_column("result", no_wrap=True)
-        table.add_column("what to do, and how to look by hand", overflow="fold")
-        for outcome in self.outcomes:
-            status = Text(str(outcome.status), style=_STYLES[outcome.status])
-            table.add_row(outcome.name, status, Group(*self._details(outcome)))
         out = console()
         out.print(f"Account {self.place.account}, region {self.place.region}\n")
-        out.print(table)
+        width = max((len(each.name) for each in self.outcomes), default=0)
+        for outcome in self.outcomes:
+            name = Text(f"{outcome.name:<{width}}  ")
+            out.print(name.append(str(outcome.status), style=_STYLES[outcome.status]))
+            self._show_details(outcome, out)
 
-    def _details(self, outcome: Outcome) -> Iterator[RenderableType]:
+    def _show_details(self, outcome: Outcome, out: Console) -> None:
         for problem in outcome.problems:
-            yield Text(self._line(problem))
-            yield Padding(Text(command_in(problem, self.place), style="dim"), (0, 0, 0, 2))
+            out.print(self._folded(self._line(problem), out), soft_wrap=True)
+            # As one line, which can be copied.
+            out.print(Text(f"    {command_in(problem, self.place)}", style="dim"), soft_wrap=True)
         if outcome.missing_permission is not None:
-            yield Text(f"you may not use {outcome.missing_permission}; {_TO_PERMIT}")
+            text = f"you may not use {outcome.missing_permission}; {_TO_PERMIT}"
+            out.print(self._folded(text, out), soft_wrap=True)
         if outcome.failure is not None:
-            yield Text(f"{outcome.failure}; {_TO_REPEAT}")
+            text = f"{outcome.failure}; {_TO_REPEAT}"
+            out.print(self._folded(text, out), soft_wrap=True)
+
+    @staticmethod
+    def _folded(text: str, out: Console) -> str:
+        """Return text in lines of the console's width; URLs and ARNs stay whole."""
+        return textwrap.fill(
+            text,
+            width=out.width,
+            initial_indent="  ",
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
     def _line(self, problem: Problem) -> str:
         finding = problem.finding

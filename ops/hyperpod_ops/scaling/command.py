@@ -43,7 +43,7 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
         typer.echo(f"Group {group} has {count} nodes, as {config} says; nothing was done.")
         return
     typer.echo(
-        f"Group {group}: {now.get('CurrentCount', 0)} nodes now of {target}; "
+        f"Group {group}: {now.get('CurrentCount', 0)} of {target} nodes now; "
         f"{change.former} in {config}, {count} wanted."
     )
     for line in change.diff():

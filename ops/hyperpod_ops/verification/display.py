@@ -31,7 +31,7 @@ def show(checks: Sequence[Check], *, as_json: bool) -> None:
     shown.print(table)
     failed = [check for check in checks if not check.ok]
     for check in failed:
-        shown.print(f"\nFAIL {check.check}", soft_wrap=False)
-        shown.print(f"  Found: {check.found}")
-        shown.print(f"  {check.advice}")
+        # Lines that are not broken: commands in them can be copied.
+        for line in (f"\nFAIL {check.check}", f"  Found: {check.found}", f"  {check.advice}"):
+            shown.print(line, soft_wrap=True)
     shown.print(f"\n{len(checks) - len(failed)} of {len(checks)} checks hold.")

@@ -17,8 +17,8 @@ from ministack.services import eks
 
 from rehearsal.aws.eks import addon_versions
 from rehearsal.aws.eks.api import EksResponse
+from rehearsal.aws.hyperpod_client import HyperPodClient
 from rehearsal.aws.parent_process import Settings
-from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
 
 PATIENCE_SECONDS = 4.0
 """How long an add-on stays CREATING or UPDATING without nodes: as long as the first node takes."""

@@ -12,12 +12,12 @@ from ministack.core.responses import get_account_id, get_region
 from rehearsal.aws import json_service
 from rehearsal.aws.cloudformation import service_role
 from rehearsal.aws.cloudformation.service_role import SESSION
+from rehearsal.aws.hyperpod_client import HyperPodClient
 from rehearsal.aws.iam import authorization
 from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.json_service import Response, ServiceError
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import checks, cluster_request, identities, permissions
-from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
 from rehearsal.aws.service_quotas.instances import require_quota
 
 _NAMES_A_CLUSTER = "ClusterName"

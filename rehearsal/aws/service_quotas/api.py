@@ -14,10 +14,10 @@ from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws import json_service
 from rehearsal.aws.cloudformation.resource_type import Created, Refused
+from rehearsal.aws.hyperpod_client import HyperPodClient
 from rehearsal.aws.iam import authorization
 from rehearsal.aws.json_service import Response, ServiceError
 from rehearsal.aws.parent_process import Settings
-from rehearsal.aws.sagemaker.hyperpod_client import HyperPodClient
 from rehearsal.aws.service_quotas.values import ADDRESSES, VALUES, VPCS
 
 _SAGEMAKER = "sagemaker"

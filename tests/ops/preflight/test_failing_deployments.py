@@ -160,7 +160,8 @@ def test_the_command_shows_what_is_blocked(
 
     [row] = json.loads(result.stdout)
     assert (row["name"], row["status"], result.exit_code) == (failure.validator, "blocked", 1)
-    assert any(re.search(failure.found, each["message"]) for each in row["problems"])
+    messages = [each["message"] for each in row["problems"]]
+    assert any(re.search(failure.found, message) for message in messages), messages
     assert all(each["command"].startswith("aws ") for each in row["problems"])
 
 

@@ -13,9 +13,8 @@ from hyperpod_ops.preflight.validator import Problem
 from tests.ops.preflight.test_run import PLACE
 
 COLUMNS = 80
-WRONG = Problem(
-    finding=error(("eks", "version"), "1.34", "is wrong; do that"), command="aws eks list-clusters"
-)
+LONG = f"aws eks describe-cluster --name {'a' * COLUMNS}"
+WRONG = Problem(finding=error(("eks", "version"), "1.34", "is wrong; do that"), command=LONG)
 ODD = Problem(finding=warning((), "aws", "is not on the PATH"), command="command -v aws")
 FINE = Outcome(name="fine")
 OUTCOMES = (
@@ -45,12 +44,13 @@ def shown(repository: Path, *, as_json: bool, capsys: pytest.CaptureFixture[str]
     return capsys.readouterr().out
 
 
-def test_a_table_fits_a_terminal(
+def test_it_fits_a_terminal_but_for_commands_which_can_be_copied(
     repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
     said = shown(repository, as_json=False, capsys=capsys)
-    assert max(len(line) for line in said.splitlines()) <= COLUMNS
+    command = f"    {LONG} --region us-west-2"
+    assert [line for line in said.splitlines() if len(line) > COLUMNS] == [command]
     together = " ".join(said.split())
     for part in (
         "fine ok",
@@ -58,7 +58,6 @@ def test_a_table_fits_a_terminal(
         "denied not permitted you may not use eks:ListClusters; `make deployer-policy` writes",
         "slow no answer Throttling: Rate exceeded;",
         "wrong blocked",
-        "aws eks list-clusters --region us-west-2",
     ):
         assert part in together
 
@@ -69,4 +68,4 @@ def test_a_program_reads_all_of_it(repository: Path, capsys: pytest.CaptureFixtu
     assert rows[2]["missing_permission"] == "eks:ListClusters"
     [_, wrong] = rows[4]["problems"]
     assert wrong["message"].endswith("eks.version: '1.34' is wrong; do that")
-    assert wrong["command"] == "aws eks list-clusters --region us-west-2"
+    assert wrong["command"] == f"{LONG} --region us-west-2"

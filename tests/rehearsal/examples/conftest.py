@@ -7,6 +7,7 @@ import pytest
 
 from rehearsal.stage import Stage
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.seen_resources import Seen, left_of, seen_by
 from tests.support.stages import stage_until_destroyed
 
 
@@ -18,7 +19,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="module")
-def stage(config_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A local AWS with what the example names; the first test deploys the example."""
-    with stage_until_destroyed(tmp_path_factory.mktemp("example"), config_path) as made:
+def before() -> dict[Path, Seen]:
+    """What exists of each example before its deployment."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def stage(
+    config_path: Path, before: dict[Path, Seen], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stage]:
+    """A local AWS with what the example names, which is in the end what it was.
+
+    The first test deploys the example.
+    """
+    directory = tmp_path_factory.mktemp("example")
+    with stage_until_destroyed(directory, config_path, left=left_of) as made:
+        before[config_path] = seen_by(made)
         yield made

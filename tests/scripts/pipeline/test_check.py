@@ -78,7 +78,7 @@ def test_what_is_missing_is_one_line(
     answers: dict[str, object],
     line: str | None,
 ) -> None:
-    monkeypatch.setattr(boto3, "Session", lambda: Session(**answers))
+    monkeypatch.setattr(boto3, "Session", lambda **_: Session(**answers))
 
     code = main(["check", "--config", EXAMPLE])
 

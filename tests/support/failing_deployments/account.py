@@ -210,7 +210,7 @@ FAILURES = (
     _taken(
         "EKS cluster",
         before=_another_cluster,
-        found="eks.cluster_name: 'ml-eks' is taken",
+        found="eks.cluster_name: 'ml-eks'.* is taken",
         deploy=CONTROL_PLANE,
         said="Cluster already exists with name: ml-eks",
     ),

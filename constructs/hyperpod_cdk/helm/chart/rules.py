@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk.helm.chart.chart import AbsentChart, HyperPodChart, HyperPodChartError
-from hyperpod_cdk.helm.components.rules import value_at
-from hyperpod_cdk.helm.components.section import SWITCHES
-from hyperpod_cdk.helm.dependency_values import (
+from hyperpod_cdk.helm.chart.dependency_values import (
     AGENT,
     GPU_OPERATOR_REGISTRY,
     dependency_values,
     needs_registry,
 )
+from hyperpod_cdk.helm.components.rules import value_at
+from hyperpod_cdk.helm.components.section import SWITCHES
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.schema.errors import Finding, KeyPath
 from hyperpod_cdk.schema.limits import is_token, nearest
