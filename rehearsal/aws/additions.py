@@ -6,6 +6,7 @@ from rehearsal.aws import (
     log_groups,
     network_dependencies,
     secure_transport,
+    service_models,
     vpc_functions,
 )
 from rehearsal.aws.cloudformation import (
@@ -85,6 +86,7 @@ RESOURCE_TYPES = (
 
 def install(*, settings: Settings) -> None:
     """Register resource types and services, and repair what differs from AWS."""
+    service_models.install()
     secure_transport.install()
     managed_policies.install()
     principal_arn.install()

@@ -7,9 +7,9 @@ from constructs import Construct
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
 from hyperpod_cdk.hyperpod.data_bucket_access import data_bucket_acknowledgments
 from hyperpod_cdk.hyperpod.imported import ImportedExecutionRole
+from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
 from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments
 from hyperpod_cdk.hyperpod.node_permissions import (
-    MANAGED_POLICY,
     any_repository,
     ec2_arn,
     node_statements,

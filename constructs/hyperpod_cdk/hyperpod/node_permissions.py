@@ -15,9 +15,6 @@ from hyperpod_cdk.hyperpod.node_needs import need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
 
-MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
-"""The policy that HyperPod documents as the nodes'."""
-
 
 def node_statements(
     scope: Construct,
