@@ -1,4 +1,4 @@
-"""Roles of one's own for nodes, with the rights that nodes need."""
+"""Existing roles for nodes, with the rights that nodes need."""
 
 from __future__ import annotations
 
