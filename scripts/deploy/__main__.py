@@ -12,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
 from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_ops.account import AccountError
 from hyperpod_ops.errors import REFUSED
 from hyperpod_ops.session import AwsSession
@@ -40,7 +41,6 @@ from scripts.stack_operations.fixed_values import Change, refuse_changes
 from scripts.stack_operations.outcome import Outcome
 from scripts.stack_operations.outputs import (
     NOTHING_SHORT,
-    SHORTAGE,
     documented_outputs,
     output_lines,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
+from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
 from hyperpod_ops.diagram.templates import Resource, Value
 from scripts.deployer_policy.names import Names, pattern, strings
 
@@ -64,6 +64,10 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
     if any(each.type == "Custom::FileSystemAvailability" for each in names.resources):
         # FSx limits it to no resource.
         yield "LookAtFileSystems", _OF_FILE_SYSTEMS, ["*"]
+    endpoints = [each for each in names.resources if each.type == "AWS::EC2::VPCEndpoint"]
+    if any(each.properties.get("VpcEndpointType") == "Interface" for each in endpoints):
+        # EC2 limits it to no resource.
+        yield "LookForEndpointServices", ["ec2:DescribeVpcEndpointServices"], ["*"]
     if not any(each.type == "AWS::EKS::Cluster" for each in names.resources):
         environment = names.environment
         where = f"arn:{partition}:eks:{environment.region}:{environment.account}"

@@ -8,6 +8,7 @@ from hyperpod_ops.errors import OpsError
 from hyperpod_ops.explained import explained
 from hyperpod_ops.kubernetes_api.connection import told_in_a_line
 from hyperpod_ops.verification.access import access_entries, authentication
+from hyperpod_ops.verification.addon_pods import addon_pods
 from hyperpod_ops.verification.addons import addons
 from hyperpod_ops.verification.check import Check, Deployment
 from hyperpod_ops.verification.cluster import cluster
@@ -42,6 +43,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "authentication": authentication,
     "access entries": access_entries,
     "addons": addons,
+    "add-ons' pods": addon_pods,
     "storage": storage,
     "encryption": encryption,
 }

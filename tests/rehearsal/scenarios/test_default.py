@@ -15,6 +15,7 @@ import yaml
 from hyperpod_cdk.config.stack_names import StackKind, stack_names
 from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
 from rehearsal.chart_choice import ChartChoice
+from rehearsal.node.node import Node
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
@@ -22,7 +23,6 @@ from scripts.deploy import reporting
 from scripts.stack_operations import terminal
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY, SHIPPED
-from tests.support.node import Node
 from tests.support.scenario_tests import (
     in_turn,
     test_it_deploys_and_holds_what_is_verified,
@@ -52,7 +52,7 @@ https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hy
 
 @pytest.fixture(scope="module")
 def config_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default configuration with roles, an admin, a bucket and a subnet of one's own."""
+    """The default configuration with existing roles, an admin, a bucket and a subnet."""
     document = yaml.safe_load(DEFAULT.read_text("utf-8"))
     document["eks"]["admins"] = [f"{_ACCOUNT}:role/team/Admin", f"{_ACCOUNT}:user/Ann"]
     document["storage"]["data_repositories"] = [{"s3_uri": "s3://training-data/set"}]
