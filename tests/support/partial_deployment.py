@@ -43,6 +43,7 @@ from tests.support.provisioner.fake_stack import FakeCloudFormation
 ACCOUNT_IN_FILES = "111122223333"
 """The account in the ARNs of examples, which stands for the account of each deployment."""
 _CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+_FAILURES: tuple[type[Exception], ...] = (ProvisioningError, *AWS_ERRORS)
 _BOOTSTRAP = "BootstrapVersion"
 _CUSTOM = "Custom::"
 _AUTHENTICATION_MODE = "Custom::EksAuthenticationMode"
@@ -263,7 +264,7 @@ class Deployment:
         )
         try:
             self._attributes[name] = framework.create(properties).data or {}
-        except (ProvisioningError, *AWS_ERRORS) as failure:
+        except _FAILURES as failure:
             raise StepFailedError(str(failure)) from failure
         return self._attributes[name]
 
