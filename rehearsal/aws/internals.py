@@ -15,6 +15,7 @@ REQUIRED_NAMES = {
         "pin_request_origin",
     ),
     "ministack.core.iam_actions": (
+        "_load_botocore_model",
         "_query_param",
         "extract_resource_arn",
         "identity_denial_message",

@@ -11,6 +11,7 @@ from rehearsal.hyperpod.simulation.hooks import (
     NodeNetwork,
     NodeView,
     Observer,
+    Scripts,
     Subnet,
     Subnets,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "NodeNetwork",
     "NodeView",
     "Observer",
+    "Scripts",
     "Subnet",
     "Subnets",
     "Timings",

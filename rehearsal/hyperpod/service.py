@@ -28,6 +28,7 @@ from rehearsal.hyperpod.simulation.hooks import (
     Environment,
     NodeNetwork,
     Observer,
+    Scripts,
     Subnets,
 )
 from rehearsal.hyperpod.simulation.network import AddressBook
@@ -56,6 +57,7 @@ class HyperPodService:
         environment: Checks outside facts when a cluster is created; None: nothing is checked.
         subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598, plans no zone.
         observer: Notified when nodes join and leave.
+        scripts: Runs lifecycle scripts; None: they run nowhere.
         network: Knows what the network lets nodes do; None: everything.
         release_version: The latest HyperPod AMI release.
         unknowns: Which answers hold where AWS gives none.
@@ -70,6 +72,7 @@ class HyperPodService:
         environment: Environment | None = None,
         subnets: Subnets | None = None,
         observer: Observer | None = None,
+        scripts: Scripts | None = None,
         network: NodeNetwork | None = None,
         release_version: str = DEFAULT_RELEASE_VERSION,
         unknowns: Unknowns | None = None,
@@ -83,6 +86,7 @@ class HyperPodService:
             addresses=AddressBook(),
             plans=TrainingPlans(),
             observer=observer,
+            scripts=scripts,
             network=network,
             unknowns=unknowns or Unknowns(),
         )

@@ -32,7 +32,7 @@ from rehearsal.aws.clients import AwsClients
 from rehearsal.aws.local_aws import LocalAws
 from rehearsal.environment import VpcSubnets
 from rehearsal.hyperpod import Caller, HyperPodService, Subnet
-from rehearsal.node_network import VpcNetwork
+from rehearsal.node.network import VpcNetwork
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.local_aws import Template, settled

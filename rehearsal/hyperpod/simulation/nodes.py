@@ -90,8 +90,12 @@ class NodeProvisioner:
         """Reboot a running node."""
         node = place.node
         node.epoch += 1
-        node.status = "Pending"
+        node.status, node.rebooting = self._around.unknowns.rebooting, True
         record_node(place.cluster, node, time=now, description=f"Instance in {place} is rebooting")
+        if self._around.observer:
+            self._around.observer.node_silent(
+                cluster_view(place.cluster), node_view(place.cluster, node)
+            )
         self._later(place, now + self._around.timings.node_reboot, self._running)
 
     def show(self, place: Place) -> None:
@@ -128,6 +132,11 @@ class NodeProvisioner:
         node.launch_time, node.message = now, None
         node.image_release_version = group.image_release_version
         self._record_start(place, now, description="was launched", script_state="InProgress")
+        if self._around.scripts:
+            fails = group.name in self._around.faults.current.lifecycle_script_failure
+            self._around.scripts.script_begins(
+                cluster_view(cluster), node_view(cluster, node), fails=fails
+            )
         script = self._around.timings.lifecycle_script * self._slowness(group)
         self._later(place, now + script, self._script_ended)
 
@@ -196,6 +205,7 @@ class NodeProvisioner:
     def _running(self, place: Place, now: float) -> None:
         cluster, node = place.cluster, place.node
         node.status, node.message, node.failures = "Running", None, 0
+        node.rebooting = False
         self._record_start(place, now, description="is running")
         node.joined = True
         # After a reboot too, which ends with the labels of a healthy node.
@@ -251,14 +261,16 @@ class NodeProvisioner:
     def _release(self, place: Place) -> None:
         cluster, node = place.cluster, place.node
         left = cluster.status == "Deleting" and self._around.faults.current.nodes_left_in_kubernetes
-        if node.joined and self._around.observer and not left:
-            self._around.observer.node_removed(cluster_view(cluster), node_view(cluster, node))
+        if node.joined and self._around.observer:
+            observer = self._around.observer
+            gone = observer.node_silent if left else observer.node_removed
+            gone(cluster_view(cluster), node_view(cluster, node))
         if node.private_ip is not None:
             self._around.addresses.give_back(
                 region=cluster.caller.region, subnet=node.subnet, address=node.private_ip
             )
         self._around.plans.give_back(node.logical_id)
-        node.joined = False
+        node.joined = node.rebooting = False
         node.instance_id = node.private_ip = node.launch_time = None
 
     def _slowness(self, group: InstanceGroup) -> float:
