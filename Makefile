@@ -265,7 +265,7 @@ deployable: setup layout
 
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
 deletion-check: setup layout
-	@PYTHONPATH=lambda python -m scripts.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(filter 1,$(UNCHECKED)),--unchecked)
+	@python -m scripts.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(filter 1,$(UNCHECKED)),--unchecked)
 
 asks:
 	@[ "$(FORCE)" = 1 ] || [ -t 0 ] || { echo "There is no terminal to ask on; to delete without a question: FORCE=1"; exit 1; }

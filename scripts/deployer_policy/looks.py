@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
+from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
 from hyperpod_ops.diagram.templates import Resource, Value
 from scripts.deployer_policy.names import Names, pattern, strings
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from hyperpod_cdk.cost.cost import Cost
+from hyperpod_cdk.cost.charges import Cost
 from hyperpod_ops.verification.check import Check
 from scripts.stack_operations.events import StackEvent
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.listing import own_clusters
 from hyperpod_ops.clusters.pages import pages
 from hyperpod_ops.errors import OpsError
@@ -105,7 +106,7 @@ class Node:
         return f"hyperpod-{self.id}"
 
 
-def find_cluster(sagemaker: Any, name: str) -> HyperPodCluster:  # noqa: ANN401 - a client
+def find_cluster(sagemaker: AwsClient, name: str) -> HyperPodCluster:
     """Return a cluster.
 
     Args:
@@ -131,7 +132,7 @@ def find_cluster(sagemaker: Any, name: str) -> HyperPodCluster:  # noqa: ANN401 
 
 
 def nodes_of(
-    sagemaker: Any,  # noqa: ANN401 - a client
+    sagemaker: AwsClient,
     name: str,
     *,
     group: str | None = None,

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hyperpod_ops.aws_client import AwsClient
+
 # The most that operations on clusters return in a page. How many they return by themselves, AWS
 # does not say; most other lists of SageMaker return 10.
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListClusterNodes.html
@@ -10,7 +12,7 @@ _PAGE = 100
 
 
 def pages(
-    sagemaker: Any,  # noqa: ANN401 - a client
+    sagemaker: AwsClient,
     operation: str,
     **asked: object,
 ) -> Iterator[Mapping[str, Any]]:

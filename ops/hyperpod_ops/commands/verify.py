@@ -32,15 +32,15 @@ def verify(
 
     What does not is shown with what to do about it, and the exit code is 1.
     """
-    import time  # noqa: PLC0415
-    from functools import partial  # noqa: PLC0415
+    import time
+    from functools import partial
 
-    from hyperpod_cdk import load_config  # noqa: PLC0415
-    from hyperpod_ops.errors import OpsError  # noqa: PLC0415
-    from hyperpod_ops.session import aws_session  # noqa: PLC0415
-    from hyperpod_ops.verification.display import show  # noqa: PLC0415
-    from hyperpod_ops.verification.look import look  # noqa: PLC0415
-    from hyperpod_ops.verification.waiting import Clock, held  # noqa: PLC0415
+    from hyperpod_cdk import load_config
+    from hyperpod_ops.errors import OpsError
+    from hyperpod_ops.session import aws_session
+    from hyperpod_ops.verification.display import show
+    from hyperpod_ops.verification.look import look
+    from hyperpod_ops.verification.waiting import Clock, held
 
     if timeout is not None and not wait:
         raise OpsError("--timeout: is for --wait, which is not given; add --wait, or leave it out")

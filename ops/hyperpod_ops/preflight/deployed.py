@@ -1,10 +1,11 @@
 """What of a deployment is there already."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.preflight.validator import Place
 
 
@@ -12,7 +13,7 @@ class Clients(Protocol):
     """What makes clients of AWS."""
 
     @property
-    def client(self) -> Callable[[str], Any]:
+    def client(self) -> Callable[[str], AwsClient]:
         """Returns the client of a service, by boto3's name of it."""
 
 

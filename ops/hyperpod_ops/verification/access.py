@@ -1,9 +1,10 @@
 """Who gets into the EKS cluster."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hyperpod_cdk.eks.access import access_by_principal
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
 from provisioner.aws.errors import is_not_found
 
@@ -53,14 +54,14 @@ def access_entries(deployment: Deployment) -> Iterator[Check]:
         )
 
 
-def _type(eks: Any, cluster: str, principal: str) -> str | None:  # noqa: ANN401 - a client
+def _type(eks: AwsClient, cluster: str, principal: str) -> str | None:
     """Return the type of an access entry; None if there is no entry."""
     asked = {"clusterName": cluster, "principalArn": principal}
     found = _found(eks, lambda: eks.describe_access_entry(**asked)["accessEntry"]["type"])
     return None if found is None else str(found)
 
 
-def _policies(eks: Any, cluster: str, principal: str) -> set[str] | None:  # noqa: ANN401 - a client
+def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str] | None:
     """Return the policies of an access entry by name; None if there is no entry."""
     asked = {"clusterName": cluster, "principalArn": principal}
     pages = eks.get_paginator("list_associated_access_policies")
@@ -74,7 +75,7 @@ def _policies(eks: Any, cluster: str, principal: str) -> set[str] | None:  # noq
     )
 
 
-def _found(eks: Any, read: Callable[[], T]) -> T | None:  # noqa: ANN401 - a client
+def _found(eks: AwsClient, read: Callable[[], T]) -> T | None:
     try:
         return read()
     except eks.exceptions.ClientError as error:

@@ -29,7 +29,7 @@ def look(config: Config, *, session: AwsSession) -> Iterator[Check]:
         for kind, name in stack_names(config).items()
         if kind != "addons"
     }
-    # Anew each time: its token is good for 15 minutes.
+    # A new client for each look: its token is valid for 15 minutes.
     with kubernetes_api(session, eks_cluster=config.eks_cluster_name) as kubernetes:
         yield from verify(
             Deployment(config=config, client=session.client, kubernetes=kubernetes, outputs=outputs)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_ops.errors import OpsError, PassingError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.kubernetes_api.connection import told_in_a_line
 from hyperpod_ops.verification.access import access_entries, authentication
 from hyperpod_ops.verification.addon_pods import addon_pods
@@ -66,7 +66,7 @@ def verify(
             with told_in_a_line(deployment.kubernetes):
                 yield from subject(deployment)
         except (BotoCoreError, ClientError, OpsError) as error:
-            why = " ".join(explained(error) or ())
+            why = explanation(error)
             unknown.setdefault((why, is_passing(error)), []).append(name)
     # One for all subjects with the same trouble: without Kubernetes, that is half of them.
     for (why, may_pass), names in unknown.items():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_ops.errors import OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.verification.check import Check, several
 from hyperpod_ops.verification.verify import is_passing
 
@@ -57,7 +57,7 @@ def held(
             pause = min(_PAUSE_SECONDS, deadline - clock.now())
             if not is_passing(error) or pause <= 0:
                 raise
-            line = " ".join(explained(error) or ())
+            line = explanation(error)
         if line != said:
             say(line)
             said = line

@@ -52,7 +52,7 @@ https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hy
 
 @pytest.fixture(scope="module")
 def config_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default configuration with roles, an admin, a bucket and a subnet of one's own."""
+    """The default configuration with existing roles, an admin, a bucket and a subnet."""
     document = yaml.safe_load(DEFAULT.read_text("utf-8"))
     document["eks"]["admins"] = [f"{_ACCOUNT}:role/team/Admin", f"{_ACCOUNT}:user/Ann"]
     document["storage"]["data_repositories"] = [{"s3_uri": "s3://training-data/set"}]

@@ -10,6 +10,7 @@ from tests.support.operator import Operator
 
 OWN = "kubectl get nodes -l sagemaker.amazonaws.com/cluster-name=ml-cluster"
 HEALTHY = f"{OWN},sagemaker.amazonaws.com/node-health-status=Schedulable -o name"
+ADDON = "aws eks describe-addon --cluster-name ml-eks --addon-name"
 CUSTOM = f"{OWN} -o 'custom-columns=NAME:.metadata.name"
 
 
@@ -72,8 +73,8 @@ def test_what_fails_is_told_with_what_to_do(operator: Operator) -> None:
         "aws ec2 describe-route-tables": "there is none from subnet-",
         "aws ec2 describe-security-groups": "lacks all traffic to itself",
         "aws eks describe-access-entry": "there is none",
-        "aws eks describe-addon --cluster-name ml-eks --addon-name coredns": "is not installed",
-        "aws eks describe-addon --cluster-name ml-eks --addon-name aws-fsx-csi-driver": "is DEGRADED",
+        f"{ADDON} coredns": "is not installed",
+        f"{ADDON} aws-fsx-csi-driver": "is DEGRADED",
         "kubectl get deploy coredns": "is not installed",
         "kubectl get csidriver fsx.csi.aws.com": "is not installed",
         "kubectl get pods -A -l app=fsx-csi-node": ": ImagePullBackOff",
