@@ -6,7 +6,7 @@ from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_ops.clusters.cluster import nodes_of
 from hyperpod_ops.nodes.health import RUNNING
 from hyperpod_ops.verification.check import Check, Deployment, checked
-from hyperpod_ops.verification.nodes import miscounted, wanted_nodes
+from hyperpod_ops.verification.nodes import miscounted, count_in_words
 
 
 def cluster(deployment: Deployment) -> Iterator[Check]:
@@ -24,7 +24,7 @@ def cluster(deployment: Deployment) -> Iterator[Check]:
     )
     running = [node.group for node in nodes_of(sagemaker, name) if node.status == RUNNING]
     yield checked(
-        f"aws sagemaker list-cluster-nodes --cluster-name {name}: {wanted_nodes(config)} Running",
+        f"aws sagemaker list-cluster-nodes --cluster-name {name}: {count_in_words(config)} Running",
         problem=miscounted(running, config=config),
         advice="HyperPod goes on to look for capacity; `hyperpod-ops events --cluster "
         f"{name}` says what each group lacks",

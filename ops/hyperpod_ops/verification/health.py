@@ -6,7 +6,7 @@ from typing import Any
 from hyperpod_ops.nodes.health import HEALTH_LABEL, SCHEDULABLE
 from hyperpod_ops.nodes.objects import GROUP_LABEL, labels_of
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
-from hyperpod_ops.verification.nodes import miscounted, nodes_command, wanted_nodes
+from hyperpod_ops.verification.nodes import miscounted, nodes_command, count_in_words
 
 
 def health(deployment: Deployment) -> Iterator[Check]:
@@ -21,7 +21,7 @@ def health(deployment: Deployment) -> Iterator[Check]:
     problem = miscounted([labels_of(node).get(GROUP_LABEL, "") for node in good], config=config)
     yield checked(
         f"{nodes_command(config, labels=f'{HEALTH_LABEL}={SCHEDULABLE}')} -o name: "
-        f"{wanted_nodes(config)}",
+        f"{count_in_words(config)}",
         problem=problem and "; ".join(part for part in (problem, several(others)) if part),
         advice="Unschedulable is a node in its deep health checks, for up to two hours; "
         "UnschedulablePendingReplacement and UnschedulablePendingReboot are faulty nodes that "

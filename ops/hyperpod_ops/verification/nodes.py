@@ -21,8 +21,13 @@ def nodes_command(config: Config, *, labels: str = "") -> str:
     return f"kubectl get nodes -l {wanted}"
 
 
-def wanted_nodes(config: Config) -> str:
-    """Return how many nodes the configuration asks for, in words."""
+def wanted_nodes(config: Config) -> int:
+    """Return how many nodes the configuration asks for."""
+    return sum(group.instance_count for group in config.cluster.all_groups)
+
+
+def count_in_words(config: Config) -> str:
+    """Return how many nodes there are once each group has what it needs."""
     return _in_words(*_bounds(*config.cluster.all_groups), config=config)
 
 
@@ -51,7 +56,7 @@ def miscounted(groups: Iterable[str], *, config: Config) -> str | None:
         ]
     if not wrong:
         return None
-    told = [f"{total} of {wanted_nodes(config)}", several(wrong)]
+    told = [f"{total} of {count_in_words(config)}", several(wrong)]
     return ": ".join(part for part in told if part)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_ops.nodes.objects import GROUP_LABEL, is_ready, labels_of
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
-from hyperpod_ops.verification.nodes import miscounted, nodes_command, wanted_nodes
+from hyperpod_ops.verification.nodes import miscounted, nodes_command, count_in_words
 
 
 def readiness(deployment: Deployment) -> Iterator[Check]:
@@ -17,7 +17,7 @@ def readiness(deployment: Deployment) -> Iterator[Check]:
         f"not {several(waiting)}" if waiting else "",
     ]
     yield checked(
-        f"{nodes_command(config)} -o wide: {wanted_nodes(config)}, every node is Ready",
+        f"{nodes_command(config)} -o wide: {count_in_words(config)}, every node is Ready",
         problem="; ".join(part for part in told if part) or None,
         advice="See its conditions: `kubectl describe node NAME`. A node that never joins has a "
         "lifecycle script that fails, no route out, or a security group without its own rules",
