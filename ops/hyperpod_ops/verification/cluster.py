@@ -6,7 +6,7 @@ from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_ops.clusters.cluster import nodes_of
 from hyperpod_ops.nodes.health import RUNNING
 from hyperpod_ops.verification.check import Check, Deployment, checked
-from hyperpod_ops.verification.nodes import miscounted, count_in_words
+from hyperpod_ops.verification.nodes import count_in_words, miscounted
 
 
 def cluster(deployment: Deployment) -> Iterator[Check]:

@@ -6,7 +6,7 @@ from typing import Any
 from hyperpod_ops.nodes.health import HEALTH_LABEL, SCHEDULABLE
 from hyperpod_ops.nodes.objects import GROUP_LABEL, labels_of
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
-from hyperpod_ops.verification.nodes import miscounted, nodes_command, count_in_words
+from hyperpod_ops.verification.nodes import count_in_words, miscounted, nodes_command
 
 
 def health(deployment: Deployment) -> Iterator[Check]:

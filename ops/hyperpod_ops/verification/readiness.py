@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_ops.nodes.objects import GROUP_LABEL, is_ready, labels_of
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
-from hyperpod_ops.verification.nodes import miscounted, nodes_command, count_in_words
+from hyperpod_ops.verification.nodes import count_in_words, miscounted, nodes_command
 
 
 def readiness(deployment: Deployment) -> Iterator[Check]:
