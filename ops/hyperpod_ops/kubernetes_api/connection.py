@@ -5,7 +5,7 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NoReturn
 
 from botocore.exceptions import ClientError
 from botocore.httpsession import ProxyConfiguration
@@ -103,18 +103,23 @@ def told_in_a_line(client: ApiClient) -> Iterator[None]:
             "from the VPC alone, and eks.public_access_cidrs names who reaches a public one"
         ) from None
     except ApiException as error:
-        raise _told(error) from None
+        _refuse(error)
 
 
-def _told(error: ApiException) -> OpsError:
-    if error.status not in _DENIED:
-        kind = PassingError if _passes(error.status) else OpsError
-        return kind(f"Kubernetes API: {error.status} {error.reason}; run it again in a minute")
-    return OpsError(
-        f"Kubernetes API: {error.status} {error.reason}; list your role under eks.admins and "
-        "deploy, or associate AmazonEKSAdminViewPolicy with it, which reads everything; "
-        "AmazonEKSViewPolicy (eks.viewers) has no nodes. The commands are in docs/verify.md"
-    )
+def _refuse(error: ApiException) -> NoReturn:
+    if error.status in _DENIED:
+        raise OpsError(
+            f"Kubernetes API: {error.status} {error.reason}; list your role under eks.admins and "
+            "deploy, or associate AmazonEKSAdminViewPolicy with it, which reads everything; "
+            "AmazonEKSViewPolicy (eks.viewers) has no nodes. The commands are in docs/verify.md"
+        ) from None
+    if _passes(error.status):
+        raise PassingError(
+            f"Kubernetes API: {error.status} {error.reason}; run it again in a minute"
+        ) from None
+    raise OpsError(
+        f"Kubernetes API: {error.status} {error.reason}; run it with --debug, and report it"
+    ) from None
 
 
 def _passes(status: int) -> bool:
