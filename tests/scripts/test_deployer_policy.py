@@ -22,7 +22,7 @@ from scripts.deployer_policy.policies import Policies, policies_of
 from scripts.stack_operations.next_steps import Situation, interrupted, next_step
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
-from tests.support.configs import EVERY_FIELD, REPOSITORY
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY
 from tests.test_packages import imported
 
 ACCOUNT = "111122223333"
@@ -244,6 +244,30 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
         for arns in by_name.values()
         for resource in arns
     )
+
+
+def test_who_closes_a_network_may_look_for_endpoint_services(
+    default: Policies, assemble: Assemble
+) -> None:
+    config = load_config(CONFIG_FOLDER / "examples" / "closed-network.yaml")
+    assembly = assemble(config).directory
+    closed = policies_of(assembly, deployment=config.name, environment=ENVIRONMENT)
+    looking = [
+        [
+            each
+            for each in policies.deployer["Statement"]
+            if each["Sid"] == "LookForEndpointServices"
+        ]
+        for policies in (default, closed)
+    ]
+    allowed = {
+        "Sid": "LookForEndpointServices",
+        "Effect": "Allow",
+        "Action": ["ec2:DescribeVpcEndpointServices"],
+        "Resource": ["*"],
+    }
+
+    assert looking == [[], [allowed]]
 
 
 def test_who_deploys_may_follow_the_stacks_of_the_deployment(default: Policies) -> None:
