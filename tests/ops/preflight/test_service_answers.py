@@ -12,6 +12,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.stub import Stubber
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity
@@ -24,6 +25,7 @@ from hyperpod_ops.preflight.capacity.training_plans import training_plans
 from hyperpod_ops.preflight.helm_chart import helm_chart
 from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
 from hyperpod_ops.preflight.quotas.needs import cluster_quotas, network_quotas
+from hyperpod_ops.preflight.quotas.service_quotas import ServiceQuotas
 from hyperpod_ops.preflight.run import Status, outcomes
 from hyperpod_ops.preflight.storage.storage_stack import storage_stack
 from hyperpod_ops.preflight.validator import Place, Validator
@@ -291,6 +293,56 @@ def test_training_plans(
             hyperpod.service.call("CreateCluster", create, CALLER)
     else:
         assert lines(training_plans, with_plan(config, name, place=there), there) == found
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("Scheduled", "is Scheduled: there are no nodes before "),
+        ("Pending", "is Pending: a group takes one that is Active or Scheduled"),
+        ("Failed", "is Failed: a group takes one that is Active or Scheduled"),
+        ("Expired", "is Expired: a group takes one that is Active or Scheduled"),
+        # SageMaker need not say how many instances a plan has.
+        ("Active", None),
+    ],
+)
+def test_a_plan_of_each_status(
+    configure: Configure, there: Place, status: str, said: str | None
+) -> None:
+    arn = f"{PLANS}/of-status"
+    plan = {"TrainingPlanArn": arn, "TrainingPlanName": "of-status", "Status": status}
+    sagemaker = boto3.client(
+        "sagemaker", REGION, aws_access_key_id="-", aws_secret_access_key="-"
+    )
+    with Stubber(sagemaker) as stub:
+        stub.add_response("describe_training_plan", plan)
+
+        def client(service: str) -> Any:  # noqa: ANN401 - of any service
+            return sagemaker if service == "sagemaker" else there.client(service)
+
+        planned = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
+        found = lines(training_plans, planned, replace(there, client=client))
+    assert [str(said) in line for line in found] == [True] * (said is not None), found
+
+
+def test_aws_default_takes_the_place_of_a_quota_without_a_value() -> None:
+    quotas = boto3.client(
+        "service-quotas", REGION, aws_access_key_id="-", aws_secret_access_key="-"
+    )
+    unknown = {
+        "ServiceCode": "sagemaker",
+        "QuotaCode": "L-1",
+        "QuotaName": "some",
+        "ErrorReason": {"ErrorCode": "DEPENDENCY_THROTTLING_ERROR", "ErrorMessage": "later"},
+    }
+    with Stubber(quotas) as stub:
+        stub.add_response("list_service_quotas", {"Quotas": [unknown]})
+        stub.add_response("list_aws_default_service_quotas", {"Quotas": [{**unknown, "Value": 2}]})
+        stub.add_response("get_service_quota", {"Quota": unknown})
+        stub.add_response("get_aws_default_service_quota", {"Quota": {**unknown, "Value": 3}})
+        read = ServiceQuotas(client=quotas)
+        by_name, by_code = read.by_name("sagemaker", "some"), read.by_code("sagemaker", "L-1")
+    assert (by_name and by_name.value, by_code and by_code.value) == (2, 3)
 
 
 def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Place) -> None:
