@@ -311,9 +311,7 @@ def test_a_plan_of_each_status(
 ) -> None:
     arn = f"{PLANS}/of-status"
     plan = {"TrainingPlanArn": arn, "TrainingPlanName": "of-status", "Status": status}
-    sagemaker = boto3.client(
-        "sagemaker", REGION, aws_access_key_id="-", aws_secret_access_key="-"
-    )
+    sagemaker = boto3.client("sagemaker", REGION, aws_access_key_id="-", aws_secret_access_key="-")
     with Stubber(sagemaker) as stub:
         stub.add_response("describe_training_plan", plan)
 

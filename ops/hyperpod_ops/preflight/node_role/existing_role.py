@@ -124,11 +124,7 @@ def _denied(statement: Mapping[str, Any], place: Place, *, arn: str) -> list[str
         )
         for result in page["EvaluationResults"]
     ]
-    fine = {
-        answer["EvalActionName"]
-        for answer in answers
-        if _is_fine(answer)
-    }
+    fine = {answer["EvalActionName"] for answer in answers if _is_fine(answer)}
     return [action for action in actions if action not in fine]
 
 
