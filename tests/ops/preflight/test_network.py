@@ -221,8 +221,12 @@ def test_a_route_leads_out(route: dict[str, str], way: WayOut) -> None:
         ("cn-north-1", "cn.com.amazonaws.cn-north-1.ecr.api"),
     ],
 )
-def test_a_service_is_known_in_each_partition(region: str, name: str) -> None:
-    ec2 = boto3.client("ec2", region, aws_access_key_id="-", aws_secret_access_key="-")
+def test_a_service_is_known_in_each_partition(
+    monkeypatch: pytest.MonkeyPatch, region: str, name: str
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    ec2 = boto3.client("ec2", region)
     with Stubber(ec2) as stub:
         endpoint = {"ServiceName": name, "State": "available"}
         stub.add_response("describe_vpc_endpoints", {"VpcEndpoints": [endpoint]})
