@@ -51,7 +51,7 @@ def instance_usage(config: Config, place: Place) -> InstanceUsage:
 
 
 def _count(group: Mapping[str, Any]) -> int:
-    return max(group.get("TargetCount", 0), group.get("CurrentCount", 0))
+    return int(max(group.get("TargetCount", 0), group.get("CurrentCount", 0)))
 
 
 def _types(group: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
