@@ -28,6 +28,8 @@ from rehearsal.hyperpod.simulation.node_recovery import PENDING_REBOOT, PENDING_
 from rehearsal.hyperpod.simulation.views import LABEL_PREFIX
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
+from rehearsal.node.lifecycle_logs import LifecycleLogs
+from rehearsal.node.network import VpcNetwork
 
 ALLOWED_CALLS = "allowed-calls.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
@@ -54,6 +56,11 @@ class KubernetesNodes:
                     {name.lower(): value for name, value in taint.items()} for taint in node.taints
                 ],
             )
+
+    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node reboots, or is gone without Kubernetes having been told."""
+        if cluster.eks_cluster_arn is not None:
+            self._kubernetes.silence_node(node.kubernetes_name)
 
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
         """A node that had joined is gone."""
@@ -146,6 +153,7 @@ class RehearsalEnvironment:
         cdk: The CDK CLI.
         clients: SDK clients of it.
         hyperpod: The HyperPod API's state and faults.
+        lifecycle_logs: What the lifecycle scripts of its nodes say.
         hyperpod_url: Where it listens.
         kubernetes: The control plane of the EKS cluster.
         region: Region that the deployment goes to.
@@ -155,6 +163,7 @@ class RehearsalEnvironment:
     cdk: CdkCliProcess
     clients: AwsClients
     hyperpod: HyperPodService
+    lifecycle_logs: LifecycleLogs
     hyperpod_url: str
     kubernetes: ControlPlane
     region: str
@@ -185,12 +194,14 @@ def rehearsal_environment(
     Raises:
         LocalAwsError: The local AWS did not start.
     """
-    subnets = VpcSubnets()
+    subnets, network, logs = VpcSubnets(), VpcNetwork(), LifecycleLogs()
     service = HyperPodService(
         clock=time.time,
         environment=EksDependencies(kubernetes),
         observer=KubernetesNodes(kubernetes),
+        scripts=logs,
         subnets=subnets,
+        network=network,
     )
     with ExitStack() as started:
         started.callback(kubernetes.stop)
@@ -202,6 +213,7 @@ def rehearsal_environment(
             hyperpod_api=hyperpod_api.url,
             kubernetes_endpoint=kubernetes.url,
             kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
+            kubernetes_token=kubernetes.addons_token,
             allowed_calls=log_file.with_name(ALLOWED_CALLS),
             log_file=log_file,
         )
@@ -209,6 +221,9 @@ def rehearsal_environment(
         cli = started.enter_context(CdkCliProcess()) if cdk is None else cdk
         clients = aws_clients(aws)
         subnets.connect(clients)
+        network.connect(clients)
+        logs.connect(clients)
+        started.enter_context(logs)
         kubernetes.accept_eks_tokens(
             eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=aws_session(aws)
         )
@@ -217,6 +232,7 @@ def rehearsal_environment(
             cdk=cli,
             clients=clients,
             hyperpod=service,
+            lifecycle_logs=logs,
             hyperpod_url=hyperpod_api.url,
             kubernetes=kubernetes,
             region=region,

@@ -15,6 +15,8 @@ from typing import Any
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_ops.errors import REFUSED
+from hyperpod_ops.preflight.control_plane.failed_creation import lift_command
+from hyperpod_ops.stack_outputs import described_stack
 from provisioner.aws.clients import Clients
 from provisioner.aws.errors import AWS_ERRORS, code
 from provisioner.deletion_check.losses import UnknownLossError, refuse_losses
@@ -111,7 +113,17 @@ def refuse_protected(config: Config, *, path: Path) -> None:
     if _is_protected(clients, platform):
         problems.append(f"{platform}: has termination protection")
         changes.append("termination_protection to false")
-    if _has_deletion_protection(clients, config.eks_cluster_name):
+    # A cluster that exists is not deleted, whatever protects it.
+    if not config.eks.is_existing and _has_deletion_protection(clients, config.eks_cluster_name):
+        left_by = _stack(clients, platform)
+        if left_by is not None and left_by["StackStatus"] in FAILED_CREATIONS:
+            region = left_by["StackId"].split(":")[3]
+            command = lift_command(config.eks_cluster_name, region=region)
+            raise ProvisioningError(
+                f"{config.eks_cluster_name}: EKS refuses to delete the cluster, which the rollback "
+                f"of {platform} left",
+                next_step=f"Run: {command} && {make_command('destroy-all', path)}",
+            )
         problems.append(f"{config.eks_cluster_name}: EKS refuses to delete the cluster")
         changes.append("eks.deletion_protection to false")
     if problems:
@@ -141,14 +153,7 @@ def _has_deletion_protection(clients: Clients, name: str) -> bool:
 
 
 def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:
-    try:
-        found = clients.cloudformation.describe_stacks(StackName=name)
-    except AWS_ERRORS as error:
-        if code(error) == "ValidationError":  # what CloudFormation says of an unknown stack
-            return None
-        raise
-    stack: Mapping[str, Any] = found["Stacks"][0]
-    return stack
+    return described_stack(clients.cloudformation, name)
 
 
 def _binary(name: str) -> Path:

@@ -17,6 +17,7 @@ from hyperpod_cdk import (
     PriorityClasses,
     hyperpod_cluster,
 )
+from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from stacks.outputs import add_outputs
 from stacks.platform_stack import PlatformStack
@@ -101,7 +102,7 @@ class HyperPodStack(cdk.Stack):
                 "HyperPodClusterName": cluster.cluster_name,
                 "HyperPodClusterArn": cluster.cluster_arn,
                 # The CLI sorts outputs and prints them last: what is short is read at the end.
-                "HyperPodClusterShortage": cluster.shortage,
+                SHORTAGE: cluster.shortage,
             },
         )
 

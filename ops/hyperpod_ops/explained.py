@@ -15,7 +15,7 @@ from hyperpod_cdk.schema.errors import ConfigError, one_line
 from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_denied, is_throttled
 
-# The first that fits counts: the particular stand before the general.
+# The first that fits counts, so specific errors come before general ones.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
     OpsError: "{told}",
     NoCredentialsError: (
@@ -39,6 +39,11 @@ def explained(error: Exception) -> tuple[str, ...] | None:
         return error.lines
     line = _line(error)
     return None if line is None else (line,)
+
+
+def explanation(error: Exception) -> str:
+    """Return what a user reads of an error, in one line; empty for a fault of the program."""
+    return " ".join(explained(error) or ())
 
 
 def _line(error: Exception) -> str | None:

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Self
@@ -61,6 +61,8 @@ class LocalAwsSettings:
         hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
         kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
+        kubernetes_token: Bearer token of EKS at that endpoint, to install add-ons; "" for
+            add-ons that have no objects in Kubernetes.
         source_account: Whether HyperPod sends aws:SourceAccount when it assumes the roles of nodes
             and of scaling, as the services do that
             https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
@@ -76,6 +78,7 @@ class LocalAwsSettings:
     hyperpod_api: str = ""
     kubernetes_endpoint: str = ""
     kubernetes_ca: str = ""
+    kubernetes_token: str = field(default="", repr=False)
     source_account: bool = False
     allowed_calls: Path | None = None
     log_file: Path | None = None
@@ -225,6 +228,7 @@ class LocalAws:
             "REHEARSAL_HYPERPOD_API": settings.hyperpod_api,
             "REHEARSAL_KUBERNETES_ENDPOINT": settings.kubernetes_endpoint,
             "REHEARSAL_KUBERNETES_CA": settings.kubernetes_ca,
+            "REHEARSAL_KUBERNETES_TOKEN": settings.kubernetes_token,
             "REHEARSAL_SOURCE_ACCOUNT": "sent" if settings.source_account else "",
             "REHEARSAL_ALLOWED_CALLS": str(settings.allowed_calls or ""),
             "REHEARSAL_ARCHIVES": str(_ARCHIVES),

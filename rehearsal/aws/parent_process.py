@@ -16,6 +16,7 @@ class Settings:
         hyperpod_api: Base URL that SageMaker calls are forwarded to.
         kubernetes_endpoint: What EKS DescribeCluster reports as the cluster's endpoint.
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
+        kubernetes_token: Bearer token of EKS at that endpoint.
         source_account: Whether HyperPod names the account it acts for when it assumes a role.
         allowed_calls: File that gets which statements of roles allowed their calls.
         archives: Directory for what Lambda workers unpack.
@@ -25,6 +26,7 @@ class Settings:
     hyperpod_api: str
     kubernetes_endpoint: str
     kubernetes_ca: str
+    kubernetes_token: str
     source_account: bool
     allowed_calls: str
     archives: str
@@ -38,6 +40,7 @@ class Settings:
             hyperpod_api=os.environ.pop("REHEARSAL_HYPERPOD_API", ""),
             kubernetes_endpoint=os.environ.pop("REHEARSAL_KUBERNETES_ENDPOINT", ""),
             kubernetes_ca=os.environ.pop("REHEARSAL_KUBERNETES_CA", ""),
+            kubernetes_token=os.environ.pop("REHEARSAL_KUBERNETES_TOKEN", ""),
             source_account=os.environ.pop("REHEARSAL_SOURCE_ACCOUNT", "") == "sent",
             allowed_calls=os.environ.pop("REHEARSAL_ALLOWED_CALLS", ""),
             archives=os.environ.pop("REHEARSAL_ARCHIVES", ""),

@@ -67,6 +67,13 @@ class ControlPlane(Protocol):
     def admin_token(self) -> str:
         """Bearer token of a cluster admin, for the rehearsal's kubectl and helm."""
 
+    @property
+    def addons_token(self) -> str:
+        """Bearer token with which EKS installs add-ons; no injected fault hits it.
+
+        Empty if add-ons have no objects in it.
+        """
+
     def start(self) -> None:
         """Start to listen; `url` is known afterwards."""
 
@@ -102,6 +109,9 @@ class ControlPlane(Protocol):
             capacity: What it offers, such as `{"cpu": "48", "nvidia.com/gpu": "4"}`.
             taints: Its taints, such as `{"key": "gpu", "effect": "NoSchedule"}`.
         """
+
+    def silence_node(self, name: str) -> None:
+        """Let the kubelet of a node stop, until `put_node`; harmless when the node is gone."""
 
     def remove_node(self, name: str) -> None:
         """Let a node leave; harmless when it is gone."""

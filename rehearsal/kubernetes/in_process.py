@@ -14,6 +14,7 @@ class InProcessControlPlane(KubernetesApi):
 
     Attributes:
         admin_token: Bearer token of a cluster admin; drawn anew for each rehearsal.
+        addons_token: Bearer token with which EKS installs add-ons; likewise.
     """
 
     def __init__(self, *, kubernetes_version: str) -> None:
@@ -27,6 +28,7 @@ class InProcessControlPlane(KubernetesApi):
         """
         super().__init__(kubernetes_version=kubernetes_version, authenticate=self._authenticate)
         self.admin_token = secrets.token_urlsafe()
+        self.addons_token = secrets.token_urlsafe()
         self._eks: Authenticate | None = None
 
     def accept_eks_tokens(
@@ -38,4 +40,6 @@ class InProcessControlPlane(KubernetesApi):
     async def _authenticate(self, token: str) -> Principal | None:
         if secrets.compare_digest(token.encode(), self.admin_token.encode()):
             return Principal(username="rehearsal", allowed=True)
+        if secrets.compare_digest(token.encode(), self.addons_token.encode()):
+            return Principal(username="eks:addon-manager", allowed=True, of_aws=True)
         return None if self._eks is None else await self._eks(token)

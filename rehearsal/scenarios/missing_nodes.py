@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.output_names import SHORTAGE
 from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
@@ -17,7 +18,6 @@ from rehearsal.scenarios.scenario import (
 )
 from rehearsal.stage import Stage
 
-_OUTPUT = "HyperPodClusterShortage"
 _TELLING = {
     "cluster.wait_for": "nodes",
     "cluster.on_shortage": "continue",
@@ -28,9 +28,9 @@ _TELLING = {
 
 def _tells(stage: Stage, *, matching: str) -> Iterator[Check]:
     """Yield the checks that the output, and the CLI's last lines, tell what is missing."""
-    told = stage.outputs()[stage.stack("hyperpod")][_OUTPUT]
+    told = stage.outputs()[stage.stack("hyperpod")][SHORTAGE]
     matched = re.search(matching, told) is not None
-    yield Check(check=f"the output {_OUTPUT} tells /{matching}/", ok=matched)
+    yield Check(check=f"the output {SHORTAGE} tells /{matching}/", ok=matched)
     printed = all(line in stage.last_lines for line in told.splitlines())
     yield Check(check="the last lines of cdk deploy say the same", ok=printed)
 

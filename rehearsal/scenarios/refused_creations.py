@@ -16,6 +16,10 @@ from rehearsal.scenarios.scenario import (
 )
 from rehearsal.stage import Stage
 
+_STREAM = re.compile(
+    r"log stream (?P<stream>LifecycleConfig/[\w-]+/i-\w+) in CloudWatch "
+    r"log group (?P<group>[\w/-]+)"
+)
 _KEEPING = {"cluster.on_create_failure": "keep"}
 
 
@@ -49,10 +53,27 @@ def _lifecycle_script_fails(stage: Stage) -> Iterator[Check]:
         rf"no node in group {group}.*log stream LifecycleConfig/{group}/i-\w+ in CloudWatch "
         rf"log group /aws/sagemaker/Clusters/{stage.config.cluster.name}/"
     )
-    yield from fails(stage, stage.deploy(), matching=matching)
+    error = stage.deploy()
+    yield from fails(stage, error, matching=matching)
+    yield _is_logged(stage, error or "")
     yield has_status(stage, "hyperpod", "ROLLBACK_FAILED")
     # The nodes of the other groups are there to look at, until the next deployment.
     yield cluster_is(stage, "InService")
+
+
+def _is_logged(stage: Stage, error: str) -> Check:
+    """Return the check that the log stream which an error names tells what the script did."""
+    stage.environment.lifecycle_logs.wait()
+    stream = _STREAM.search(error)
+    lines = [] if stream is None else _lines(stage, group=stream["group"], stream=stream["stream"])
+    told = next((line for line in lines if "ERROR step" in line), "nothing")
+    return Check(check=f"that log stream tells why: {told}", ok=" failed with exit code" in told)
+
+
+def _lines(stage: Stage, *, group: str, stream: str) -> list[str]:
+    logs = stage.environment.clients("logs")
+    events = logs.get_log_events(logGroupName=group, logStreamName=stream, startFromHead=True)
+    return [event["message"] for event in events["events"]]
 
 
 SCENARIOS = (

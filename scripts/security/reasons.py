@@ -54,7 +54,7 @@ PURPOSES = {
             "accounts and regions.",
             "PodIdentity": "The Pod Identity agent exchanges a pod's token for its role.",
             "ListDataBuckets": "A node finds data in the buckets of `cluster.data_buckets`.",
-            "ListDataPrefix0": "A node finds data below a prefix of `cluster.data_buckets`.",
+            "ListDataPrefix": "A node finds data below a prefix of `cluster.data_buckets`.",
             "ReadData": "A node reads the data of `cluster.data_buckets`.",
             "DecryptData": "A node reads data that a key of yours encrypts, through S3 alone.",
             "ListScripts": "A node finds its lifecycle scripts.",

@@ -1,6 +1,7 @@
 """Reading the IAM roles of a cloud assembly: who assumes each, and each statement of its rights."""
 
 import re
+import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ class Statement:
     """One statement of a policy.
 
     Attributes:
-        name: Its Sid; without one, its first action.
+        name: Its Sid without a number at its end; without one, its first action.
         effect: `Allow` or `Deny`.
         actions: As in `s3:GetObject`.
         resources: ARNs; `<S3::Bucket.Arn>` stands for an attribute of a resource of the templates.
@@ -121,7 +122,7 @@ class _Reader:
         for body in document["Statement"]:
             actions = tuple(_listed(body["Action"]))
             yield Statement(
-                name=body.get("Sid", actions[0]),
+                name=body.get("Sid", actions[0]).rstrip(string.digits),
                 effect=body["Effect"],
                 actions=actions,
                 resources=tuple(self.text(stack, arn) for arn in _listed(body["Resource"])),

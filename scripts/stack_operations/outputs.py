@@ -4,8 +4,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-SHORTAGE, NOTHING_SHORT = "HyperPodClusterShortage", "none"
-"""The output with the nodes that are missing, and what it says where none is."""
+from hyperpod_cdk.config.output_names import SHORTAGE
+
+NOTHING_SHORT = "none"
+"""What the output with the nodes that are missing says where none is."""
 _OF_CDK = ("ExportsOutput", "PublishOutput")
 # Names that create_config.sh of the HyperPod workshop asks for, beside the plain ones.
 _ALIAS = "Output"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.node import Node
+from rehearsal.node.node import Node
 
 DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"
 EBS = "Amazon Elastic Block Store"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.node import Node
+from rehearsal.node.node import Node
 
 STOP = "LUSTRE_FAILURE=stop\n"
 

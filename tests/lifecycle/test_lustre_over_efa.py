@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.node import Node
+from rehearsal.node.node import Node
 
 UNIT = "etc/systemd/system/hyperpod-lnet-efa.service"
 COMMAND = "usr/local/sbin/hyperpod-lnet-efa"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.support.node import CONFIG_AL2, CONFIG_V3, CONFIG_V3_NVIDIA, SCRIPTS, Node
+from rehearsal.node.node import CONFIG_AL2, CONFIG_V3, CONFIG_V3_NVIDIA, SCRIPTS, Node
 
 DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"
 

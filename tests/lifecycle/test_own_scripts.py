@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal.node.node import SCRIPTS, Node
 from tests.support.configs import CONFIG_FOLDER
-from tests.support.node import SCRIPTS, Node
 
 EXAMPLE = CONFIG_FOLDER / "examples" / "own-scripts"
 

@@ -40,6 +40,10 @@ class Site:
     def mark(self, name: str, health: str) -> None:
         self.cluster.kubectl("label", "node", name, f"{HEALTH}={health}", "--overwrite")
 
+    def boots(self) -> dict[str, str]:
+        listed = self.cluster.api.objects("v1", "Node")
+        return {item["metadata"]["name"]: item["status"]["nodeInfo"]["bootID"] for item in listed}
+
     def nodes(self) -> dict[str, str]:
         listed = self.cluster.api.objects("v1", "Node")
         return {item["metadata"]["name"]: item["metadata"]["labels"][HEALTH] for item in listed}
@@ -63,11 +67,18 @@ def test_a_node_that_is_marked_for_replacement_is_replaced(site: Site) -> None:
 
 def test_a_node_that_is_marked_for_a_reboot_comes_back(site: Site) -> None:
     site.create()
-    before = site.nodes()
-    site.mark(next(iter(before)), "UnschedulablePendingReboot")
+    before, booted = site.nodes(), site.boots()
+    name = next(iter(before))
+    site.mark(name, "UnschedulablePendingReboot")
     assert site.nodes() != before
+    site.service.advance()
+    listed = site.cluster.kubectl("get", "nodes")
+    assert {line.split()[0] for line in listed.splitlines() if "NotReady" in line} == {name}
     site.wait()
     assert site.nodes() == before
+    assert "NotReady" not in site.cluster.kubectl("get", "nodes")
+    after = site.boots()
+    assert {each for each in after if after[each] != booted[each]} == {name}
 
 
 def test_without_recovery_it_stays_as_it_is(site: Site) -> None:

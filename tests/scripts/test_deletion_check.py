@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import NoCredentialsError
 
+from hyperpod_cdk import load_config
 from provisioner.deletion_check.losses import UnknownLossError
 from provisioner.framework.errors import ProvisioningError
 from scripts import deletion_check
+from tests.support.configs import EXISTING_CONTROL_PLANE
 from tests.support.provisioner.fake_s3 import client_error
 
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
@@ -116,6 +118,29 @@ def test_an_eks_cluster_that_is_gone_has_no_protection(
 ) -> None:
     monkeypatch.delitem(EKS_CLUSTER, "deletionProtection")
     assert run(None, "--all")[0] == 0
+
+
+def test_a_protected_cluster_that_a_rollback_left_is_lifted_by_a_command(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EKS_CLUSTER, "deletionProtection", True)
+    monkeypatch.setitem(PLATFORM_STACK, "StackStatus", "ROLLBACK_FAILED")
+    monkeypatch.setitem(PLATFORM_STACK, "StackId", STACK_ID.replace("hyperpod", "platform"))
+    code, said, _ = run(None, "--all")
+    assert code == 2
+    assert said.startswith("ml-eks: EKS refuses to delete the cluster, which the rollback of ml-pl")
+    lifting = "aws eks update-cluster-config --no-deletion-protection --name ml-eks --region us-we"
+    assert f"Run: {lifting}" in said
+    assert re.search(r"&& make destroy-all CONFIG=\S+/default\.yaml$", said.strip())
+
+
+def test_the_protection_of_a_cluster_that_stays_is_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deletion_check, "Clients", Clients)
+    monkeypatch.setitem(EKS_CLUSTER, "deletionProtection", True)
+    monkeypatch.setattr(deletion_check, "_stack", lambda *_: None)
+    deletion_check.refuse_protected(load_config(EXISTING_CONTROL_PLANE), path=Path("mine.yaml"))
 
 
 def test_a_protected_stack_whose_creation_failed_holds_no_files(

@@ -18,6 +18,7 @@ class RecordingControlPlane:
     url: str = "https://control-plane.invalid:6443"
     ca_pem: str = "-----BEGIN CERTIFICATE-----"
     admin_token: str = field(default_factory=secrets.token_urlsafe)
+    addons_token: str = ""
     running: bool = False
     eks_clusters: list[tuple[str, str]] = field(default_factory=list)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -48,6 +49,9 @@ class RecordingControlPlane:
         assert taints == []
         self.nodes[name] = {"instance_type": instance_type, **(labels or {})}
         self.capacities[name] = dict(capacity or {})
+
+    def silence_node(self, name: str) -> None:
+        assert name in self.nodes
 
     def remove_node(self, name: str) -> None:
         self.nodes.pop(name, None)

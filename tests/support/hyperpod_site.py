@@ -1,5 +1,6 @@
 """A HyperPod API that accepts everything, and what a HyperPod cluster stands on, for tests."""
 
+import base64
 import json
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
 from rehearsal.hyperpod.validation.service_model import output_shape, project
+from rehearsal.kubernetes import InProcessControlPlane
 from tests.support.local_aws import Template, client, deploy, eks_cluster, network, role
 
 REGION = "us-west-2"
@@ -69,11 +71,13 @@ class Site:
     Attributes:
         aws: The local AWS.
         hyperpod: The API behind it.
+        kubernetes: The control plane of its EKS cluster.
         names: ARNs of the roles and the EKS cluster, ids of a subnet and of two groups.
     """
 
     aws: LocalAws
     hyperpod: FakeHyperPod
+    kubernetes: InProcessControlPlane
     names: dict[str, str]
 
     def request(self, **group: Any) -> dict[str, Any]:
@@ -104,11 +108,17 @@ def site(*, source_account: bool = False) -> Iterator[Site]:
     Args:
         source_account: Whether HyperPod sends aws:SourceAccount when it assumes a role.
     """
-    with (
-        _serving(FakeHyperPod()) as (fake, url),
-        LocalAws(LocalAwsSettings(hyperpod_api=url, source_account=source_account)) as aws,
-    ):
-        yield Site(aws=aws, hyperpod=fake, names=_deploy_platform(aws))
+    control_plane = InProcessControlPlane(kubernetes_version="1.35")
+    with _serving(FakeHyperPod()) as (fake, url), control_plane as kubernetes:
+        settings = LocalAwsSettings(
+            hyperpod_api=url,
+            kubernetes_endpoint=kubernetes.url,
+            kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
+            kubernetes_token=kubernetes.addons_token,
+            source_account=source_account,
+        )
+        with LocalAws(settings) as aws:
+            yield Site(aws=aws, hyperpod=fake, kubernetes=kubernetes, names=_deploy_platform(aws))
 
 
 @contextmanager

@@ -50,7 +50,7 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("ExecutionRole", "GrantVolumeKeys"): f"{_HYPERPOD}/smcluster-cmk.html",
     ("ExecutionRole", "DescribeVolumeKeys"): f"{_HYPERPOD}/smcluster-cmk.html",
     ("ExecutionRole", "ListDataBuckets"): _S3,
-    ("ExecutionRole", "ListDataPrefix0"): _S3,
+    ("ExecutionRole", "ListDataPrefix"): _S3,
     ("ExecutionRole", "ReadData"): _S3,
     ("ExecutionRole", "ReadRollbackAlarms"): f"{_HYPERPOD}/sagemaker-hyperpod-ami-update.html",
     (

@@ -1,4 +1,4 @@
-"""The network that a control plane of one's own is in, and one that is made needs."""
+"""The network that an existing control plane is in, and that a new one needs."""
 
 from collections.abc import Iterator
 
@@ -32,10 +32,17 @@ def _findings_beside_existing(config: Config) -> Iterator[Finding]:
     if network.vpc_id is None:
         message = f"is missing: nodes are in the VPC of {name}; {see}"
         yield error(("network", "vpc_id"), None, message)
-        return  # without it, the section has subnets for a control plane, by default
+    if network.closed:
+        message = (
+            f"must be left out beside eks.cluster_arn: the VPC of {name} is there, and closed if "
+            "its owner gave it VPC endpoints and no gateways"
+        )
+        yield error(("network", "closed"), True, message)
     if network.security_group_id is None:
         message = f"is missing: nodes carry a security group of {name}; {see}"
         yield error(("network", "security_group_id"), None, message)
+    if network.vpc_id is None:
+        return  # without it, the section has subnets for a control plane, by default
     for key in ("eks_subnet_cidrs", "eks_subnet_ids"):
         value = getattr(network, key)
         if value:

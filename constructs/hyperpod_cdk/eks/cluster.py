@@ -27,6 +27,12 @@ from hyperpod_cdk.synthesis.fixed_value import FixedValue
 from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.template_parameters import in_template
 
+_ENDPOINT_ACCESS = {
+    "private": aws_eks_v2.EndpointAccess.PRIVATE,
+    "public": aws_eks_v2.EndpointAccess.PUBLIC,
+    "public_and_private": aws_eks_v2.EndpointAccess.PUBLIC_AND_PRIVATE,
+}
+
 
 class EksCluster(Construct):
     """An EKS control plane without nodes, for HyperPod to add its own.
@@ -137,7 +143,7 @@ class EksCluster(Construct):
             vpc=vpc,
             vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
             security_group=security_group,
-            endpoint_access=_endpoint_access(eks),
+            endpoint_access=_ENDPOINT_ACCESS[eks.endpoint_access],
             # Auto Mode, the default, would add EC2 nodes of its own beside HyperPod's.
             default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
             default_capacity=0,
@@ -151,11 +157,14 @@ class EksCluster(Construct):
         cluster.node.add_dependency(self._log_group(cluster_name, log_groups=log_groups))
         # An SSM parameter that only CDK's own kubectl constructs wait for.
         cluster.node.try_remove_child("KubectlReadyBarrier")
-        if eks.deletion_protection:
-            # Not a property of the L2.
-            resource = cluster.node.find_child("Resource")
-            assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
-            resource.deletion_protection = True
+        resource = cluster.node.find_child("Resource")
+        assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
+        # Not a property of the L2.
+        resource.deletion_protection = eks.stated_deletion_protection
+        cidrs = eks.stated_public_access_cidrs
+        if cidrs is not None:
+            # The L2 lists none for a private endpoint, nor for one that is only public.
+            resource.add_property_override("ResourcesVpcConfig.PublicAccessCidrs", list(cidrs))
         if secrets_key is None:
             skip_checkov(
                 cluster,
@@ -234,17 +243,6 @@ def eks_cluster_of(
         secrets_key=secrets_key,
         log_groups=log_groups,
     )
-
-
-def _endpoint_access(eks: EksConfig) -> aws_eks_v2.EndpointAccess:
-    access = {
-        "private": aws_eks_v2.EndpointAccess.PRIVATE,
-        "public": aws_eks_v2.EndpointAccess.PUBLIC,
-        "public_and_private": aws_eks_v2.EndpointAccess.PUBLIC_AND_PRIVATE,
-    }[eks.endpoint_access]
-    if eks.endpoint_access == "private" or eks.is_reachable_from_anywhere:
-        return access
-    return access.only_from(*eks.public_access_cidrs)
 
 
 def _acknowledgments(eks: EksConfig) -> dict[str, str]:

@@ -75,7 +75,8 @@ class EksConfig(Section):
 
     public_access_cidrs: Listed[Cidr] = (ANYWHERE,)
     """IPv4 CIDR blocks that may reach the public endpoint; without effect when endpoint_access is
-    private. Default: anywhere, with IAM deciding who gets in."""
+    private. To open a narrower list again, add 0.0.0.0/0 to it: CloudFormation refuses to take it
+    away. Default: anywhere, with IAM deciding who gets in."""
 
     admins: Listed[PrincipalArn] = ()
     """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: only
@@ -94,12 +95,27 @@ class EksConfig(Section):
     changed later. Default: a key that AWS owns."""
 
     deletion_protection: bool = False
-    """Whether EKS refuses to delete the cluster until this is false again. Default: false."""
+    """Whether EKS refuses to delete the cluster until this is false again, rather than left out.
+    Default: false."""
 
     @property
     def is_reachable_from_anywhere(self) -> bool:
         """Whether a client with an unknown address can connect to the API server."""
         return self.endpoint_access != "private" and ANYWHERE in self.public_access_cidrs
+
+    @property
+    def stated_public_access_cidrs(self) -> tuple[str, ...] | None:
+        """The blocks that the template lists; None for EKS's default, which is anywhere."""
+        if self.public_access_cidrs == (ANYWHERE,):
+            return None
+        # Blocks of a private endpoint mean nothing, but that a template lists none is refused
+        # after one that did: https://github.com/aws/aws-cdk/issues/37926
+        return () if self.endpoint_access == "private" else self.public_access_cidrs
+
+    @property
+    def stated_deletion_protection(self) -> bool | None:
+        """What the template says of the protection; None if the section does not."""
+        return self.deletion_protection if "deletion_protection" in self.model_fields_set else None
 
     @property
     def is_existing(self) -> bool:

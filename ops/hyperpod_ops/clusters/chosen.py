@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.cluster import HyperPodCluster, find_cluster
 from hyperpod_ops.session import AwsSession, aws_session
 
@@ -24,7 +24,7 @@ class Chosen:
     config: Config | None
 
     @property
-    def sagemaker(self) -> Any:  # noqa: ANN401 - a client
+    def sagemaker(self) -> AwsClient:
         """Client of SageMaker."""
         return self.session.client("sagemaker")
 

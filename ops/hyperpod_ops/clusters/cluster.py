@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.listing import own_clusters
 from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_denied, is_not_found
@@ -56,6 +57,11 @@ class HyperPodCluster:
         return found
 
     @property
+    def is_continuous(self) -> bool:
+        """Whether nodes are provisioned one by one, and tried again while there is none."""
+        return self.described.get("NodeProvisioningMode") == "Continuous"
+
+    @property
     def eks_cluster_name(self) -> str:
         """Name of the EKS cluster.
 
@@ -79,6 +85,7 @@ class Node:
         status: Such as Running.
         message: What SageMaker adds to the status; may be empty.
         launched: When the instance was launched; None while SageMaker does not say.
+        logical_id: What SageMaker calls it from the request for it on; empty unless asked for.
     """
 
     id: str
@@ -87,6 +94,7 @@ class Node:
     status: str
     message: str
     launched: datetime | None = None
+    logical_id: str = ""
 
     @property
     def kubernetes_name(self) -> str:
@@ -97,7 +105,7 @@ class Node:
         return f"hyperpod-{self.id}"
 
 
-def find_cluster(sagemaker: Any, name: str) -> HyperPodCluster:  # noqa: ANN401 - a client
+def find_cluster(sagemaker: AwsClient, name: str) -> HyperPodCluster:
     """Return a cluster.
 
     Args:
@@ -121,7 +129,7 @@ def find_cluster(sagemaker: Any, name: str) -> HyperPodCluster:  # noqa: ANN401 
     )
 
 
-def _others(sagemaker: Any) -> str:  # noqa: ANN401 - a client
+def _others(sagemaker: AwsClient) -> str:
     try:
         return ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
     except ClientError as denied:
@@ -130,24 +138,36 @@ def _others(sagemaker: Any) -> str:  # noqa: ANN401 - a client
         return "what you may not list"
 
 
-def nodes_of(sagemaker: Any, name: str, *, group: str | None = None) -> list[Node]:  # noqa: ANN401 - a client
+def nodes_of(
+    sagemaker: AwsClient,
+    name: str,
+    *,
+    group: str | None = None,
+    requested: bool = False,
+) -> list[Node]:
     """Return the nodes of a cluster by group and ID.
 
     Args:
         sagemaker: Client of SageMaker.
         name: Name of the cluster.
         group: Name of an instance group. Default: all.
+        requested: Whether to list nodes that have no instance yet too, last in their group; for a
+            cluster with continuous provisioning. Default: SageMaker leaves them out.
 
     Raises:
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    asked = {"ClusterName": name, **({"InstanceGroupNameContains": group} if group else {})}
+    asked = {
+        "ClusterName": name,
+        **({"InstanceGroupNameContains": group} if group else {}),
+        **({"IncludeNodeLogicalIds": True} if requested else {}),
+    }
     pages = sagemaker.get_paginator("list_cluster_nodes").paginate(**asked)
     found = (_node(summary) for page in pages for summary in page["ClusterNodeSummaries"])
     return sorted(
         (node for node in found if group in (None, node.group)),
-        key=lambda node: (node.group, node.id),
+        key=lambda node: (node.group, not node.id, node.id, node.logical_id),
     )
 
 
@@ -160,4 +180,5 @@ def _node(summary: Mapping[str, Any]) -> Node:
         status=str(status["Status"]),
         message=str(status.get("Message", "")),
         launched=summary.get("LaunchTime"),
+        logical_id=str(summary.get("NodeLogicalId", "")),
     )

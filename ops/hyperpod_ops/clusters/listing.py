@@ -1,14 +1,14 @@
 """The HyperPod clusters that CloudFormation stacks made."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from provisioner.aws.errors import is_denied, is_not_found
 from provisioner.framework.owner import STACK_TAG
 
-# On what CloudFormation makes itself.
+# CloudFormation tags its own resources.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html
 _STACK_TAGS = (STACK_TAG, "aws:cloudformation:stack-id")
 
@@ -28,7 +28,7 @@ class ListedCluster:
     stack: str
 
 
-def own_clusters(sagemaker: Any) -> list[ListedCluster]:  # noqa: ANN401 - a client
+def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
     """Return the clusters of a region that stacks made, by name.
 
     Clusters whose tags the caller may not read, as of another team, are passed over, and so are
@@ -61,7 +61,7 @@ def own_clusters(sagemaker: Any) -> list[ListedCluster]:  # noqa: ANN401 - a cli
     return sorted(found, key=lambda cluster: cluster.name)
 
 
-def _stack(sagemaker: Any, *, arn: str) -> str | None:  # noqa: ANN401 - a client
+def _stack(sagemaker: AwsClient, *, arn: str) -> str | None:
     for page in sagemaker.get_paginator("list_tags").paginate(ResourceArn=arn):
         for tag in page.get("Tags", ()):
             if tag["Key"] in _STACK_TAGS:

@@ -12,7 +12,9 @@ from botocore.exceptions import ClientError
 
 from hyperpod_ops.clusters.cluster import HyperPodCluster, Node
 from hyperpod_ops.errors import OpsError
+from hyperpod_ops.times import in_utc
 from provisioner.aws.errors import is_not_found
+from provisioner.hyperpod.failures import log_group, log_stream
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,12 +47,12 @@ class LifecycleLog:
     @property
     def group(self) -> str:
         """Name of the log group."""
-        return f"/aws/sagemaker/Clusters/{self.cluster.name}/{self.cluster.id}"
+        return log_group(self.cluster.described)
 
     @property
     def stream(self) -> str:
         """Name of the log stream."""
-        return f"LifecycleConfig/{self.node.group}/{self.node.id}"
+        return log_stream(group=self.node.group, instance=self.node.id)
 
     def lines(self) -> Iterator[LogLine]:
         """Yield the lines that there are, oldest first.
@@ -113,4 +115,4 @@ class LifecycleLog:
 
 def _line(event: dict[str, Any]) -> LogLine:
     moment = datetime.fromtimestamp(event["timestamp"] / 1000, tz=UTC)
-    return LogLine(time=moment.strftime("%Y-%m-%d %H:%M:%S"), text=event["message"].rstrip("\n"))
+    return LogLine(time=in_utc(moment), text=event["message"].rstrip("\n"))

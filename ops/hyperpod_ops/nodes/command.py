@@ -1,6 +1,7 @@
 """`replace`, `reboot` and `delete`: shows what happens to which nodes, asks, does it and waits."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -11,9 +12,10 @@ from hyperpod_ops.clusters.chosen import chosen_cluster
 from hyperpod_ops.clusters.cluster import HyperPodCluster, nodes_of
 from hyperpod_ops.consent import agreed
 from hyperpod_ops.errors import INTERRUPTED, REFUSED, OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.kubernetes_api.connection import kubernetes_api
-from hyperpod_ops.nodes.actions import DELETE, Action, act, refuse_too_many
+from hyperpod_ops.nodes.actions import DELETE, REBOOT, Action, act, refuse_too_many
+from hyperpod_ops.nodes.health import Health, health_of_nodes
 from hyperpod_ops.nodes.named import NumberedNode, named_nodes
 from hyperpod_ops.nodes.pods import pods_on
 from hyperpod_ops.nodes.waiting import wait, watched
@@ -73,6 +75,10 @@ def run(
         typer.echo("Nothing was done.")
         raise typer.Exit(1)
     nodes = {each.node.id: each.node for each in chosen_nodes}
+    look: Callable[[], Mapping[str, Health]] = (
+        partial(_health, chosen.session, found) if waits and action is REBOOT else dict
+    )
+    healthy = look()
     outcome = act(
         chosen.session.writing_client("sagemaker"), action, cluster=found.name, ids=[*nodes]
     )
@@ -83,8 +89,9 @@ def run(
         try:
             wait(
                 chosen.sagemaker,
-                watched(action, accepted, among=before),
+                watched(action, accepted, among=before, health=healthy),
                 cluster=found.name,
+                health=look,
                 show=typer.echo,
                 seconds=every,
             )
@@ -161,4 +168,13 @@ def _pods(
         with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
             return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
     except (OpsError, ClientError) as error:
-        return " ".join(explained(error) or ())
+        return explanation(error)
+
+
+def _health(session: AwsSession, cluster: HyperPodCluster) -> Mapping[str, Health]:
+    """Return what Kubernetes knows of the nodes; nothing if it cannot be reached."""
+    try:
+        with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
+            return health_of_nodes(api, cluster=cluster.name)
+    except (OpsError, ClientError):
+        return {}

@@ -1,7 +1,7 @@
 """Waits until what was begun with nodes is done."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,15 +9,17 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_ops.clusters.cluster import Node, nodes_of
 from hyperpod_ops.errors import OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.nodes.actions import DELETE, REBOOT, Action
-from hyperpod_ops.nodes.health import RUNNING
+from hyperpod_ops.nodes.health import RUNNING, Health
 from provisioner.aws.errors import is_denied
 
-# A restart may be over between two looks, and a list may lag behind: a node that has been Running
-# for this long after the call has restarted, which takes 1 to 3 minutes.
+# A restart may be over between two looks, SageMaker may list the node as Running all the time, and
+# a list may lag behind: a node that has been Running for this long after the call has restarted,
+# which takes 1 to 3 minutes.
 _UNSEEN_SECONDS = 300.0
 _LOOK = "looking at the nodes"
+_NOT_READY = "not Ready in Kubernetes"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -28,38 +30,58 @@ class Watched:
         action: What happens to them.
         nodes: The nodes, as they were before.
         running: How many nodes of each group worked before.
-        left: IDs of those that were seen not Running.
+        health: What Kubernetes knew of them before, by the name of the Node; empty if nothing.
+        left: IDs of those that were seen not Running, not Ready, or started again.
     """
 
     action: Action
     nodes: Sequence[Node]
     running: Mapping[str, int]
+    health: Mapping[str, Health] = field(default_factory=dict)
     left: set[str] = field(default_factory=set)
 
-    def unfinished(self, found: Sequence[Node], *, seconds: float) -> dict[str, str]:
+    def unfinished(
+        self, found: Sequence[Node], *, seconds: float, health: Mapping[str, Health]
+    ) -> dict[str, str]:
         """Return what is not done yet, by the name of a node or a group.
 
         Args:
             found: All nodes of the cluster as they are now.
             seconds: How long ago the call was.
+            health: What Kubernetes knows of them, by the name of the Node; empty if nothing.
         """
         now = {(node.id, node.launched): node for node in found}
         old = [node for node in self.nodes if (node.id, node.launched) in now]
         if self.action is REBOOT:
-            return self._not_restarted([now[node.id, node.launched] for node in old], seconds)
+            current = [now[node.id, node.launched] for node in old]
+            return dict(self._not_restarted(current, seconds=seconds, health=health))
         waiting = {node.id: now[node.id, node.launched].status for node in old}
         if self.action is DELETE:
             return waiting
         return waiting | self._short(found, old)
 
-    def _not_restarted(self, nodes: Sequence[Node], seconds: float) -> dict[str, str]:
-        self.left |= {node.id for node in nodes if node.status != RUNNING}
-        passed = seconds >= _UNSEEN_SECONDS
-        return {
-            node.id: node.status
-            for node in nodes
-            if node.status != RUNNING or not (passed or node.id in self.left)
-        }
+    def _not_restarted(
+        self, nodes: Sequence[Node], *, seconds: float, health: Mapping[str, Health]
+    ) -> Iterator[tuple[str, str]]:
+        for node in nodes:
+            known = health.get(node.kubernetes_name)
+            silent = known is not None and not known.ready
+            if node.status != RUNNING or silent or self._started_again(node, known):
+                self.left.add(node.id)
+            if node.status != RUNNING or not (node.id in self.left or seconds >= _UNSEEN_SECONDS):
+                yield node.id, node.status
+            elif silent:
+                yield node.id, _NOT_READY
+
+    def _started_again(self, node: Node, known: Health | None) -> bool:
+        """Say whether its kernel has started since, which may be all that there is to see."""
+        before = self.health.get(node.kubernetes_name)
+        return (
+            before is not None
+            and known is not None
+            and bool(before.boot_id and known.boot_id)
+            and before.boot_id != known.boot_id
+        )
 
     def _short(self, found: Sequence[Node], old: Sequence[Node]) -> dict[str, str]:
         gone = {(node.id, node.launched) for node in old}
@@ -75,13 +97,21 @@ class Watched:
         return short
 
 
-def watched(action: Action, nodes: Sequence[Node], *, among: Sequence[Node]) -> Watched:
+def watched(
+    action: Action,
+    nodes: Sequence[Node],
+    *,
+    among: Sequence[Node],
+    health: Mapping[str, Health] | None = None,
+) -> Watched:
     """Return nodes to be watched.
 
     Args:
         action: What is done to them.
         nodes: The nodes.
         among: All nodes of the cluster before the call.
+        health: What Kubernetes knew of them before the call, by the name of the Node. Default:
+            nothing.
     """
     ids = {node.id for node in nodes}
     running = {
@@ -90,7 +120,7 @@ def watched(action: Action, nodes: Sequence[Node], *, among: Sequence[Node]) -> 
         )
         for group in {node.group for node in nodes}
     }
-    return Watched(action=action, nodes=nodes, running=running)
+    return Watched(action=action, nodes=nodes, running=running, health=health or {})
 
 
 def wait(
@@ -98,6 +128,7 @@ def wait(
     watched: Watched,
     *,
     cluster: str,
+    health: Callable[[], Mapping[str, Health]],
     show: Callable[[str], None],
     seconds: float,
     sleep: Callable[[float], None] = time.sleep,
@@ -109,6 +140,8 @@ def wait(
         sagemaker: Client of SageMaker.
         watched: The nodes.
         cluster: Name of their cluster.
+        health: Returns what Kubernetes knows of the nodes, by the name of the Node; empty if it
+            cannot be reached.
         show: Shows a line.
         seconds: Between two looks.
         sleep: Waits so many seconds.
@@ -123,11 +156,12 @@ def wait(
     while True:
         passed = clock() - begun
         try:
-            waiting = watched.unfinished(nodes_of(sagemaker, cluster), seconds=passed)
+            found = nodes_of(sagemaker, cluster)
+            waiting = watched.unfinished(found, seconds=passed, health=health())
         except (BotoCoreError, ClientError) as error:
             if is_denied(error):
                 raise
-            waiting = {**shown, _LOOK: " ".join(explained(error) or ())}
+            waiting = {**shown, _LOOK: explanation(error)}
         for name in {**shown, **waiting}:
             if shown.get(name) != waiting.get(name):
                 show(f"{name}: {waiting.get(name, 'done')}")

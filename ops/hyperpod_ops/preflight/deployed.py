@@ -10,6 +10,17 @@ def is_deployed(stack: str, place: Place) -> bool:
     return _resources(stack, place) is not None
 
 
+def status_of(stack: str, place: Place) -> str | None:
+    """Return the status of a stack; None if there is none."""
+    try:
+        found = place.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+    except ClientError as error:
+        if _is_of_no_stack(error):
+            return None
+        raise
+    return str(found[0]["StackStatus"])
+
+
 def resources_of(stack: str, resource_type: str, place: Place) -> frozenset[str]:
     """Return the physical IDs of a stack's resources of one type; none if there is no stack."""
     found = _resources(stack, place) or {}
@@ -26,7 +37,11 @@ def _resources(stack: str, place: Place) -> dict[str, str] | None:
             if each["ResourceStatus"] != "DELETE_COMPLETE"
         }
     except ClientError as error:
-        # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ListStackResources.html
-        if error.response["Error"]["Code"] != "ValidationError":
-            raise
-        return None
+        if _is_of_no_stack(error):
+            return None
+        raise
+
+
+def _is_of_no_stack(error: ClientError) -> bool:
+    # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ListStackResources.html
+    return bool(error.response["Error"]["Code"] == "ValidationError")

@@ -7,13 +7,16 @@ from hyperpod_ops.preflight.capacity.instance_offerings import instance_offering
 from hyperpod_ops.preflight.capacity.training_plans import training_plans
 from hyperpod_ops.preflight.client_tools import client_tools
 from hyperpod_ops.preflight.control_plane.existing_control_plane import existing_control_plane
+from hyperpod_ops.preflight.control_plane.failed_creation import failed_creation
 from hyperpod_ops.preflight.control_plane.kubernetes_support import kubernetes_support
 from hyperpod_ops.preflight.control_plane.kubernetes_version import kubernetes_version
+from hyperpod_ops.preflight.control_plane.left_out_properties import left_out_properties
 from hyperpod_ops.preflight.existing_bucket import existing_bucket
 from hyperpod_ops.preflight.helm_chart import helm_chart
 from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
 from hyperpod_ops.preflight.kms_key import kms_key
 from hyperpod_ops.preflight.network.cidr_blocks import cidr_blocks
+from hyperpod_ops.preflight.network.endpoint_services import endpoint_services
 from hyperpod_ops.preflight.network.gateways import gateways
 from hyperpod_ops.preflight.network.security_group import security_group
 from hyperpod_ops.preflight.network.subnets import subnets
@@ -35,6 +38,8 @@ VALIDATORS: Mapping[str, Validator] = {
     "helm-chart": helm_chart,
     "kubernetes-version": kubernetes_version,
     "kubernetes-support": kubernetes_support,
+    "failed-creation": failed_creation,
+    "left-out-properties": left_out_properties,
     "storage-stack": storage_stack,
     "taken-names": taken_names,
     "vpc": vpc,
@@ -46,6 +51,7 @@ VALIDATORS: Mapping[str, Validator] = {
     "cidr-blocks": cidr_blocks,
     "subnets": subnets,
     "gateways": gateways,
+    "endpoint-services": endpoint_services,
     "security-group": security_group,
     "existing-control-plane": existing_control_plane,
     "existing-bucket": existing_bucket,

@@ -9,7 +9,7 @@ from hyperpod_cdk import load_config
 from hyperpod_ops.clusters.chosen import chosen_cluster
 from hyperpod_ops.consent import agreed
 from hyperpod_ops.errors import REFUSED, OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.scaling.change import CountChange, count_change
 from hyperpod_ops.scaling.deployment import deploy, deploy_command, is_undone
 
@@ -57,8 +57,8 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
     try:
         undone = is_undone(chosen, loaded, group=group, count=count)
     except (OpsError, BotoCoreError, ClientError) as error:
-        told = " ".join(explained(error) or ())
-        typer.echo(f"{config}: keeps {count}; what is deployed is not known. {told}", err=True)
+        line = f"{config}: keeps {count}; what is deployed is not known. {explanation(error)}"
+        typer.echo(line, err=True)
         raise typer.Exit(REFUSED) from None
     typer.echo(_kept_or_taken_back(change, count=count, undone=undone), err=True)
     raise typer.Exit(REFUSED)
@@ -78,7 +78,7 @@ def _refuse_without_change(config: Path, *, group: str, count: int, target: int 
 
 
 def _kept_or_taken_back(change: CountChange, *, count: int, undone: bool) -> str:
-    """Leave the file as what is deployed, and say so."""
+    """Leave in the file what is deployed, and say so."""
     if not undone:
         return (
             f"{change.path}: keeps {count}, which AWS has or is still working on; see "
@@ -86,6 +86,6 @@ def _kept_or_taken_back(change: CountChange, *, count: int, undone: bool) -> str
         )
     change.take_back()
     return (
-        f"{change.path}: is as it was before, because the deployment changed nothing; mend what it "
+        f"{change.path}: is as it was before, because the deployment changed nothing; fix what it "
         "names, then run it again"
     )

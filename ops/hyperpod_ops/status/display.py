@@ -1,7 +1,8 @@
 """A cluster at one moment, for a person and for a program."""
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from rich.console import Group, RenderableType
@@ -9,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperpod_ops.events.shown import event_lines
-from hyperpod_ops.status.snapshot import GroupState, NodeState, Snapshot
+from hyperpod_ops.status.snapshot import GroupState, NodeState, RequestedNode, Snapshot
 
 MOST_NODES = 20
 """Nodes that do not work are listed one by one up to this many."""
@@ -44,6 +45,9 @@ def _parts(snapshot: Snapshot, *, most_nodes: int) -> Iterator[RenderableType]:
         left = len(troubled) - most_nodes
         if left > 0:
             yield Text(f"and {left} more; --json lists all")
+    if snapshot.requested:
+        yield Text(f"\n{_counted(len(snapshot.requested))} without an instance yet:")
+        yield _waiting(snapshot.requested, most=most_nodes)
     yield Text("\n" + _others(snapshot, troubled=len(troubled)))
     if snapshot.events:
         yield Text("\nWarnings and errors of the last hour, newest first:")
@@ -53,7 +57,11 @@ def _parts(snapshot: Snapshot, *, most_nodes: int) -> Iterator[RenderableType]:
 
 def counted_nodes(nodes: list[NodeState]) -> str:
     """Return how many nodes there are, as the beginning of a sentence."""
-    return "1 node is" if len(nodes) == 1 else f"{len(nodes):,} nodes are"
+    return _counted(len(nodes))
+
+
+def _counted(count: int) -> str:
+    return "1 node is" if count == 1 else f"{count:,} nodes are"
 
 
 def _others(snapshot: Snapshot, *, troubled: int) -> str:
@@ -102,4 +110,15 @@ def _nodes(nodes: list[NodeState]) -> Table:
     table.add_column(overflow="fold")
     for node in nodes:
         table.add_row(f"{node.group}/{node.number}", node.id, node.trouble)
+    return table
+
+
+def _waiting(nodes: Sequence[RequestedNode], *, most: int) -> Table:
+    """Return a row for each group and reason: nodes without an instance differ in nothing else."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for _ in range(2):
+        table.add_column(overflow="fold")
+    counts = Counter((node.group, node.trouble) for node in nodes)
+    for (group, trouble), count in sorted(counts.items())[:most]:
+        table.add_row(f"{count:,} of {group}", trouble)
     return table

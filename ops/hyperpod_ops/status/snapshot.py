@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from botocore.exceptions import ClientError
 
@@ -13,10 +13,11 @@ from hyperpod_ops.errors import OpsError
 from hyperpod_ops.events.faults import is_scaling_warning
 from hyperpod_ops.events.history import ClusterEvent, each_kind, events_of
 from hyperpod_ops.events.levels import Level
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.kubernetes_api.connection import kubernetes_api
 from hyperpod_ops.nodes.health import ABSENT, Health, health_of_nodes, trouble_of
 from hyperpod_ops.nodes.named import numbered
+from hyperpod_ops.times import in_utc
 from provisioner.hyperpod.groups import Group
 from provisioner.hyperpod.shortage import is_updated
 from provisioner.hyperpod.statuses import NodeStatus
@@ -47,6 +48,21 @@ class NodeState:
     status: str
     health: str
     deep_health_check: str
+    trouble: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestedNode:
+    """A node that has no instance yet, at one moment.
+
+    Attributes:
+        group: Its instance group.
+        id: What SageMaker calls it until it has one.
+        trouble: Its status, and what SageMaker adds to it.
+    """
+
+    group: str
+    id: str
     trouble: str
 
 
@@ -85,6 +101,8 @@ class Snapshot:
         notes: What is to be said besides, such as why health is not known.
         groups: Its groups by name.
         nodes: Its nodes by group and ID.
+        requested: Nodes that have no instance yet; SageMaker lists those of clusters with
+            continuous provisioning alone.
         events: The newest warning or error of each kind of the last hour.
     """
 
@@ -95,6 +113,7 @@ class Snapshot:
     notes: Sequence[str]
     groups: Sequence[GroupState]
     nodes: Sequence[NodeState]
+    requested: Sequence[RequestedNode]
     events: Sequence[ClusterEvent]
 
 
@@ -112,14 +131,15 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         BotoCoreError: AWS could not be asked.
     """
     cluster = chosen.found()
-    nodes = nodes_of(chosen.sagemaker, cluster.name)
+    listed = nodes_of(chosen.sagemaker, cluster.name, requested=cluster.is_continuous)
+    nodes = [node for node in listed if node.id]
     notes = [str(cluster.described["FailureMessage"])] if _failed(cluster) else []
     health: Mapping[str, Health] | None = None
     try:
         with kubernetes_api(chosen.session, eks_cluster=cluster.eks_cluster_name) as api:
             health = health_of_nodes(api, cluster=cluster.name)
     except (OpsError, ClientError) as error:
-        notes.append(f"Health is not known. {' '.join(explained(error) or ())}")
+        notes.append(f"Health is not known. {explanation(error)}")
     states = node_states(cluster, nodes, health=health)
     troubled = any(state.trouble for state in states)
     events = events_of(
@@ -130,16 +150,23 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         most=_MOST_READ,
         causes=causes,
     )
-    # What was warned of while a cluster was scaled is over once every node works.
+    # Warnings about scaling are out of date once every node works.
     events = [each for each in events if troubled or not is_scaling_warning(each.description)]
     return Snapshot(
         cluster=cluster.name,
         region=chosen.session.region,
         status=cluster.status,
-        time=now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        time=in_utc(now),
         notes=notes,
         groups=[group_state(name, group, states) for name, group in cluster.groups.items()],
         nodes=states,
+        requested=[
+            RequestedNode(
+                group=node.group, id=node.logical_id, trouble=trouble_of(node, None, recovers=True)
+            )
+            for node in listed
+            if not node.id
+        ],
         events=each_kind(events)[:_MOST_EVENTS],
     )
 
@@ -180,6 +207,11 @@ def _node_state(
         deep_health_check=checked,
         trouble=trouble,
     )
+
+
+def _requested(node: Node) -> RequestedNode:
+    trouble = trouble_of(node, None, recovers=True)
+    return RequestedNode(group=node.group, id=node.logical_id, trouble=trouble)
 
 
 def group_state(name: str, group: Group, states: Sequence[NodeState]) -> GroupState:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -12,14 +12,14 @@ from rich.text import Text
 
 from hyperpod_ops.clusters.chosen import Chosen
 from hyperpod_ops.errors import OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.status.display import checked, display
 from hyperpod_ops.status.snapshot import Snapshot, snapshot
 
-# What is on the screen besides groups and nodes that do not work.
+# Lines of the screen that are neither groups nor nodes that do not work.
 _OTHER_LINES = 16
 _FEWEST_NODES = 3
-# As lines, more would hide what matters.
+# More lines than these would hide what matters.
 _MOST_CHANGES = 10
 Facts = Mapping[tuple[str, str], str]
 
@@ -43,7 +43,7 @@ def watch(
     causes: dict[str, str] = {}
     last = snapshot(chosen, now=datetime.now(UTC), causes=causes)
     live = Live(console=console, auto_refresh=False) if console.is_terminal else None
-    with live if live is not None else _nothing():
+    with live if live is not None else nullcontext():
         if live is None:
             console.print(display(last))
         while True:
@@ -53,12 +53,11 @@ def watch(
             try:
                 found = snapshot(chosen, now=datetime.now(UTC), causes=causes)
             except (OpsError, ClientError, BotoCoreError) as error:
-                told = " ".join(explained(error) or ())
                 if live is not None:
-                    live.update(_screen(last, console, told), refresh=True)
+                    live.update(_screen(last, console, explanation(error)), refresh=True)
                     sleep(seconds)
                 else:
-                    console.print(told)
+                    console.print(explanation(error))
                 continue
             if live is None:
                 for line in changes(last, found):
@@ -66,13 +65,9 @@ def watch(
             last = found
 
 
-def _nothing() -> AbstractContextManager[None]:
-    return nullcontext()
-
-
-def _screen(last: Snapshot, console: Console, told: str) -> Group:
+def _screen(last: Snapshot, console: Console, trouble: str) -> Group:
     room = console.height - len(last.groups) - _OTHER_LINES
-    lines = [Text(told, style="red")] if told else []
+    lines = [Text(trouble, style="red")] if trouble else []
     return Group(display(last, most_nodes=max(room, _FEWEST_NODES)), *lines)
 
 
@@ -97,8 +92,8 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[str]:
     known = {event.id for event in before.events}
     for event in reversed(after.events):
         if event.id not in known:
-            told = (event.level, event.group, event.why or event.description)
-            yield " ".join(part for part in told if part)
+            parts = (event.level, event.group, event.why or event.description)
+            yield " ".join(part for part in parts if part)
 
 
 def _facts(found: Snapshot) -> Facts:

@@ -5,11 +5,14 @@ from collections.abc import Iterator, Mapping
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_ops.verification.check import Check, Deployment, checked
 
-_WITHOUT: Mapping[str, str] = {
+WITHOUT: Mapping[str, str] = {
     "aws-fsx-csi-driver": "Storage issues: no pod mounts the file system without it. ",
     "coredns": "No pod finds a name without it, and training fails. ",
+    "eks-pod-identity-agent": "No pod gets credentials by EKS Pod Identity without it. ",
+    "kube-proxy": "No pod reaches a Service without it, and training fails. ",
     "vpc-cni": "No pod gets an address without it. ",
 }
+"""What does not work without an add-on, as a sentence that ends in a space."""
 _NEEDS_NODES = (
     "DEGRADED passes once there are nodes for its pods, and `make deploy` brings another version"
 )
@@ -31,14 +34,14 @@ def addons(deployment: Deployment) -> Iterator[Check]:
         yield checked(
             f"aws eks describe-addon --addon-name {addon}: ACTIVE, {version}",
             problem=None if holds else ": ".join(told),
-            advice=_WITHOUT.get(addon, "") + _NEEDS_NODES,
+            advice=WITHOUT.get(addon, "") + _NEEDS_NODES,
         )
     for addon in config.installed_addons:
         if addon not in listed:
             yield checked(
                 f"aws eks describe-addon --addon-name {addon}: ACTIVE",
                 problem="is not installed",
-                advice=_WITHOUT.get(addon, "")
+                advice=WITHOUT.get(addon, "")
                 + f"Somebody removed it: `aws eks create-addon --cluster-name {name} "
                 f"--addon-name {addon}`",
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_ops.clusters.cluster import nodes_of
 from hyperpod_ops.verification.check import Check, Deployment, checked
 from hyperpod_ops.verification.nodes import enough, wanted_nodes
@@ -29,12 +30,12 @@ def cluster(deployment: Deployment) -> Iterator[Check]:
         f"--cluster-name {name}` says what each group lacks",
     )
     if config.cluster.resource == "custom":
-        yield _shortage(deployment.outputs_of("hyperpod")["HyperPodClusterShortage"])
+        yield _shortage(deployment.outputs_of("hyperpod")[SHORTAGE])
 
 
 def _shortage(told: str) -> Check:
     return checked(
-        "the output HyperPodClusterShortage is none",
+        f"the output {SHORTAGE} is none",
         problem=None if told == "none" else f"is {told}",
         advice="It is of the last deployment; nodes may have come since. Deploy again to see",
     )

@@ -47,6 +47,7 @@ def install() -> None:
 def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
     """Take what a resource depends on from the stack's resources, and return it."""
     resources: _Resources = stack["_resources"]
-    defined = stack["_template"]["Resources"]
+    # A stack whose creation failed has none.
+    defined = stack["_template"].get("Resources", {})
     names = stacks._with_dependencies([logical_id], defined, set(resources)) - {logical_id}
     return {name: resources.pop(name) for name in names}

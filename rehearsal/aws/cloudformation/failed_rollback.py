@@ -1,12 +1,15 @@
-"""Resources whose rollback failed say so until somebody skips them.
+"""Resources whose rollback failed say so, and stay in their stack until somebody skips them.
 
-MiniStack shows what they were before the update.
+MiniStack shows what they were before the update, and forgets those of a creation, which the
+deletion of their stack tries again. Custom resources stay forgotten: MiniStack's rollback goes on,
+and deletes the rights that their own deletion would take.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-continueupdaterollback.html
 """
 
 from collections.abc import Iterable
 from typing import Any
 
+from ministack.core.responses import now_iso
 from ministack.services.cloudformation import handlers, stacks
 
 
@@ -18,8 +21,17 @@ def install() -> None:
     async def roll_back_operation(
         stack_name: str, stack_id: str, stack: dict[str, Any], *rest: Any, **options: Any
     ) -> None:
+        before = dict(stack.get("_resources", {}))
         await roll_back(stack_name, stack_id, stack, *rest, **options)
-        _mark(stack, stack.get("_rollback_failed", ()), "UPDATE_FAILED")
+        failed = stack.get("_rollback_failed", {})
+        if stack["StackStatus"] == "ROLLBACK_FAILED":
+            left = {name: each for name, each in failed.items() if not _is_custom(each)}
+            for logical_id, record in left.items():
+                known = before.get(logical_id, {})
+                stack["_resources"][logical_id] = {**known, **record, "Timestamp": now_iso()}
+            _mark(stack, left, "DELETE_FAILED")
+        else:
+            _mark(stack, failed, "UPDATE_FAILED")
 
     async def continue_update_rollback(
         stack_name: str, stack_id: str, skipped: Iterable[str]
@@ -31,6 +43,10 @@ def install() -> None:
 
     stacks._roll_back_operation = roll_back_operation
     handlers._continue_update_rollback_async = continue_update_rollback
+
+
+def _is_custom(record: dict[str, Any]) -> bool:
+    return str(record["ResourceType"]).startswith(("Custom::", "AWS::CloudFormation::Custom"))
 
 
 def _mark(stack: dict[str, Any], logical_ids: Iterable[str], status: str) -> None:

@@ -2,6 +2,8 @@
 
 https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+What it says of a zone is worded as in https://github.com/aws/aws-sdk-go-v2/issues/1024, and of a
+service as in https://github.com/hashicorp/terraform-provider-aws/issues/24216.
 """
 
 from collections import Counter
@@ -13,6 +15,7 @@ from ministack.services import ec2
 from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
+from rehearsal.aws.ec2.endpoint_services import endpoint_zones
 
 _TYPE = "AWS::EC2::VPCEndpoint"
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeVpcEndpoints.html
@@ -23,6 +26,15 @@ def _check(properties: Properties) -> None:
     if properties.get("VpcEndpointType") != "Interface":
         return
     vpc_id, service = properties["VpcId"], properties["ServiceName"]
+    offered = endpoint_zones(service)
+    if offered is None:
+        raise Refused(f"InvalidServiceName: The Vpc Endpoint Service '{service}' does not exist")
+    for subnet in properties.get("SubnetIds", ()):
+        if ec2._subnets[subnet]["AvailabilityZone"] not in offered:
+            raise Refused(
+                f"InvalidParameter: The VPC endpoint service {service} does not support the "
+                f"availability zone of the subnet: {subnet}."
+            )
     zones = Counter(
         ec2._subnets[subnet]["AvailabilityZone"] for subnet in properties.get("SubnetIds", ())
     )

@@ -1,4 +1,4 @@
-"""Add-ons of versions that EKS offers, as healthy as the nodes there are let them be.
+"""Add-ons of versions that EKS offers, as healthy as their pods in Kubernetes.
 
 The pods of some add-ons need nodes. Without any, such an add-on stays CREATING or UPDATING for 15
 to 20 minutes and is DEGRADED from then on, until there are nodes:
@@ -7,22 +7,21 @@ https://github.com/pulumi/pulumi-eks/issues/1525,
 https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.
 """
 
-import asyncio
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
+from ministack.core.responses import get_region
 from ministack.services import eks
 
 from rehearsal.aws.eks import addon_versions
+from rehearsal.aws.eks.addon_manager import AddonManager
 from rehearsal.aws.eks.api import EksResponse
-from rehearsal.aws.hyperpod_client import HyperPodClient
 from rehearsal.aws.parent_process import Settings
 
 PATIENCE_SECONDS = 4.0
 """How long an add-on stays CREATING or UPDATING without nodes: as long as the first node takes."""
-_WITHOUT_NODES = {"vpc-cni", "kube-proxy", "eks-pod-identity-agent"}
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html
 _ISSUE = {
     "code": "InsufficientNumberOfReplicas",
@@ -32,9 +31,26 @@ _ISSUE = {
 
 
 def install(*, settings: Settings) -> None:
-    """Check the versions of add-ons, and let their status follow the nodes."""
-    client = HyperPodClient(url=settings.hyperpod_api, headers={})
-    created, described, updated = eks._create_addon, eks._describe_addon, eks._update_addon
+    """Check the versions of add-ons, and let their status follow their pods.
+
+    Without a Kubernetes API there are no pods, and every add-on is healthy.
+    """
+    manager = (
+        AddonManager(
+            endpoint=settings.kubernetes_endpoint,
+            ca=settings.kubernetes_ca,
+            token=settings.kubernetes_token,
+        )
+        if settings.kubernetes_token
+        else None
+    )
+    created, described = eks._create_addon, eks._describe_addon
+    updated, deleted = eks._update_addon, eks._delete_addon
+
+    def put(addon: Mapping[str, Any]) -> None:
+        if manager is not None:
+            name, version = addon["addonName"], addon["addonVersion"]
+            manager.install(name, version=version, region=get_region())
 
     def create(cluster_name: str, body: dict[str, Any]) -> EksResponse:
         refusal = _refusal(cluster_name, body, addon_name=body.get("addonName", ""))
@@ -48,6 +64,7 @@ def install(*, settings: Settings) -> None:
             addon["addonVersion"] = addon_versions.default(
                 addon["addonName"], kubernetes_version=eks._clusters[cluster_name]["version"]
             )
+        put(addon)
         addon["status"] = "CREATING"
         return describe(cluster_name, addon["addonName"])
 
@@ -57,15 +74,15 @@ def install(*, settings: Settings) -> None:
             return refusal
         response: EksResponse = updated(cluster_name, addon_name, body)
         if response[0] < HTTPStatus.BAD_REQUEST:
-            eks._addons[f"{cluster_name}/{addon_name}"]["status"] = "UPDATING"
+            addon = eks._addons[f"{cluster_name}/{addon_name}"]
+            put(addon)
+            addon["status"] = "UPDATING"
         return response
 
     def describe(cluster_name: str, addon_name: str) -> EksResponse:
         addon = eks._addons.get(f"{cluster_name}/{addon_name}")
         if addon is not None:
-            healthy = addon_name in _WITHOUT_NODES or asyncio.run(
-                _has_nodes(client, eks_cluster_arn=eks._clusters[cluster_name]["arn"])
-            )
+            healthy = manager is None or manager.is_healthy(addon_name)
             if healthy:
                 addon["status"] = "ACTIVE"
             elif addon["status"] == "ACTIVE" or _waited(addon):
@@ -74,7 +91,14 @@ def install(*, settings: Settings) -> None:
         response: EksResponse = described(cluster_name, addon_name)
         return response
 
-    eks._create_addon, eks._describe_addon, eks._update_addon = create, describe, update
+    def delete(cluster_name: str, addon_name: str) -> EksResponse:
+        response: EksResponse = deleted(cluster_name, addon_name)
+        if manager is not None and response[0] < HTTPStatus.BAD_REQUEST:
+            manager.remove(addon_name)
+        return response
+
+    eks._create_addon, eks._describe_addon = create, describe
+    eks._update_addon, eks._delete_addon = update, delete
 
 
 def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> EksResponse | None:
@@ -94,24 +118,3 @@ def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> 
 
 def _waited(addon: Mapping[str, Any]) -> bool:
     return time.time() - float(addon["modifiedAt"]) >= PATIENCE_SECONDS
-
-
-async def _has_nodes(client: HyperPodClient, *, eks_cluster_arn: str) -> bool:
-    """Return whether HyperPod has put a node into an EKS cluster."""
-    if not client.url:
-        return False
-    listed = await client.call("ListClusters", {}) or {}
-    for summary in listed.get("ClusterSummaries", ()):
-        name = {"ClusterName": summary["ClusterName"]}
-        nodes = await client.call("ListClusterNodes", name) or {}
-        if not any(map(_runs, nodes.get("ClusterNodeSummaries", ()))):
-            continue
-        # Not before there is a node: scenarios count these calls. The cluster may be gone by now.
-        cluster = await client.call("DescribeCluster", name) or {}
-        if cluster.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn") == eks_cluster_arn:
-            return True
-    return False
-
-
-def _runs(node: Mapping[str, Any]) -> bool:
-    return bool(node["InstanceStatus"]["Status"] == "Running")

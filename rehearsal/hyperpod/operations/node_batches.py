@@ -176,7 +176,7 @@ def _wrong_with(
         return codes.not_found
     # "Another operation is already in progress for this node": it is being rebooted.
     # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchRebootClusterNodesError.html
-    if place.node.joined and place.node.status == "Pending":
+    if place.node.rebooting:
         return codes.in_use
     busy = place.node.status in BUSY or (joined_only and not place.node.joined)
     return codes.invalid_status if busy or cluster.status != "InService" else None

@@ -74,6 +74,7 @@ class ClusterView:
         account: Account id.
         region: Region name.
         eks_cluster_arn: ARN of the orchestrating EKS cluster; None under Slurm.
+        id: The last part of its ARN.
     """
 
     name: str
@@ -81,6 +82,7 @@ class ClusterView:
     account: str
     region: str
     eks_cluster_arn: str | None
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ class NodeView:
         labels: Labels of its Kubernetes Node, HyperPod's own and those of the group.
         taints: Taints of its Kubernetes Node, in the API's form (Key, Value, Effect).
         subnet: Where it runs.
+        lifecycle: LifeCycleConfig of its group; empty without.
+        has_volume: Whether its group has an EBS volume besides the root volume.
     """
 
     instance_id: str
@@ -108,6 +112,8 @@ class NodeView:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Mapping[str, str], ...] = ()
     subnet: Subnet | None = None
+    lifecycle: Mapping[str, str] = field(default_factory=dict)
+    has_volume: bool = False
 
 
 class Environment(Protocol):
@@ -127,14 +133,34 @@ class Subnets(Protocol):
         """Return the ids of the Region's Availability Zones by their names."""
 
 
+class NodeNetwork(Protocol):
+    """Knows what the network lets nodes do."""
+
+    def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...], caller: Caller) -> bool:
+        """Return whether a node in a subnet, with security groups, gets its lifecycle scripts."""
+
+    def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:
+        """Return whether EFA's traffic passes between nodes with security groups."""
+
+
 class Observer(Protocol):
-    """Notified when nodes join and leave."""
+    """Notified when nodes join, reboot and leave."""
 
     def node_running(self, cluster: ClusterView, node: NodeView) -> None:
         """A node has joined the cluster, or its labels or taints have changed."""
+
+    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
+        """A node that had joined reboots, or is gone without Kubernetes having been told."""
 
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
         """A node that had joined is gone."""
 
     def marked_nodes(self) -> Mapping[str, str]:
         """Return the node-health-status of nodes to recover, by the name of the Node."""
+
+
+class Scripts(Protocol):
+    """Runs lifecycle scripts."""
+
+    def script_begins(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
+        """The lifecycle script of a node that was launched begins, and will fail or succeed."""

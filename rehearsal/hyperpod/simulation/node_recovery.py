@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from rehearsal.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle
 from rehearsal.hyperpod.simulation.nodes import Place
-from rehearsal.hyperpod.simulation.state import Cluster
+from rehearsal.hyperpod.simulation.state import Cluster, Node
 from rehearsal.hyperpod.simulation.views import node_view
 
 PENDING_REBOOT, PENDING_REPLACEMENT = (
@@ -35,7 +35,7 @@ def recover_marked(
         if cluster.settings.get("NodeRecovery") == "None":
             continue
         for group in cluster.groups.values():
-            for node in [each for each in group.nodes if each.status == "Running" and each.joined]:
+            for node in [each for each in group.nodes if _works(each)]:
                 health = marked.get(node_view(cluster, node).kubernetes_name)
                 place = Place(cluster, group, node)
                 if health == PENDING_REBOOT:
@@ -43,3 +43,7 @@ def recover_marked(
                 elif health == PENDING_REPLACEMENT:
                     reason = f"The node is labelled {health}"
                     lifecycle.nodes.replace(place, now, reason=reason)
+
+
+def _works(node: Node) -> bool:
+    return node.status == "Running" and node.joined and not node.rebooting

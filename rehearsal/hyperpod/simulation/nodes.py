@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from hyperpod_cdk.facts.instance_types import instance_facts
 from rehearsal.hyperpod.simulation import faults
 from rehearsal.hyperpod.simulation.event_log import record_node
 from rehearsal.hyperpod.simulation.identifiers import instance_id, unique_id
-from rehearsal.hyperpod.simulation.network import subnet_of
+from rehearsal.hyperpod.simulation.network import security_groups_of, subnet_of
 from rehearsal.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from rehearsal.hyperpod.simulation.surroundings import Surroundings
 from rehearsal.hyperpod.simulation.training_plans import TrainingPlan
@@ -89,8 +90,12 @@ class NodeProvisioner:
         """Reboot a running node."""
         node = place.node
         node.epoch += 1
-        node.status = "Pending"
+        node.status, node.rebooting = self._around.unknowns.rebooting, True
         record_node(place.cluster, node, time=now, description=f"Instance in {place} is rebooting")
+        if self._around.observer:
+            self._around.observer.node_silent(
+                cluster_view(place.cluster), node_view(place.cluster, node)
+            )
         self._later(place, now + self._around.timings.node_reboot, self._running)
 
     def show(self, place: Place) -> None:
@@ -127,6 +132,11 @@ class NodeProvisioner:
         node.launch_time, node.message = now, None
         node.image_release_version = group.image_release_version
         self._record_start(place, now, description="was launched", script_state="InProgress")
+        if self._around.scripts:
+            fails = group.name in self._around.faults.current.lifecycle_script_failure
+            self._around.scripts.script_begins(
+                cluster_view(cluster), node_view(cluster, node), fails=fails
+            )
         script = self._around.timings.lifecycle_script * self._slowness(group)
         self._later(place, now + script, self._script_ended)
 
@@ -148,7 +158,11 @@ class NodeProvisioner:
 
     def _script_ended(self, place: Place, now: float) -> None:
         group, node = place.group, place.node
-        if group.name in self._around.faults.current.lifecycle_script_failure:
+        if not self._passes_efa(place):
+            self._fail(place, now, message=faults.efa_health_check(node=node))
+            return
+        unscripted = self._around.faults.current.lifecycle_script_failure
+        if group.name in unscripted or not self._reaches_s3(place):
             message = faults.lifecycle_script(cluster=place.cluster, node=node)
             self._fail(place, now, message=message, script_state="Failed")
             return
@@ -160,6 +174,27 @@ class NodeProvisioner:
         checks = self._around.timings.deep_health_check * self._slowness(group)
         self._later(place, now + checks, self._checked)
 
+    def _passes_efa(self, place: Place) -> bool:
+        facts, network = instance_facts(place.node.instance_type), self._around.network
+        groups = security_groups_of(place.cluster, place.group)
+        has_efa = facts is not None and facts.efa_interfaces > 0
+        return (
+            network is None
+            or not (has_efa and groups)
+            or network.passes_efa(groups=groups, caller=place.cluster.caller)
+        )
+
+    def _reaches_s3(self, place: Place) -> bool:
+        """Say whether a node gets its script; without a VPC, the service sees to it."""
+        groups, network = security_groups_of(place.cluster, place.group), self._around.network
+        return (
+            network is None
+            or not groups
+            or network.reaches_s3(
+                subnet_id=place.node.subnet.subnet_id, groups=groups, caller=place.cluster.caller
+            )
+        )
+
     def _checked(self, place: Place, now: float) -> None:
         if place.group.name in self._around.faults.current.deep_health_check_failure:
             message = faults.deep_health_check(node=place.node)
@@ -170,6 +205,7 @@ class NodeProvisioner:
     def _running(self, place: Place, now: float) -> None:
         cluster, node = place.cluster, place.node
         node.status, node.message, node.failures = "Running", None, 0
+        node.rebooting = False
         self._record_start(place, now, description="is running")
         node.joined = True
         # After a reboot too, which ends with the labels of a healthy node.
@@ -225,14 +261,16 @@ class NodeProvisioner:
     def _release(self, place: Place) -> None:
         cluster, node = place.cluster, place.node
         left = cluster.status == "Deleting" and self._around.faults.current.nodes_left_in_kubernetes
-        if node.joined and self._around.observer and not left:
-            self._around.observer.node_removed(cluster_view(cluster), node_view(cluster, node))
+        if node.joined and self._around.observer:
+            observer = self._around.observer
+            gone = observer.node_silent if left else observer.node_removed
+            gone(cluster_view(cluster), node_view(cluster, node))
         if node.private_ip is not None:
             self._around.addresses.give_back(
                 region=cluster.caller.region, subnet=node.subnet, address=node.private_ip
             )
         self._around.plans.give_back(node.logical_id)
-        node.joined = False
+        node.joined = node.rebooting = False
         node.instance_id = node.private_ip = node.launch_time = None
 
     def _slowness(self, group: InstanceGroup) -> float:

@@ -41,7 +41,8 @@ class Node:
     """One node, from the request for it until it is gone. Times are epoch seconds.
 
     `joined` is true from the first Running of an instance until the instance is gone; `leaving`
-    says that the node is being taken out for good. The epoch tells obsolete steps from due ones.
+    says that the node is being taken out for good; `rebooting`, that it will be back. The epoch
+    tells obsolete steps from due ones.
     """
 
     logical_id: str
@@ -61,6 +62,7 @@ class Node:
     epoch: int = 0
     joined: bool = False
     leaving: bool = False
+    rebooting: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -22,6 +22,8 @@ class Unknowns:
             plane) and a HyperPod cluster (worker nodes)" (sagemaker-hyperpod-eks), and no error.
         unknown_cluster: With which error a cluster is said not to exist. botocore declares the
             first; moto, and older operations of SageMaker, answer with the second.
+        rebooting: The status of a node that reboots. The API reference says that EC2 reboots it,
+            and lists no status for that.
         tag_lag: Seconds until ListTags shows what CreateCluster, AddTags and DeleteTags did.
     """
 
@@ -29,4 +31,5 @@ class Unknowns:
     current_count: Literal["running", "launched"] = "running"
     second_cluster: Literal["ValidationException", "ResourceInUse"] = "ValidationException"
     unknown_cluster: Literal["ResourceNotFound", "ValidationException"] = "ResourceNotFound"
+    rebooting: Literal["Pending", "Running"] = "Pending"
     tag_lag: float = 0.0

@@ -17,6 +17,7 @@ def cluster_view(cluster: Cluster) -> ClusterView:
         account=cluster.caller.account,
         region=cluster.caller.region,
         eks_cluster_arn=eks.get("ClusterArn"),
+        id=cluster.cluster_id,
     )
 
 
@@ -34,7 +35,8 @@ def node_view(cluster: Cluster, node: Node) -> NodeView:
     if node.instance_id is None or node.private_ip is None:
         message = f"node {node.logical_id} has no instance yet"
         raise ValueError(message)
-    kubernetes = cluster.groups[node.group_name].spec.get("KubernetesConfig", {})
+    spec = cluster.groups[node.group_name].spec
+    kubernetes = spec.get("KubernetesConfig", {})
     return NodeView(
         instance_id=node.instance_id,
         instance_group=node.group_name,
@@ -45,6 +47,11 @@ def node_view(cluster: Cluster, node: Node) -> NodeView:
         labels={**kubernetes.get("Labels", {}), **_own_labels(cluster, node)},
         taints=tuple(kubernetes.get("Taints", ())),
         subnet=node.subnet,
+        lifecycle=spec.get("LifeCycleConfig", {}),
+        has_volume=any(
+            "EbsVolumeConfig" in each and not each["EbsVolumeConfig"].get("RootVolume")
+            for each in spec.get("InstanceStorageConfigs", ())
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from rehearsal.kubernetes.controllers.daemon_pods import keep_daemon_pods
 from rehearsal.kubernetes.controllers.deletions import (
     Removal,
     delete_orphaned_pods,
@@ -29,6 +30,7 @@ class Controllers:
             lambda: delete_orphaned_pods(store, catalog, removal),
             lambda: finish_deletions(store, catalog, removal),
             lambda: bind_claims(store, catalog),
+            lambda: keep_daemon_pods(store, catalog, removal),
             lambda: refresh_workloads(store, catalog),
             lambda: offer_devices(store, catalog, hardware),
         ]

@@ -1,4 +1,4 @@
-"""Whether a pod may run on a node: selector, required affinity, taints."""
+"""Whether a pod may run on a node: selector, required affinity, taints; and whether it does."""
 
 from rehearsal.kubernetes.objects.errors import Object
 from rehearsal.kubernetes.objects.metadata import labels_of, name_of
@@ -40,6 +40,12 @@ def runs_on(node: Object, pod_spec: Object, *, daemon: bool) -> bool:
             if taint["effect"] in ("NoSchedule", "NoExecute")
         )
     )
+
+
+def is_ready(node: Object) -> bool:
+    """Say whether the kubelet of a node posts that it takes pods."""
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
 
 
 def _affine(node: Object, pod_spec: Object) -> bool:

@@ -1,6 +1,7 @@
-"""The status of DaemonSets and Deployments, derived from the nodes there are."""
+"""The status of DaemonSets and Deployments, derived from their pods and from the nodes."""
 
-from rehearsal.kubernetes.controllers.scheduling import runs_on
+from rehearsal.kubernetes.controllers.daemon_pods import daemon_pods, is_ready_pod
+from rehearsal.kubernetes.controllers.scheduling import is_ready, runs_on
 from rehearsal.kubernetes.objects.errors import Object
 from rehearsal.kubernetes.objects.metadata import now
 from rehearsal.kubernetes.objects.resources import ResourceCatalog
@@ -11,28 +12,34 @@ def refresh_workloads(store: Store, catalog: ResourceCatalog) -> None:
     """Write the status of each workload that differs from what the nodes allow."""
     node_kind = catalog.by_kind(api_version="v1", kind="Node")
     nodes = store.listed(node_kind) if node_kind else []
-    for kind, status_of in (("DaemonSet", _daemon_set), ("Deployment", _deployment)):
+    pod_kind = catalog.by_kind(api_version="v1", kind="Pod")
+    pods = store.listed(pod_kind) if pod_kind else []
+    for kind, status_of, others in (
+        ("DaemonSet", _daemon_set, pods),
+        ("Deployment", _deployment, nodes),
+    ):
         resource = catalog.by_kind(api_version="apps/v1", kind=kind)
         if resource is None:
             continue
         for item in store.listed(resource):
-            status = status_of(item, nodes)
+            status = status_of(item, others)
             if status != item.get("status"):
                 store.put(resource, {**item, "status": status})
 
 
-def _daemon_set(item: Object, nodes: list[Object]) -> Object:
-    """One pod on each node that its pods may run on."""
-    pod_spec = item["spec"]["template"].get("spec") or {}
-    count = sum(runs_on(node, pod_spec, daemon=True) for node in nodes)
+def _daemon_set(item: Object, pods: list[Object]) -> Object:
+    """Its pods are there as soon as it is; not all of them are ready."""
+    own = [*daemon_pods(item, pods)]
+    ready = sum(map(is_ready_pod, own))
     return {
-        "currentNumberScheduled": count,
-        "desiredNumberScheduled": count,
-        "numberAvailable": count,
+        "currentNumberScheduled": len(own),
+        "desiredNumberScheduled": len(own),
+        "numberAvailable": ready,
         "numberMisscheduled": 0,
-        "numberReady": count,
+        "numberReady": ready,
+        "numberUnavailable": len(own) - ready,
         "observedGeneration": item["metadata"]["generation"],
-        "updatedNumberScheduled": count,
+        "updatedNumberScheduled": len(own),
     }
 
 
@@ -40,7 +47,8 @@ def _deployment(item: Object, nodes: list[Object]) -> Object:
     """All pods on the nodes that would take them; Pending when no node would."""
     pod_spec = item["spec"]["template"].get("spec") or {}
     replicas = item["spec"].get("replicas", 1)
-    ready = replicas if any(runs_on(node, pod_spec, daemon=False) for node in nodes) else 0
+    takes = any(is_ready(node) and runs_on(node, pod_spec, daemon=False) for node in nodes)
+    ready = replicas if takes else 0
     status: Object = {
         "observedGeneration": item["metadata"]["generation"],
         "conditions": _conditions(item, available=ready == replicas),

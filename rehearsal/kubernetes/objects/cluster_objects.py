@@ -1,6 +1,7 @@
 """The objects that a new cluster has, and its nodes."""
 
 from collections.abc import Mapping, Sequence
+from uuid import uuid4
 
 from rehearsal.kubernetes.objects.errors import Object
 from rehearsal.kubernetes.objects.metadata import now
@@ -72,25 +73,26 @@ def node(
     }
 
 
-def node_status(capacity: Mapping[str, str], *, kubernetes_version: str) -> Object:
-    """Return the status of a node that is ready."""
-    moment = now()
+def node_status(
+    capacity: Mapping[str, str], *, kubernetes_version: str, before: Object | None
+) -> Object:
+    """Return the status of a node that is ready.
+
+    Args:
+        capacity: What it offers.
+        kubernetes_version: Minor version, such as `1.34`.
+        before: Its status until now, if it has one; one that was silent has booted since.
+    """
+    awake = before is not None and any(each["status"] == "True" for each in before["conditions"])
     return {
         "capacity": dict(capacity),
         "allocatable": dict(capacity),
         "conditions": [
-            {
-                "type": "Ready",
-                "status": "True",
-                "reason": "KubeletReady",
-                "message": "kubelet is posting ready status",
-                "lastHeartbeatTime": moment,
-                "lastTransitionTime": moment,
-            }
+            _ready("True", reason="KubeletReady", message="kubelet is posting ready status")
         ],
         "nodeInfo": {
             "architecture": "amd64",
-            "bootID": "",
+            "bootID": before["nodeInfo"]["bootID"] if before and awake else str(uuid4()),
             "containerRuntimeVersion": "containerd://rehearsal",
             "kernelVersion": "",
             "kubeProxyVersion": "",
@@ -100,4 +102,29 @@ def node_status(capacity: Mapping[str, str], *, kubernetes_version: str) -> Obje
             "osImage": "",
             "systemUUID": "",
         },
+    }
+
+
+def silent(status: Object) -> Object:
+    """Return the status of a node whose kubelet has stopped, as the node controller writes it.
+
+    https://kubernetes.io/docs/reference/node/node-status/#condition
+    """
+    condition = _ready(
+        "Unknown",
+        reason="NodeStatusUnknown",
+        message="Kubelet stopped posting node status.",
+    )
+    return {**status, "conditions": [condition]}
+
+
+def _ready(status: str, *, reason: str, message: str) -> Object:
+    moment = now()
+    return {
+        "type": "Ready",
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastHeartbeatTime": moment,
+        "lastTransitionTime": moment,
     }

@@ -8,7 +8,7 @@ from rehearsal.kubernetes.apply.patches import merge_patched
 from rehearsal.kubernetes.control_plane import Fault
 from rehearsal.kubernetes.objects import cluster_objects
 from rehearsal.kubernetes.objects.admission import WriteOptions
-from rehearsal.kubernetes.objects.cluster_objects import node, node_status
+from rehearsal.kubernetes.objects.cluster_objects import node, node_status, silent
 from rehearsal.kubernetes.objects.errors import ApiError, Object
 from rehearsal.kubernetes.objects.resources import Resource, ResourceCatalog
 from rehearsal.kubernetes.objects.schemas import BuiltInSchemas
@@ -31,8 +31,8 @@ class KubernetesApi:
     """An API server for one cluster, in this process, over TLS.
 
     It validates objects strictly against the schemas of the Kubernetes version and keeps the
-    status of workloads, volumes and definitions; it runs no pods, evaluates no CEL rules of
-    custom schemas and calls no webhooks.
+    status of workloads, volumes and definitions; it runs no containers, evaluates no CEL rules of
+    custom schemas and calls no webhooks. Only DaemonSets have pods.
     """
 
     def __init__(self, *, kubernetes_version: str = "1.34", authenticate: Authenticate) -> None:
@@ -159,9 +159,21 @@ class KubernetesApi:
         target = Target(self._resource("v1", "Node"), name=name)
         with self._store.lock:
             self._operations.hardware[name] = capacity or {}
-            self._operations.apply(target, wanted, _OF_HYPERPOD)
-            status = node_status(capacity or {}, kubernetes_version=self._kubernetes_version)
+            joined = self._operations.apply(target, wanted, _OF_HYPERPOD).item
+            status = node_status(
+                capacity or {},
+                kubernetes_version=self._kubernetes_version,
+                before=joined.get("status"),
+            )
             self._operations.set_status(target, status)
+
+    def silence_node(self, name: str) -> None:
+        """See `ControlPlane`."""
+        target = Target(self._resource("v1", "Node"), name=name)
+        with self._store.lock:
+            found = self._store.get(target.resource, namespace="", name=name)
+            if found is not None:
+                self._operations.set_status(target, silent(found["status"]))
 
     def remove_node(self, name: str) -> None:
         """See `ControlPlane`."""

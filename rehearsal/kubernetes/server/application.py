@@ -148,7 +148,8 @@ class Application:
             raise no_such_path()
         verb = verb_of(request, name=named.name)
         where = {"namespace": named.namespace, "name": named.name}
-        await self._faults.hit(request, verb=verb, kind=resource.kind, **where)
+        if not principal.of_aws:
+            await self._faults.hit(request, verb=verb, kind=resource.kind, **where)
         if not _may(principal, named, verb=verb):
             raise forbidden(principal, verb=verb, resource=resource, **where)
         target = Target(resource, named.namespace, named.name)

@@ -17,12 +17,14 @@ class Principal:
         groups: Kubernetes groups.
         allowed: Whether the caller may do everything, as a cluster administrator.
         grants: What a caller who is not allowed everything may still do.
+        of_aws: Whether it is AWS itself, which injected faults do not hit.
     """
 
     username: str
     groups: tuple[str, ...] = ("system:authenticated",)
     allowed: bool = False
     grants: tuple[Grant, ...] = ()
+    of_aws: bool = False
 
 
 # Returns the principal of a bearer token; None when the token is not valid.

@@ -140,8 +140,27 @@ def _count(path: str) -> Callable[[Object], int]:
 
 
 def _node_ready(item: Object) -> str:
-    state = at('.status.conditions[?(@.type=="Ready")].status', "Unknown")(item)
-    return {"True": "Ready", "False": "NotReady"}.get(str(state), "Unknown")
+    # https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/printers/internalversion/printers.go
+    state = at('.status.conditions[?(@.type=="Ready")].status', None)(item)
+    return "Unknown" if state is None else "Ready" if state == "True" else "NotReady"
+
+
+def _containers(item: Object) -> list[Object]:
+    return (item.get("status") or {}).get("containerStatuses") or []
+
+
+def _pod_ready(item: Object) -> str:
+    ready = sum(bool(each["ready"]) for each in _containers(item))
+    return f"{ready}/{len(item['spec']['containers'])}"
+
+
+def _pod_status(item: Object) -> str:
+    waits = [
+        each["state"]["waiting"]["reason"]
+        for each in _containers(item)
+        if "waiting" in each["state"]
+    ]
+    return waits[-1] if waits else str(at(".status.phase")(item))
 
 
 def _ports(item: Object) -> str:
@@ -204,7 +223,7 @@ _BY_KIND: dict[str, tuple[Column, ...]] = {
         Column("StorageClass", at(".spec.storageClassName", "")),
         _AGE,
     ),
-    "Pod": (Column("Status", at(".status.phase")), _AGE),
+    "Pod": (Column("Ready", _pod_ready), Column("Status", _pod_status), _AGE),
     "PriorityClass": (
         Column("Value", at(".value", 0), "integer"),
         Column("Global-Default", at(".globalDefault", default=False), "boolean"),

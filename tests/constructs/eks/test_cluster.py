@@ -95,13 +95,16 @@ def test_it_has_no_nodes_of_its_own(
             ),
             True,
             True,
-            None,
+            [OFFICE, "0.0.0.0/0"],
             True,
             id="both-open-anyway",
         ),
         pytest.param(PUBLIC, ("0.0.0.0/0",), True, False, None, True, id="public"),
         pytest.param(PRIVATE, ("0.0.0.0/0",), False, True, None, False, id="private"),
-        pytest.param(PRIVATE, (OFFICE,), False, True, None, False, id="private-ignores-cidrs"),
+        pytest.param(PRIVATE, (OFFICE,), False, True, [], False, id="private-ignores-cidrs"),
+        pytest.param(
+            PUBLIC, ("0.0.0.0/0", OFFICE), True, False, ["0.0.0.0/0", OFFICE], True, id="reopened"
+        ),
     ],
 )
 def test_endpoint(
@@ -171,6 +174,22 @@ def test_deletion_protection(stack: cdk.Stack, surroundings: dict[str, Any], vie
     EksCluster(stack, "Eks", **surroundings, eks=EksConfig(deletion_protection=True))
 
     assert view().one(CLUSTER)["DeletionProtection"] is True
+
+
+@pytest.mark.parametrize(
+    ("said", "found"), [({}, None), ({"deletion_protection": False}, False)], ids=["not", "lifted"]
+)
+def test_no_deletion_protection_is_stated_as_it_is_written(
+    *,
+    stack: cdk.Stack,
+    surroundings: dict[str, Any],
+    view: View,
+    said: dict[str, Any],
+    found: bool | None,
+) -> None:
+    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(**said))
+
+    assert view().one(CLUSTER).get("DeletionProtection") is found
 
 
 def test_a_version_that_hyperpod_does_not_take_is_refused() -> None:

@@ -14,6 +14,7 @@ from botocore.stub import Stubber
 from hyperpod_ops.clusters.cluster import Node
 from hyperpod_ops.errors import OpsError
 from hyperpod_ops.nodes.actions import DELETE, REBOOT, REPLACE, Action
+from hyperpod_ops.nodes.health import Health
 from hyperpod_ops.nodes.waiting import wait, watched
 from tests.support.clusters import LAUNCHED, node
 
@@ -52,7 +53,42 @@ def test_what_is_left_to_do(
 ) -> None:
     seen = watched(action, [ONE], among=[ONE, TWO])
     for seconds, nodes in looks:
-        found = seen.unfinished(nodes, seconds=seconds)
+        found = seen.unfinished(nodes, seconds=seconds, health={})
+
+    assert found == left
+
+
+READY, SILENT = Health(boot_id="a"), Health(boot_id="a", ready=False)
+STARTED, UNREADY = Health(boot_id="b"), Health(boot_id="b", ready=False)
+AWAY = {ONE.id: "not Ready in Kubernetes"}
+STAYS = {ONE.id: "Running"}
+
+
+@pytest.mark.parametrize(
+    ("looks", "left"),
+    [
+        # SageMaker lists it as Running all the time, and Kubernetes lags behind.
+        ([READY], STAYS),
+        ([READY, SILENT], AWAY),
+        ([READY, SILENT, STARTED], {}),
+        ([SILENT, READY], {}),
+        # It was over before Kubernetes noticed.
+        ([READY, STARTED], {}),
+        ([READY, UNREADY], AWAY),
+        # Kubernetes was not reached, or draws no IDs.
+        ([None, None], STAYS),
+        ([Health(), Health()], STAYS),
+        ([None, SILENT, None], {}),
+    ],
+)
+def test_kubernetes_knows_more_of_a_restart(
+    looks: list[Health | None], left: dict[str, str]
+) -> None:
+    before = {ONE.kubernetes_name: READY}
+    seen = watched(REBOOT, [ONE], among=[ONE, TWO], health=before)
+    for known in looks:
+        health = {} if known is None else {ONE.kubernetes_name: known}
+        found = seen.unfinished([ONE, TWO], seconds=1, health=health)
 
     assert found == left
 
@@ -84,6 +120,7 @@ def deleted(sagemaker: BaseClient, *, times: Sequence[float]) -> list[str]:
         sagemaker,
         watched(DELETE, [ONE], among=[ONE]),
         cluster="ml",
+        health=dict,
         show=shown.append,
         seconds=1,
         sleep=lambda _: None,

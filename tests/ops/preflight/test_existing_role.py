@@ -1,4 +1,4 @@
-"""Whether nodes can run as a role of one's own."""
+"""Whether nodes can run as an existing role."""
 
 import json
 from dataclasses import replace
@@ -68,6 +68,31 @@ def test_a_role_that_sagemaker_may_not_assume(configure: Configure, place: Place
     )
     (line,) = lines(configure, place, {"execution_role_arn": arn})
     assert "does not trust sagemaker.amazonaws.com; add to its trust policy: {" in line
+
+
+def test_a_role_that_reads_some_of_the_data_is_told_of_all(
+    configure: Configure, place: Place
+) -> None:
+    arn, iam = f"{IAM}/Reader", place.client("iam")
+    first, second = {"name": "first-data"}, {"name": "second-data", "prefix": "images"}
+    config = configure({"cluster": {"execution_role_arn": arn, "data_buckets": [first]}})
+    NodeRole(arn=arn, config=config).make(place.client)
+    wanted = {"execution_role_arn": arn, "data_buckets": [first, second]}
+    assert lines(configure, place, {**wanted, "data_buckets": [first]}) == []
+
+    found = lines(configure, place, wanted)
+
+    assert [line.partition(" may not ")[2].partition(",")[0] for line in found] == [
+        "s3:ListBucket",
+        "s3:GetObject",
+    ]
+    policy = {"RoleName": "Reader", "PolicyName": "Nodes"}
+    document = iam.get_role_policy(**policy)["PolicyDocument"]
+    added = [json.loads(line.partition("add to its policies: ")[2]) for line in found]
+    own = [each for each in document["Statement"] if each["Sid"] != "ReadData"]
+    whole = json.dumps({**document, "Statement": [*own, *added]})
+    iam.put_role_policy(**policy, PolicyDocument=whole)
+    assert lines(configure, place, wanted) == []
 
 
 def test_missing_rights_are_named_with_the_statement_to_add(

@@ -24,6 +24,7 @@ from hyperpod_ops.preflight.capacity.named_plan import with_plan
 from hyperpod_ops.preflight.capacity.training_plans import training_plans
 from hyperpod_ops.preflight.helm_chart import helm_chart
 from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
+from hyperpod_ops.preflight.network.endpoint_services import endpoint_services
 from hyperpod_ops.preflight.quotas.instance_usage import instance_usage, type_quota
 from hyperpod_ops.preflight.quotas.needs import cluster_quotas, network_quotas
 from hyperpod_ops.preflight.quotas.service_quotas import ServiceQuotas
@@ -79,6 +80,15 @@ def lines(validator: Validator, config: Config, place: Place) -> list[str]:
 def with_group(configure: Configure, **group: Any) -> Config:
     wanted = {"name": "workers", "instance_type": TYPE, "instance_count": 2, **group}
     return configure({"cluster": {"instance_groups": [wanted]}})
+
+
+def closed(network: dict[str, Any]) -> dict[str, Any]:
+    """Return what closes a network, in zones of us-west-2."""
+    return {
+        "region": REGION,
+        "network": {"closed": True, "public_subnet_cidrs": [], **network},
+        "eks": {"endpoint_access": "private"},
+    }
 
 
 def raising(place: Place, error: Exception) -> Place:
@@ -197,6 +207,78 @@ def test_instance_offerings(
         assert f"EC2 offers it in {elsewhere}" in str(each.finding)
 
 
+@pytest.mark.parametrize(
+    ("network", "said"),
+    [
+        ({"availability_zone_ids": ["usw2-az1", "usw2-az2"]}, None),
+        # Only nodes have endpoints, in the first subnet of each zone.
+        (
+            {
+                "availability_zone_ids": ["usw2-az1", "usw2-az4"],
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az1"}],
+            },
+            None,
+        ),
+        (
+            {
+                "availability_zone_ids": ["usw2-az1", "usw2-az2"],
+                "hyperpod_subnets": [
+                    {"cidr": "10.1.0.0/17", "availability_zone_id": "usw2-az4"},
+                    {"cidr": "10.1.128.0/17", "availability_zone_id": "usw2-az4"},
+                ],
+            },
+            "network.hyperpod_subnets[0].availability_zone_id: 'usw2-az4' is usw2-az4 "
+            "(us-west-2d) in this account, where there is no endpoint of "
+            "com.amazonaws.us-west-2.eks-auth: ",
+        ),
+        (
+            {
+                "availability_zone_ids": ["us-west-2d", "us-west-2a"],
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
+            },
+            "network.availability_zone_ids[0]: 'us-west-2d' is usw2-az4 (us-west-2d)",
+        ),
+    ],
+    ids=["all zones have them", "only nodes need them", "own zone", "zone by its place"],
+)
+def test_endpoint_services(
+    configure: Configure, there: Place, network: dict[str, Any], said: str | None
+) -> None:
+    found = lines(endpoint_services, configure(closed(network)), there)
+
+    assert [line.startswith(str(said)) for line in found] == [True] * (said is not None), found
+    for line in found:
+        assert line.endswith("usw2-az1 (us-west-2a), usw2-az2 (us-west-2b), usw2-az3 (us-west-2c)")
+    assert lines(endpoint_services, configure({}), there) == []
+
+
+def test_a_region_without_an_endpoint_service(configure: Configure, there: Place) -> None:
+    class Ec2:
+        def __init__(self) -> None:
+            self._ec2 = there.client("ec2")
+
+        def describe_availability_zones(self) -> Any:  # noqa: ANN401 - EC2's answer
+            return self._ec2.describe_availability_zones()
+
+        def get_paginator(self, _operation: str) -> "Ec2":
+            return self
+
+        def paginate(self, **arguments: Any) -> list[dict[str, Any]]:
+            found = self._ec2.describe_vpc_endpoint_services(**arguments)["ServiceDetails"]
+            return [
+                {"ServiceDetails": [each]} for each in found if "fsx" not in each["ServiceName"]
+            ]
+
+    # The zone is found by its place among those of the account, as CloudFormation does.
+    by_place = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+    config = configure({**closed(by_place), "region": None})
+    (line,) = lines(endpoint_services, config, replace(there, client=lambda _service: Ec2()))
+    assert line.startswith(
+        "network.closed: true needs endpoints of com.amazonaws.us-west-2.fsx, which us-west-2 does "
+        "not have; deploy to a region"
+    )
+
+
 @pytest.mark.parametrize(("limit", "refused"), [(2, False), (1, True)])
 def test_quota_of_a_type(
     configure: Configure, there: Place, hyperpod: HyperPodApi, limit: int, *, refused: bool
@@ -312,30 +394,6 @@ def test_other_clusters_are_counted_by_what_they_have(configure: Configure, ther
 
 
 @pytest.mark.parametrize(
-    ("operation", "arguments", "said"),
-    [
-        (
-            "allocate_address",
-            {"Domain": "vpc"},
-            "network.nat_gateways: 2 is too much for the quota",
-        ),
-        ("create_vpc", {"CidrBlock": "10.0.0.0/16"}, "network: 1 is too much for the quota 'VPCs"),
-    ],
-)
-def test_network_quotas(
-    configure: Configure, there: Place, operation: str, arguments: dict[str, str], said: str
-) -> None:
-    ec2 = there.client("ec2")
-    before = lines(network_quotas, configure({}), there)
-    assert not any(line.startswith(said) for line in before)
-    with pytest.raises(ClientError, match="LimitExceeded"):
-        while True:
-            getattr(ec2, operation)(**arguments)
-    after = lines(network_quotas, configure({}), there)
-    assert any(line.startswith(said) for line in after), after
-
-
-@pytest.mark.parametrize(
     ("plan", "said"),
     [
         ({}, None),
@@ -436,6 +494,7 @@ def test_a_region_without_service_quotas_is_a_warning(configure: Configure, ther
         (hyperpod_api, "sagemaker:ListClusters"),
         (resource_types, "cloudformation:DescribeType"),
         (instance_offerings, "ec2:DescribeAvailabilityZones"),
+        (endpoint_services, "ec2:DescribeVpcEndpointServices"),
         (training_plans, "sagemaker:DescribeTrainingPlan"),
         (cluster_quotas, "sagemaker:ListClusters"),
         (network_quotas, "cloudformation:ListStackResources"),
@@ -464,7 +523,9 @@ def test_who_may_nothing_is_told_what_is_missing(
         "instance_count": 1,
         "training_plan_arn": f"{PLANS}/none",
     }
-    config = configure({"cluster": {"resource": "native", "instance_groups": [planned]}})
+    config = configure(
+        {**closed({}), "cluster": {"resource": "native", "instance_groups": [planned]}}
+    )
     place = replace(there, client=client)
     (outcome,) = outcomes(config, place, validators={"it": validator})
     assert outcome.missing_permission == permission

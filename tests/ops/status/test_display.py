@@ -1,6 +1,7 @@
 """A cluster of 1,000 nodes on a screen of 80 columns, and its changes as lines."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from hyperpod_ops.events.history import ClusterEvent
 from hyperpod_ops.nodes.health import Health
 from hyperpod_ops.status.display import as_json, display
-from hyperpod_ops.status.snapshot import Snapshot, group_state, node_states
+from hyperpod_ops.status.snapshot import RequestedNode, Snapshot, group_state, node_states
 from hyperpod_ops.status.watch import changes
 from tests.support.clusters import described, node
 
@@ -27,7 +28,7 @@ CAPACITY = ClusterEvent(
 )
 
 
-def look(*, broken: int, known: bool = True) -> Snapshot:
+def look(*, broken: int, known: bool = True, requested: Sequence[RequestedNode] = ()) -> Snapshot:
     cluster = described(dict.fromkeys(GROUPS, (500, 500)))
     nodes = [node(500 * k + n, name) for k, name in enumerate(GROUPS) for n in range(500)]
     health = {
@@ -46,6 +47,7 @@ def look(*, broken: int, known: bool = True) -> Snapshot:
         notes=[] if known else ["Health is not known."],
         groups=[group_state(name, group, states) for name, group in cluster.groups.items()],
         nodes=states,
+        requested=requested,
         events=[CAPACITY],
     )
 
@@ -55,6 +57,18 @@ def printed(found: Snapshot) -> list[str]:
     out.print(display(found))
     assert isinstance(out.file, StringIO)
     return out.file.getvalue().splitlines()
+
+
+def test_nodes_without_an_instance_are_counted_by_their_reason() -> None:
+    why = "Pending: capacity: We currently do not have sufficient capacity"
+    requested = [RequestedNode(group="b", id=str(number), trouble=why) for number in range(30)]
+    requested.append(RequestedNode(group="b", id="x", trouble="Pending"))
+    lines = printed(look(broken=0, requested=requested))
+    first = lines.index("31 nodes are without an instance yet:")
+    assert [line.split() for line in lines[first + 1 : first + 3]] == [
+        ["1", "of", "b", "Pending"],
+        ["30", "of", "b", *why.split()],
+    ]
 
 
 def test_a_large_cluster_fits_a_screen() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from rehearsal.hyperpod import Faults
+from typing import Literal
+
+import pytest
+
+from rehearsal.hyperpod import Faults, Unknowns
 from tests.support.hyperpod_api import (
     NAME,
     eks,
@@ -90,8 +94,9 @@ def test_batch_replace_and_reboot() -> None:
     assert rebooted["InstanceStatus"]["Status"] == "Running"
 
 
-def test_a_node_that_reboots_is_in_use() -> None:
-    api = running()
+@pytest.mark.parametrize("status", ["Pending", "Running"])
+def test_a_node_that_reboots_is_in_use(status: Literal["Pending", "Running"]) -> None:
+    api = running(unknowns=Unknowns(rebooting=status))
     first, *_ = ids(api)
     api("BatchRebootClusterNodes", ClusterName=NAME, NodeIds=[first])
 

@@ -34,11 +34,16 @@ class Watcher:
     nodes: dict[str, NodeView] = field(default_factory=dict)
     clusters: set[ClusterView] = field(default_factory=set)
     removed: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
     marked: dict[str, str] = field(default_factory=dict)
 
     def node_running(self, cluster: ClusterView, node: NodeView) -> None:
         self.clusters.add(cluster)
         self.nodes[node.instance_id] = node
+
+    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
+        assert cluster in self.clusters
+        self.silent.append(node.instance_id)
 
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
         assert cluster in self.clusters

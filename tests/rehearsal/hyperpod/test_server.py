@@ -183,6 +183,9 @@ def test_nodes_arrive_although_nobody_asks() -> None:
         def node_running(self, _cluster: object, node: NodeView) -> None:
             seen.append(node.instance_id)
 
+        def node_silent(self, _cluster: object, node: NodeView) -> None:
+            assert node.instance_id in seen
+
         def node_removed(self, _cluster: object, node: NodeView) -> None:
             seen.remove(node.instance_id)
 

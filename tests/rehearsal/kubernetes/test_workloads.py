@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from rehearsal.kubernetes import ApiError, KubernetesApi, static_tokens
+from rehearsal.kubernetes.controllers.daemon_pods import UNREACHABLE
 from tests.support.kubernetes_api import config_map, daemon_set, deployment
 
 GPU = "ml.g5.12xlarge"
@@ -237,3 +238,47 @@ def test_what_an_object_owns_goes_with_it(api: KubernetesApi) -> None:
     api.create(owned)
     api.delete("v1", "ConfigMap", "owner", namespace="default")
     assert api.objects("v1", "ConfigMap") == []
+
+
+def ready(api: KubernetesApi) -> dict[str, bool]:
+    """Return whether the pod on each node is ready."""
+    return {
+        pod["spec"]["nodeName"]: pod["status"]["conditions"]
+        == [{"type": "Ready", "status": "True"}]
+        for pod in api.objects("v1", "Pod")
+    }
+
+
+def test_the_pods_of_a_daemon_set_follow_the_nodes_and_the_template(api: KubernetesApi) -> None:
+    api.put_node("n0", instance_type=CPU)
+    api.create(daemon_set("agent"))
+    api.put_node("n1", instance_type=CPU)
+    assert ready(api) == {"n0": True, "n1": True}
+    before = {pod["metadata"]["name"] for pod in api.objects("v1", "Pod")}
+
+    api.silence_node("n1")
+    assert ready(api) == {"n0": True, "n1": False}
+    [agent] = api.objects("apps/v1", "DaemonSet")
+    assert (agent["status"]["numberReady"], agent["status"]["numberUnavailable"]) == (1, 1)
+    api.put_node("n1", instance_type=CPU)
+    assert ready(api) == {"n0": True, "n1": True}
+    api.remove_node("n1")
+    api.silence_node("n1")
+    assert ready(api) == {"n0": True}
+
+    containers = [{"name": "main", "image": f"{UNREACHABLE}agent:2"}]
+    changed = {"spec": {"template": {"spec": {"containers": containers}}}}
+    api.merge("apps/v1", "DaemonSet", "agent", changed, namespace="default")
+    [pod] = api.objects("v1", "Pod")
+    assert pod["metadata"]["name"] not in before
+    assert ready(api) == {"n0": False}
+    api.delete("apps/v1", "DaemonSet", "agent", namespace="default")
+    assert api.objects("v1", "Pod") == []
+
+
+def test_a_deployment_has_no_pods_on_a_silent_node(api: KubernetesApi) -> None:
+    api.create(deployment("operator"))
+    api.put_node("cpu", instance_type=CPU)
+    api.silence_node("cpu")
+    [item] = api.objects("apps/v1", "Deployment")
+    assert item["status"]["unavailableReplicas"] == 2

@@ -72,6 +72,18 @@ EXISTING_CONTROL_PLANES = [
         "a new VPC",
         config(eks={"cluster_arn": _ARN}),
         (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
+        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
+    ),
+    one(
+        existing_control_plane,
+        "a closed VPC",
+        config(
+            eks={"cluster_arn": _ARN, "endpoint_access": "private"},
+            network={"closed": True, "public_subnet_cidrs": []},
+        ),
+        (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
+        (ERROR, "network.closed", "must be left out beside eks.cluster_arn: the VPC of mine"),
+        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
     ),
     one(
         existing_control_plane,

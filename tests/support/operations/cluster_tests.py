@@ -79,15 +79,22 @@ def test_kubectl_uses_the_kubeconfig(on_call: Operator, operator: Operator) -> N
 
 @pytest.mark.slow(seconds=1)
 def test_the_log_of_a_node_says_what_it_was_doing(on_call: Operator) -> None:
+    on_call.stage.environment.lifecycle_logs.wait()
+    text = run(on_call, "logs", "worker-group-1")
+    assert "[SageMaker] Downloading lifecycle scripts" in text.splitlines()[0]
+    assert "Z [nvidia_runtime] /etc/containerd/config.toml: nvidia is now the default" in text
+    assert "Running: The scripts succeeded." in text
+    assert "Z [nvidia_runtime] no NVIDIA GPU" in run(on_call, "logs", "worker-group-2")
+
     clients = on_call.stage.environment.clients
     cluster = find_cluster(clients("sagemaker"), "ml-cluster")
     (node,) = nodes_of(clients("sagemaker"), "ml-cluster", group="worker-group-1")
     group = f"/aws/sagemaker/Clusters/ml-cluster/{cluster.id}"
     stream = f"LifecycleConfig/worker-group-1/{node.id}"
+    logs = clients("logs")
+    logs.delete_log_stream(logGroupName=group, logStreamName=stream)
     assert "--follow waits for it" in run(on_call, "logs", node.id, code=2)
 
-    logs = clients("logs")
-    logs.create_log_group(logGroupName=group)
     logs.create_log_stream(logGroupName=group, logStreamName=stream)
     now = int(time.time() * 1000)
     lines = ["Z start: lifecycle scripts, 6 steps", "Z [nvidia_runtime] no GPU"]
@@ -99,4 +106,3 @@ def test_the_log_of_a_node_says_what_it_was_doing(on_call: Operator) -> None:
         line.removeprefix("Z ") for line in lines
     ]
     assert "Running: The last step that wrote something is nvidia_runtime: no GPU" in text
-    logs.delete_log_group(logGroupName=group)

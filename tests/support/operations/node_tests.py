@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hyperpod_ops.clusters.cluster import nodes_of
+from rehearsal.hyperpod import Faults
 from tests.support.on_call import run
 from tests.support.operator import Operator
 
@@ -54,8 +55,11 @@ def with_pod(operator: Operator, instance: str, *, folder: Path) -> None:
 def test_what_aws_does_not_accept_is_told(on_call: Operator) -> None:
     sagemaker = on_call.stage.environment.clients("sagemaker")
     (node,) = nodes_of(sagemaker, "ml-cluster")
+    # Not there yet when it is asked for again, however slow this machine is.
+    on_call.stage.environment.hyperpod.faults = Faults(slow_nodes={"worker-group-2": 6.0})
     run(on_call, "replace", node.id, "--yes", "--no-wait")
     text = run(on_call, "replace", "worker-group-2", "--yes", *FAST, code=2)
+    on_call.stage.environment.hyperpod.faults = Faults()
     assert f"{node.id}: not accepted: InvalidInstanceStatus: " in text
     wait_until_settled(on_call)
 

@@ -54,6 +54,7 @@ def test_a_shortage_is_explained_and_told_once(on_call: Operator) -> None:
     until(lambda: json.loads(run(on_call, *arguments)))
     text = run(on_call, "status")
     assert "1 more is wanted." in text
+    assert "1 node is without an instance yet:\n1 of worker-group-2  Pending" in text
     assert "capacity: We currently do not have sufficient capacity" in text
     assert "Wait or try again later" in text
     assert "orchestration-ready" not in text

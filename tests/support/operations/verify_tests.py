@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rehearsal.kubernetes.controllers.daemon_pods import UNREACHABLE
 from tests.support.operator import Operator
 
 NODES = "sagemaker.amazonaws.com/node-health-status=Schedulable -o name"
@@ -66,6 +67,10 @@ def test_what_fails_is_told_with_what_to_do(operator: Operator) -> None:
         "aws ec2 describe-security-groups": "lacks all traffic to itself",
         "aws eks describe-access-entry": "there is none",
         "aws eks describe-addon --addon-name coredns": "is not installed",
+        "aws eks describe-addon --addon-name aws-fsx-csi-driver": "is DEGRADED",
+        "kubectl get deploy coredns": "is not installed",
+        "kubectl get csidriver fsx.csi.aws.com": "is not installed",
+        "kubectl get pods -A -l app=fsx-csi-node": ": ImagePullBackOff",
         "kubectl get pvc fsx-claim": "is not there",
         "kubectl get ds hyperpod-dependencies-aws-efa": "is not installed",
         "kubectl get ds hyperpod-dependencies-nvidia": "is not installed",
@@ -119,5 +124,7 @@ def _break_kubernetes(operator: Operator) -> None:
         "kubectl label node -l node.kubernetes.io/instance-type=ml.m5.2xlarge "
         "sagemaker.amazonaws.com/node-health-status=Unschedulable --overwrite",
         "kubectl delete pvc fsx-claim",
+        "kubectl delete csidriver fsx.csi.aws.com",
+        f"kubectl set image ds/fsx-csi-node fsx-plugin={UNREACHABLE}fsx:1 {system}",
     ):
         assert tools.run(command)[0], command

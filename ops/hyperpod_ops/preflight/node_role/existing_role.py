@@ -1,4 +1,4 @@
-"""Whether nodes can run as a role of one's own."""
+"""Whether nodes can run as an existing role."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,29 +103,44 @@ def _missing_rights(
 
 
 def _denied(statement: Mapping[str, Any], place: Place, *, arn: str) -> list[str]:
-    """Return the actions of a statement that a role may not do on any of its resources.
+    """Return the actions of a statement that a role may not do.
 
-    Not every action is for every resource of a statement, so one that is allowed will do. What
-    depends on a condition that cannot be known ahead is not judged.
+    The only action of a statement is for each of its resources. Not every one of several is, so
+    one resource on which it is allowed will do. What depends on a condition that cannot be
+    known ahead is not judged.
     https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.html
     """
     actions, resources = _listed(statement["Action"]), _listed(statement["Resource"])
+    together = [[each] for each in resources] if len(actions) == 1 else [resources]
+    fine = [
+        _allowed(actions, some, place, arn=arn, context=[*_context(statement)]) for some in together
+    ]
+    return [action for action in actions if not all(action in each for each in fine)]
+
+
+def _allowed(
+    actions: Sequence[str],
+    resources: Sequence[str],
+    place: Place,
+    *,
+    arn: str,
+    context: Sequence[Mapping[str, Any]],
+) -> set[str]:
     pages = place.client("iam").get_paginator("simulate_principal_policy")
     answers = [
         result
         for page in pages.paginate(
             PolicySourceArn=arn,
-            ActionNames=actions,
+            ActionNames=[*actions],
             # The simulator takes no pattern, but an ARN that matches one.
             ResourceArns=[
                 each if each == "*" else each.replace("*", "example") for each in resources
             ],
-            ContextEntries=[*_context(statement)],
+            ContextEntries=[*context],
         )
         for result in page["EvaluationResults"]
     ]
-    fine = {answer["EvalActionName"] for answer in answers if _is_fine(answer)}
-    return [action for action in actions if action not in fine]
+    return {answer["EvalActionName"] for answer in answers if _is_fine(answer)}
 
 
 def _is_fine(answer: Mapping[str, Any]) -> bool:
@@ -142,12 +157,20 @@ def _is_fine(answer: Mapping[str, Any]) -> bool:
 
 
 def _context(statement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what a request has of the keys in a statement's conditions."""
-    for keys in statement.get("Condition", {}).values():
+    """Yield what a request has of the keys in a statement's conditions.
+
+    One of their values, unless the operator is for sets:
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
+    """
+    for operator, keys in statement.get("Condition", {}).items():
+        is_set = operator.startswith(("ForAllValues:", "ForAnyValue:"))
         for key, values in keys.items():
             found = [each.replace("*", "example") for each in _listed(values)]
-            kind = "string" if len(found) == 1 else "stringList"
-            yield {"ContextKeyName": key, "ContextKeyValues": found, "ContextKeyType": kind}
+            yield {
+                "ContextKeyName": key,
+                "ContextKeyValues": found if is_set else found[:1],
+                "ContextKeyType": "stringList" if is_set else "string",
+            }
 
 
 def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - one or a list of them

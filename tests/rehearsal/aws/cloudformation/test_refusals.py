@@ -65,6 +65,16 @@ def s3_endpoint(table: str) -> Template:
     )
 
 
+def interface_endpoint(service: str, in_subnet: str) -> Template:
+    return resource(
+        "AWS::EC2::VPCEndpoint",
+        VpcId={"Ref": "Vpc"},
+        ServiceName=f"com.amazonaws.us-west-2.{service}",
+        VpcEndpointType="Interface",
+        SubnetIds=[{"Ref": in_subnet}],
+    )
+
+
 def cluster_with(
     *, mode: str = "API", subnets: list[str] | None = None, groups: list[str] | None = None
 ) -> Template:
@@ -152,6 +162,15 @@ CASES: dict[str, tuple[Template, str]] = {
     "second endpoint of a service on a route table": (
         {"Table": route_table("Vpc"), "Bad": s3_endpoint("Table"), "Worse": s3_endpoint("Table")},
         "RouteAlreadyExists",
+    ),
+    "endpoint in a zone that its service lacks": (
+        {"Bad": interface_endpoint("eks-auth", "Nodes")},
+        "InvalidParameter: The VPC endpoint service com.amazonaws.us-west-2.eks-auth does not "
+        "support the availability zone of the subnet: subnet-",
+    ),
+    "endpoint of a service that there is not": (
+        {"Bad": interface_endpoint("eks-auto", "First")},
+        "InvalidServiceName: The Vpc Endpoint Service 'com.amazonaws.us-west-2.eks-auto' does not",
     ),
     "EKS with a security group of another VPC": (
         {

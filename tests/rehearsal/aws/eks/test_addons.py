@@ -1,43 +1,103 @@
-"""EKS add-ons whose pods need nodes, and the versions that EKS offers."""
+"""EKS add-ons: their objects in Kubernetes, and the versions that EKS offers."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from rehearsal.aws.local_aws import LocalAws
+from rehearsal.kubernetes import Fault, InProcessControlPlane
 from scripts import addon_versions
-from tests.support.hyperpod_site import CLUSTER_ARN, Site
+from tests.support.hyperpod_site import Site
 from tests.support.local_aws import client, deploy, resource
 
 OFFERED = Path("rehearsal/aws/eks/addon_versions.json")
 
 
-def test_an_addon_without_nodes_is_created_and_degraded(site: Site) -> None:
+FSX = "aws-fsx-csi-driver"
+SYSTEM = "kube-system"
+
+
+@pytest.fixture
+def kubernetes(site: Site) -> Iterator[InProcessControlPlane]:
+    """Return the cluster's Kubernetes, which has no node again afterwards."""
+    yield site.kubernetes
+    for node in site.kubernetes.objects("v1", "Node"):
+        site.kubernetes.remove_node(node["metadata"]["name"])
+
+
+def seen(site: Site, name: str) -> str:
+    """Return the status of an add-on."""
+    cluster = site.names["Cluster"].rpartition("/")[2]
+    addon = client(site.aws, "eks").describe_addon(clusterName=cluster, addonName=name)["addon"]
+    issues = [issue["code"] for issue in addon["health"]["issues"]]
+    assert issues == ([] if addon["status"] == "ACTIVE" else ["InsufficientNumberOfReplicas"])
+    return str(addon["status"])
+
+
+def test_an_addon_without_nodes_is_created_and_degraded(
+    site: Site, kubernetes: InProcessControlPlane
+) -> None:
     cluster = site.names["Cluster"].rpartition("/")[2]
     eks = client(site.aws, "eks")
-
-    def status() -> str:
-        addon = eks.describe_addon(clusterName=cluster, addonName="coredns")["addon"]
-        issues = [issue["code"] for issue in addon["health"]["issues"]]
-        assert issues == ([] if addon["status"] == "ACTIVE" else ["InsufficientNumberOfReplicas"])
-        return str(addon["status"])
-
     deploy(
         site.aws,
         {"Dns": resource("AWS::EKS::Addon", ClusterName=cluster, AddonName="coredns")},
         {},
     )
-    assert status() == "DEGRADED"
-    site.hyperpod.answer("CreateCluster", site.request())
-    assert status() == "ACTIVE"
-    site.hyperpod.answer("DeleteCluster", {"ClusterName": CLUSTER_ARN})
-    assert status() == "DEGRADED"
+    assert seen(site, "coredns") == "DEGRADED"
+    kubernetes.put_node("n0", instance_type="ml.m5.xlarge")
+    assert seen(site, "coredns") == "ACTIVE"
+    kubernetes.remove_node("n0")
+    assert seen(site, "coredns") == "DEGRADED"
 
     version = "v1.13.2-eksbuild.7"
     eks.update_addon(clusterName=cluster, addonName="coredns", addonVersion=version)
-    assert status() == "UPDATING"
+    assert seen(site, "coredns") == "UPDATING"
+    [deployment] = kubernetes.objects("apps/v1", "Deployment", SYSTEM)
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["image"].endswith(f".us-west-2.amazonaws.com/eks/coredns:{version}")
+
+
+def test_an_addon_is_as_healthy_as_its_pods(site: Site, kubernetes: InProcessControlPlane) -> None:
+    cluster = site.names["Cluster"].rpartition("/")[2]
+    eks = client(site.aws, "eks")
+    kubernetes.put_node("n0", instance_type="ml.m5.xlarge")
+    # Of a client, not of EKS.
+    kubernetes.inject(Fault(times=None))
+    eks.create_addon(clusterName=cluster, addonName=FSX)
+    kubernetes.clear_faults()
+    drivers = kubernetes.objects("storage.k8s.io/v1", "CSIDriver")
+    assert [driver["metadata"]["name"] for driver in drivers] == ["fsx.csi.aws.com"]
+    pods = kubernetes.objects("v1", "Pod", SYSTEM)
+    assert [pod["metadata"]["labels"] for pod in pods] == [{"app": "fsx-csi-node"}]
+    assert seen(site, FSX) == "ACTIVE"
+
+    kubernetes.silence_node("n0")
+    assert seen(site, FSX) == "DEGRADED"
+    kubernetes.put_node("n0", instance_type="ml.m5.xlarge")
+    kubernetes.delete("apps/v1", "DaemonSet", "fsx-csi-node", namespace=SYSTEM)
+    assert seen(site, FSX) == "DEGRADED"
+
+    eks.delete_addon(clusterName=cluster, addonName=FSX)
+    assert kubernetes.objects("storage.k8s.io/v1", "CSIDriver") == []
+    left = kubernetes.objects("apps/v1", "Deployment", SYSTEM)
+    assert "fsx-csi-controller" not in [item["metadata"]["name"] for item in left]
+
+
+@pytest.mark.parametrize("name", [*DAEMON_SET_ADDONS])
+def test_a_daemon_set_alone_needs_no_nodes(
+    name: str, site: Site, kubernetes: InProcessControlPlane
+) -> None:
+    cluster = site.names["Cluster"].rpartition("/")[2]
+    eks = client(site.aws, "eks")
+    eks.create_addon(clusterName=cluster, addonName=name)
+    assert seen(site, name) == "ACTIVE"
+    eks.delete_addon(clusterName=cluster, addonName=name)
+    assert kubernetes.objects("apps/v1", "DaemonSet", SYSTEM) == []
 
 
 def test_each_pinned_version_is_offered(repository: Path) -> None:

@@ -6,10 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.configs import REPOSITORY
-
-SCRIPTS = REPOSITORY / "lifecycle"
-_STUB = Path(__file__).with_name("node_command.sh")
+SCRIPTS = Path(__file__).resolve().parents[2] / "lifecycle"
+_STUB = Path(__file__).with_name("command.sh")
 _STUBBED = (
     *("findmnt", "ip", "lctl", "lnetctl", "lsblk", "modinfo", "modprobe"),
     *("mountpoint", "nvidia-ctk", "sync", "systemctl"),
@@ -92,9 +90,11 @@ class Node:
         target.write_text(text.replace('root = "/', f'root = "{self.root}/'))
 
     def read(self, path: str) -> str:
+        """Return the text of a file, with paths as the node sees them."""
         return (self.root / path).read_text().replace(str(self.root), "")
 
     def has(self, path: str) -> bool:
+        """Say whether there is such a path."""
         return (self.root / path.lstrip("/")).exists()
 
     def state(self, name: str, *lines: str) -> None:
@@ -102,23 +102,28 @@ class Node:
         (self._state / name).write_text("".join(f"{line}\n" for line in lines))
 
     def active(self) -> list[str]:
+        """Return the units that run."""
         return (self._state / "active").read_text().split()
 
     def mount(self, *paths: str) -> None:
+        """Mount a volume at each of these paths, and nowhere else."""
         for path in paths:
             (self.root / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
         self.state("mounts", *(f"{self.root}{path}" for path in paths))
 
     def add_gpu(self) -> None:
+        """Put an NVIDIA GPU into the node."""
         self.write("sys/bus/pci/devices/0000:00:1e.0/vendor", "0x10de\n")
 
     def add_rdma(self, *devices: str, driver: str = "efa") -> None:
+        """Put RDMA devices into the node."""
         for device in devices:
             folder = self.root / "sys/class/infiniband" / device / "device"
             folder.mkdir(parents=True)
             (folder / "driver").symlink_to(f"../../../../bus/pci/drivers/{driver}")
 
     def set_instance_type(self, name: str) -> None:
+        """Set the instance type, without `ml.`."""
         self.write("sys/devices/virtual/dmi/id/product_name", f"{name}\n")
 
     def configure(self, text: str) -> None:
@@ -134,9 +139,11 @@ class Node:
         return path
 
     def without(self, command: str) -> None:
+        """Take a system command away."""
         (self._bin / command).unlink(missing_ok=True)
 
     def replace_command(self, command: str, *, text: str) -> None:
+        """Put a shell script in the place of a system command."""
         self.without(command)
         (self._bin / command).write_text(f"#!/bin/sh\n{text}\n")
         (self._bin / command).chmod(0o755)
@@ -162,7 +169,7 @@ class Node:
             "HYPERPOD_LOG_FLUSH_SECONDS": "0",
             **settings,
         }
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603 - our own scripts
             [shutil.which("bash") or "/bin/bash", str(script)],
             env=environment,
             stdout=subprocess.PIPE,

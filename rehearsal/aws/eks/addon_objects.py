@@ -1,0 +1,158 @@
+"""What each add-on puts into Kubernetes: its workloads, and what says that its CSI driver is there.
+
+Names, kinds, labels, tolerations and replicas are those of
+https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html and the pages beside it,
+https://github.com/aws/eks-charts (aws-vpc-cni), https://github.com/aws/eks-pod-identity-agent and
+https://github.com/kubernetes-sigs/aws-fsx-csi-driver (charts, version 1.9.0). Settings and roles of
+add-ons are left out: nothing runs in their pods here.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Object = dict[str, Any]
+
+_NAMESPACE = "kube-system"
+# https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
+_REGISTRY = "602401143452.dkr.ecr"
+_EVERYWHERE = [{"operator": "Exists"}]
+_CRITICAL = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
+_CONTROL_PLANE = [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]
+
+
+def objects_of(addon_name: str, *, version: str, region: str) -> list[Object]:
+    """Return the objects of an add-on.
+
+    Args:
+        addon_name: Its name, of those that configurations use.
+        version: The version, which its images have as their tag.
+        region: Where its images are pulled from.
+    """
+
+    def image(name: str) -> str:
+        return f"{_REGISTRY}.{region}.amazonaws.com/{name}:{version}"
+
+    return _OBJECTS[addon_name](image)
+
+
+def _vpc_cni(image: Callable[[str], str]) -> list[Object]:
+    containers = {
+        "aws-node": image("amazon-k8s-cni"),
+        "aws-eks-nodeagent": image("amazon/aws-network-policy-agent"),
+    }
+    return [_account("aws-node"), _daemon_set("aws-node", {"k8s-app": "aws-node"}, containers)]
+
+
+def _kube_proxy(image: Callable[[str], str]) -> list[Object]:
+    containers = {"kube-proxy": image("eks/kube-proxy")}
+    labels = {"k8s-app": "kube-proxy"}
+    return [_account("kube-proxy"), _daemon_set("kube-proxy", labels, containers)]
+
+
+def _pod_identity_agent(image: Callable[[str], str]) -> list[Object]:
+    name = "eks-pod-identity-agent"
+    labels = {"app.kubernetes.io/name": name}
+    return [_account(name), _daemon_set(name, labels, {name: image(f"eks/{name}")})]
+
+
+def _coredns(image: Callable[[str], str]) -> list[Object]:
+    labels = {"k8s-app": "kube-dns"}
+    service = {
+        **_object("v1", "Service", "kube-dns", labels),
+        "spec": {
+            "selector": labels,
+            "ports": [
+                {"name": "dns", "port": 53, "protocol": "UDP"},
+                {"name": "dns-tcp", "port": 53, "protocol": "TCP"},
+            ],
+        },
+    }
+    containers = {"coredns": image("eks/coredns")}
+    tolerations = [*_CRITICAL, *_CONTROL_PLANE]
+    deployment = _deployment("coredns", labels, containers, tolerations=tolerations)
+    return [_account("coredns"), service, deployment]
+
+
+def _fsx_csi_driver(image: Callable[[str], str]) -> list[Object]:
+    driver = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIDriver",
+        "metadata": {"name": "fsx.csi.aws.com"},
+        "spec": {"attachRequired": False, "fsGroupPolicy": "ReadWriteOnceWithFSType"},
+    }
+    node, controller = "fsx-csi-node", "fsx-csi-controller"
+    containers = {"fsx-plugin": image("eks/aws-fsx-csi-driver")}
+    return [
+        driver,
+        _account(f"{node}-sa"),
+        _account(f"{controller}-sa"),
+        _daemon_set(
+            node,
+            {"app": node},
+            {**containers, "node-driver-registrar": image("eks/csi-node-driver-registrar")},
+        ),
+        _deployment(
+            controller,
+            {"app": controller},
+            {**containers, "csi-provisioner": image("eks/csi-provisioner")},
+            tolerations=_CRITICAL,
+        ),
+    ]
+
+
+_OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
+    "vpc-cni": _vpc_cni,
+    "kube-proxy": _kube_proxy,
+    "eks-pod-identity-agent": _pod_identity_agent,
+    "coredns": _coredns,
+    "aws-fsx-csi-driver": _fsx_csi_driver,
+}
+
+
+def _account(name: str) -> Object:
+    return _object("v1", "ServiceAccount", name, {})
+
+
+def _daemon_set(name: str, labels: Mapping[str, str], images: Mapping[str, str]) -> Object:
+    return _workload("DaemonSet", name, labels, images, tolerations=_EVERYWHERE)
+
+
+def _deployment(
+    name: str,
+    labels: Mapping[str, str],
+    images: Mapping[str, str],
+    *,
+    tolerations: list[Object],
+) -> Object:
+    workload = _workload("Deployment", name, labels, images, tolerations=tolerations)
+    return {**workload, "spec": {**workload["spec"], "replicas": 2}}
+
+
+def _workload(
+    kind: str,
+    name: str,
+    labels: Mapping[str, str],
+    images: Mapping[str, str],
+    *,
+    tolerations: list[Object],
+) -> Object:
+    return {
+        **_object("apps/v1", kind, name, labels),
+        "spec": {
+            "selector": {"matchLabels": dict(labels)},
+            "template": {
+                "metadata": {"labels": dict(labels)},
+                "spec": {
+                    "containers": [
+                        {"name": container, "image": image} for container, image in images.items()
+                    ],
+                    "tolerations": tolerations,
+                },
+            },
+        },
+    }
+
+
+def _object(api_version: str, kind: str, name: str, labels: Mapping[str, str]) -> Object:
+    metadata = {"name": name, "namespace": _NAMESPACE, "labels": dict(labels)}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}

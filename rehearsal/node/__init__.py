@@ -1,0 +1,1 @@
+"""A node's files and system commands, on which the real lifecycle scripts run."""
