@@ -16,11 +16,12 @@ import boto3
 import pytest
 import yaml
 from botocore.config import Config as ClientConfig
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
 from hyperpod_ops.preflight.validator import Place
+from provisioner.aws.errors import AWS_ERRORS
 from provisioner.eks.authentication_mode import AuthenticationMode
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Resource
@@ -42,6 +43,7 @@ from tests.support.provisioner.fake_stack import FakeCloudFormation
 ACCOUNT_IN_FILES = "111122223333"
 """The account in the ARNs of examples, which stands for the account of each deployment."""
 _CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+_FAILURES: tuple[type[Exception], ...] = (ProvisioningError, *AWS_ERRORS)
 _BOOTSTRAP = "BootstrapVersion"
 _CUSTOM = "Custom::"
 _AUTHENTICATION_MODE = "Custom::EksAuthenticationMode"
@@ -262,7 +264,7 @@ class Deployment:
         )
         try:
             self._attributes[name] = framework.create(properties).data or {}
-        except (ProvisioningError, ClientError, BotoCoreError) as failure:
+        except _FAILURES as failure:
             raise StepFailedError(str(failure)) from failure
         return self._attributes[name]
 
