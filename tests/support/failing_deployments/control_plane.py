@@ -18,7 +18,7 @@ from tests.support.failing_deployments.failure import (
     creating,
     the_cluster,
 )
-from tests.support.hyperpod_api import create_request, group
+from tests.support.hyperpod_api import create_request
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 # The names of buckets are everybody's.
@@ -71,11 +71,17 @@ def _with_admin(deployment: Deployment) -> None:
 
 def _of_another_hyperpod_cluster(deployment: Deployment) -> None:
     _there()(deployment)
+    config = deployment.config
     request = create_request(
-        group(), Orchestrator={"Eks": {"ClusterArn": deployment.config.eks.cluster_arn}}
+        ClusterName="theirs",
+        Orchestrator={"Eks": {"ClusterArn": config.eks.cluster_arn}},
+        VpcConfig={
+            "SecurityGroupIds": [config.network.security_group_id],
+            "Subnets": [config.network.hyperpod_subnets[0].subnet_id],
+        },
     )
-    caller = Caller(account=deployment.account, region="us-west-2")
-    deployment.hyperpod.call("CreateCluster", {**request, "ClusterName": "theirs"}, caller)
+    caller = Caller(account=deployment.account, region=deployment.region)
+    deployment.hyperpod.call("CreateCluster", request, caller)
 
 
 def _and_another_network(deployment: Deployment) -> None:
