@@ -11,7 +11,7 @@ from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.listing import own_clusters
 from hyperpod_ops.clusters.pages import pages
 from hyperpod_ops.errors import OpsError
-from provisioner.aws.errors import is_not_found
+from provisioner.aws.errors import is_denied, is_not_found
 from provisioner.hyperpod.groups import Group, Groups, groups_of
 
 
@@ -124,11 +124,19 @@ def find_cluster(sagemaker: AwsClient, name: str) -> HyperPodCluster:
         if not is_not_found(error):
             raise
     region = sagemaker.meta.region_name
-    known = ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
     raise OpsError(
-        f"cluster: {name!r} is not in {region}, where deployments have made: {known}; name one "
-        "with --cluster, or another region with --region"
+        f"cluster: {name!r} is not in {region}, where stacks have made: {_others(sagemaker)}; name "
+        "one with --cluster, or another region with --region"
     )
+
+
+def _others(sagemaker: AwsClient) -> str:
+    try:
+        return ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
+    except ClientError as denied:
+        if not is_denied(denied):
+            raise
+        return "what you may not list"
 
 
 def nodes_of(
