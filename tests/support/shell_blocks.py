@@ -138,6 +138,10 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/storage.md", "aws fsx update-file-system --file-system-id FILE_SYSTEM_ID \\"): (
         "the file system is the reader's"
     ),
+    (
+        "docs/verify.md",
+        'aws eks create-access-entry --cluster-name "$CLUSTER" --principal-arn "$ROLE"',
+    ): "the role is the reader's; tests/ops/verification looks with that access policy",
     ("docs/templates.md", "make templates CONFIG=config/mine.yaml"): (
         "reaches GitHub for the chart; tests/scripts/templates writes templates"
     ),

@@ -11,7 +11,7 @@ from tests.conftest import Configure
 from tests.ops.verification.conftest import Deployed
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.documented_commands import DOCUMENTED, RELEASE
-from tests.support.kubernetes_api import VIEWER, daemon_set, deployment
+from tests.support.kubernetes_api import AUDITOR, VIEWER, daemon_set, deployment
 
 INSTALLATION = ("components", "definitions", "priorities")
 
@@ -135,6 +135,16 @@ def test_what_the_caller_may_not_see_is_not_known(configure: Configure, deployed
 
     assert (check.is_known, check.found) == (False, "Kubernetes API: 403 Forbidden")
     assert "eks.admins" in check.advice
+
+
+def test_the_access_policy_of_the_docs_sees_everything(
+    configure: Configure, deployed: Deployed
+) -> None:
+    subjects = {name: SUBJECTS[name] for name in ("health", "readiness", "release", *INSTALLATION)}
+    assert all(
+        check.is_known
+        for check in verify(deployed(configure({}), token=AUDITOR), subjects=subjects)
+    )
 
 
 def test_a_health_check_is_a_release_of_its_own(configure: Configure, deployed: Deployed) -> None:
