@@ -9,8 +9,12 @@ from botocore.exceptions import ClientError
 
 from hyperpod_ops.clusters.listing import own_clusters
 from hyperpod_ops.errors import OpsError
-from provisioner.aws.errors import is_not_found
+from provisioner.aws.errors import is_denied, is_not_found
 from provisioner.hyperpod.groups import Group, Groups, groups_of
+
+
+class NoClusterError(OpsError):
+    """There is no HyperPod cluster of a name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,15 +108,21 @@ class Node:
         return f"hyperpod-{self.id}"
 
 
-def find_cluster(sagemaker: Any, name: str) -> HyperPodCluster:  # noqa: ANN401 - a client
+def find_cluster(
+    sagemaker: Any,  # noqa: ANN401 - a client
+    name: str,
+    *,
+    deployed_by: str = "",
+) -> HyperPodCluster:
     """Return a cluster.
 
     Args:
         sagemaker: Client of SageMaker.
         name: Its name, or its ARN.
+        deployed_by: Command that makes it. Default: it is not of a configuration.
 
     Raises:
-        OpsError: There is none of that name.
+        NoClusterError: There is none of that name.
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
@@ -121,12 +131,22 @@ def find_cluster(sagemaker: Any, name: str) -> HyperPodCluster:  # noqa: ANN401 
     except ClientError as error:
         if not is_not_found(error):
             raise
-    region = sagemaker.meta.region_name
-    known = ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
-    raise OpsError(
-        f"cluster: {name!r} is not in {region}, where deployments have made: {known}; name one "
-        "with --cluster, or another region with --region"
+    first = f"run `{deployed_by}`, or " if deployed_by else ""
+    raise NoClusterError(
+        f"cluster: {name!r} is not in {sagemaker.meta.region_name}{_others(sagemaker)}; {first}"
+        "name one with --cluster, or another region with --region"
     )
+
+
+def _others(sagemaker: Any) -> str:  # noqa: ANN401 - a client
+    """Return which clusters there are, if the caller may know."""
+    try:
+        known = ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
+    except ClientError as error:
+        if not is_denied(error):
+            raise
+        return ""
+    return f", where deployments have made: {known}"
 
 
 def nodes_of(

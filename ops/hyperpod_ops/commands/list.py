@@ -1,13 +1,22 @@
 """`hyperpod-ops list`."""
 
-from hyperpod_ops.options import AsJson, Region
+from hyperpod_ops.options import DEFAULT_CONFIG, AsJson, ConfigFile, Region
 
 
-def list_clusters(*, region: Region = None, as_json: AsJson = False) -> None:
-    """List the HyperPod clusters that this project deployed."""
+def list_clusters(
+    *, config: ConfigFile = DEFAULT_CONFIG, region: Region = None, as_json: AsJson = False
+) -> None:
+    """List the HyperPod clusters that this project deployed.
+
+    Those in one region; without --region, the configuration's or the environment's.
+    """
+    from hyperpod_cdk import load_config  # noqa: PLC0415
     from hyperpod_ops.clusters.listing import own_clusters  # noqa: PLC0415
     from hyperpod_ops.session import aws_session  # noqa: PLC0415
     from hyperpod_ops.tables import shown  # noqa: PLC0415
 
-    found = own_clusters(aws_session(region=region).client("sagemaker"))
+    # Elsewhere than in the project there may be no default configuration.
+    is_read = region is None and (config != DEFAULT_CONFIG or config.is_file())
+    session = aws_session(region=region, config=load_config(config) if is_read else None)
+    found = own_clusters(session.client("sagemaker"))
     shown(found, as_json=as_json, empty="No cluster of a deployment is in this region.")

@@ -20,22 +20,35 @@ def logs(
 ) -> None:
     """Show what the lifecycle scripts of a node wrote.
 
-    And what they were doing last.
+    And what they were doing last. An instance that is gone is named by its ID.
     """
     import time  # noqa: PLC0415
+    from functools import partial  # noqa: PLC0415
 
     from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
     from hyperpod_ops.clusters.cluster import nodes_of  # noqa: PLC0415
-    from hyperpod_ops.logs.lifecycle_log import LifecycleLog  # noqa: PLC0415
+    from hyperpod_ops.logs.lifecycle_log import LifecycleLog, former_instance  # noqa: PLC0415
     from hyperpod_ops.logs.progress import progress_of  # noqa: PLC0415
     from hyperpod_ops.nodes.named import named_nodes  # noqa: PLC0415
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
-    (named,) = named_nodes(nodes_of(chosen.sagemaker, found.name), [node], cluster=found.name)
+    nodes = nodes_of(chosen.sagemaker, found.name)
     client = chosen.session.client("logs")
-    log = LifecycleLog(logs=client, cluster=found, node=named.node)
-    lines = log.follow(seconds=every, sleep=time.sleep) if follow else log.lines()
+    instance = node.removeprefix("hyperpod-")
+    log = None
+    if instance.startswith("i-") and all(each.id != instance for each in nodes):
+        log = former_instance(client, found, instance)
+    if log is not None:
+        whose = f"{log.instance_group} ({instance}), gone"
+    else:
+        (named,) = named_nodes(nodes, [node], cluster=found.name, groups=found.groups)
+        whose = f"{named}, {named.node.status}"
+        log = LifecycleLog(
+            logs=client, cluster=found, instance=named.node.id, instance_group=named.node.group
+        )
+    say = partial(typer.echo, err=True)
+    lines = log.follow(seconds=every, sleep=time.sleep, waiting=say) if follow else log.lines()
     seen = []
     try:
         for line in lines:
@@ -44,4 +57,4 @@ def logs(
     finally:
         # Beside the log, which may go to a file; also after Ctrl-C.
         if seen:
-            typer.echo(f"{named}, {named.node.status}: {progress_of(seen)}", err=True)
+            say(f"{whose}: {progress_of(seen)}")

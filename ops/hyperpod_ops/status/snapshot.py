@@ -15,15 +15,15 @@ from hyperpod_ops.events.history import ClusterEvent, each_kind, events_of
 from hyperpod_ops.events.levels import Level
 from hyperpod_ops.explained import explained
 from hyperpod_ops.kubernetes_api.connection import kubernetes_api
-from hyperpod_ops.nodes.health import ABSENT, Health, health_of_nodes, trouble_of
+from hyperpod_ops.nodes.health import ABSENT, RUNNING, Health, health_of_nodes, trouble_of
 from hyperpod_ops.nodes.named import numbered
+from provisioner.aws.errors import is_denied
 from provisioner.hyperpod.groups import Group
 from provisioner.hyperpod.shortage import is_updated
 from provisioner.hyperpod.statuses import NodeStatus
 
 _RECENT = timedelta(hours=1)
 _MOST_EVENTS = 5
-_MOST_READ = 25
 _IN_PROGRESS = "InProgress"
 
 
@@ -75,7 +75,8 @@ class GroupState:
         status: Its status, and whether its AMI is being changed.
         current: How many instances it has.
         target: How many it should have.
-        healthy: How many nodes work.
+        running: How many nodes SageMaker lists as Running.
+        healthy: How many nodes work; None while their health is not known.
         deep_health_checks: How many nodes have which result; empty for a group without.
     """
 
@@ -84,7 +85,8 @@ class GroupState:
     status: str
     current: int
     target: int
-    healthy: int
+    running: int
+    healthy: int | None
     deep_health_checks: Mapping[str, int]
 
 
@@ -126,7 +128,7 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
 
     Raises:
         OpsError: There is no such cluster.
-        ClientError: AWS refused to say.
+        ClientError: AWS refused to say; that events may not be listed is a note.
         BotoCoreError: AWS could not be asked.
     """
     cluster = chosen.found()
@@ -141,14 +143,15 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         notes.append(f"Health is not known. {' '.join(explained(error) or ())}")
     states = node_states(cluster, nodes, health=health)
     troubled = any(state.trouble for state in states)
-    events = events_of(
-        chosen.sagemaker,
-        cluster,
-        since=now - _RECENT,
-        least=Level.WARN,
-        most=_MOST_READ,
-        causes=causes,
-    )
+    events: list[ClusterEvent] = []
+    try:
+        events = events_of(
+            chosen.sagemaker, cluster, since=now - _RECENT, least=Level.WARN, causes=causes
+        )
+    except ClientError as error:
+        if not is_denied(error):
+            raise
+        notes.append(f"Events are not known. {' '.join(explained(error) or ())}")
     # What was warned of while a cluster was scaled is over once every node works.
     events = [each for each in events if troubled or not is_scaling_warning(each.description)]
     return Snapshot(
@@ -157,7 +160,10 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         status=cluster.status,
         time=now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         notes=notes,
-        groups=[group_state(name, group, states) for name, group in cluster.groups.items()],
+        groups=[
+            group_state(name, group, states, is_known=health is not None)
+            for name, group in cluster.groups.items()
+        ],
         nodes=states,
         requested=[
             RequestedNode(
@@ -208,18 +214,16 @@ def _node_state(
     )
 
 
-def _requested(node: Node) -> RequestedNode:
-    trouble = trouble_of(node, None, recovers=True)
-    return RequestedNode(group=node.group, id=node.logical_id, trouble=trouble)
-
-
-def group_state(name: str, group: Group, states: Sequence[NodeState]) -> GroupState:
+def group_state(
+    name: str, group: Group, states: Sequence[NodeState], *, is_known: bool
+) -> GroupState:
     """Return how a group is.
 
     Args:
         name: Its name.
         group: The group as described.
         states: How each node of the cluster is.
+        is_known: Whether their health is known.
     """
     nodes = [each for each in states if each.group == name]
     types = (group.get("InstanceRequirements") or {}).get("CurrentInstanceTypes") or ()
@@ -232,7 +236,8 @@ def group_state(name: str, group: Group, states: Sequence[NodeState]) -> GroupSt
         status=status,
         current=int(group.get("CurrentCount", 0)),
         target=int(group.get("TargetCount", 0)),
-        healthy=sum(not each.trouble for each in nodes),
+        running=sum(each.status == RUNNING for each in nodes),
+        healthy=sum(not each.trouble for each in nodes) if is_known else None,
         deep_health_checks=dict(
             Counter(each.deep_health_check for each in nodes if each.deep_health_check)
         ),
