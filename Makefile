@@ -165,12 +165,14 @@ benchmark: setup-development ## Print synth, import and package figures
 	@python tests/benchmark/hyperpod_benchmark.py
 	@python tests/benchmark/helm_benchmark.py
 
-picture: synth ## Draw the architecture from the templates: CONFIG= PICTURE=docs/architecture.svg, or .png, or .mmd
+picture: synth ## Draw what is deployed into docs/architecture.svg and docs/concepts.md, or into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
 	@hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),docs/architecture.svg)'
+	@$(if $(PICTURE),,python -m scripts.generate.architecture_diagram '$(TEMPLATES)')
 
-rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal prints, and its report: docs/rehearsal.svg, docs/report.png
+rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/terminal, docs/report.png
 	@python -m rehearsal run --picture docs/rehearsal.svg
 	@python -m tests.support.screenshot build/rehearsal/report.html docs/report.png
+	@python -m tests.support.terminal_pictures
 
 docs: .venv/docs/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
@@ -269,7 +271,7 @@ deployable: setup layout
 
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
 deletion-check: setup layout
-	@PYTHONPATH=lambda python -m scripts.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(filter 1,$(UNCHECKED)),--unchecked)
+	@python -m scripts.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(filter 1,$(UNCHECKED)),--unchecked)
 
 asks:
 	@[ "$(FORCE)" = 1 ] || [ -t 0 ] || { echo "There is no terminal to ask on; to delete without a question: FORCE=1"; exit 1; }

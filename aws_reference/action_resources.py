@@ -46,7 +46,7 @@ such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
 _IMAGE = re.compile(r"ami-[0-9a-f]+")
 _PLAN = re.compile(r"arn:.*:training-plan/.+")
-# Kinds that only some deployments name, and what has that name: an AMI of one's own has snapshots,
+# Kinds that only some deployments name, and what has that name: a custom AMI has snapshots,
 # and a training plan has reserved capacity.
 _IF_NAMED = {
     "image": _IMAGE,

@@ -13,6 +13,7 @@ from typing import Any
 import boto3
 
 from hyperpod_ops.account import Environment
+from hyperpod_ops.aws_client import AwsClient
 from rehearsal.aws.clients import AwsClients
 from scripts.deployer_policy.documents import Document
 from scripts.deployer_policy.policies import policies_of
@@ -53,7 +54,7 @@ class Deployer:
             }
         return self._key
 
-    def client(self, service: str) -> Any:  # noqa: ANN401 - a client's type depends on the name
+    def client(self, service: str) -> AwsClient:
         """Return a client with the deployer's credentials."""
         key = self.environment()
         # Typed by its name's literal, which a variable is not.

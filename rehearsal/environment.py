@@ -29,6 +29,7 @@ from rehearsal.hyperpod.simulation.views import LABEL_PREFIX
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
 from rehearsal.node.lifecycle_logs import LifecycleLogs
+from rehearsal.node.network import VpcNetwork
 
 ALLOWED_CALLS = "allowed-calls.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
@@ -193,13 +194,14 @@ def rehearsal_environment(
     Raises:
         LocalAwsError: The local AWS did not start.
     """
-    subnets, logs = VpcSubnets(), LifecycleLogs()
+    subnets, network, logs = VpcSubnets(), VpcNetwork(), LifecycleLogs()
     service = HyperPodService(
         clock=time.time,
         environment=EksDependencies(kubernetes),
         observer=KubernetesNodes(kubernetes),
         scripts=logs,
         subnets=subnets,
+        network=network,
     )
     with ExitStack() as started:
         started.callback(kubernetes.stop)
@@ -219,6 +221,7 @@ def rehearsal_environment(
         cli = started.enter_context(CdkCliProcess()) if cdk is None else cdk
         clients = aws_clients(aws)
         subnets.connect(clients)
+        network.connect(clients)
         logs.connect(clients)
         started.enter_context(logs)
         kubernetes.accept_eks_tokens(

@@ -55,13 +55,13 @@ def cause(
     known = (*FAULTS, NONE)
     if name not in known:
         close = nearest(name, known=known)
-        raise FaultError(f"FAULT: {name!r} is no fault{close} (faults: {', '.join(known)})")
+        raise FaultError(f"FAULT: {name!r} is not a fault{close} (faults: {', '.join(known)})")
     if name != NONE and not group:
         raise FaultError(f"GROUP: is missing; name the instance group whose nodes fail: {name}")
     if name != NONE and group not in groups:
         close = nearest(group, known=groups)
         raise FaultError(
-            f"GROUP: {group!r} is no group of the configuration{close} (groups: "
+            f"GROUP: {group!r} is not a group of the configuration{close} (groups: "
             f"{', '.join(groups)})"
         )
     if name == DEEP_HEALTH_CHECK and group not in checked:

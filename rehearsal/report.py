@@ -55,11 +55,15 @@ class Check:
         check: What was verified: a command or a sentence.
         ok: Whether it holds.
         message: What a user was shown, where that was checked.
+        found: What there is instead; empty if it holds.
+        advice: What to do; empty if it holds.
     """
 
     check: str
     ok: bool
     message: str | None = None
+    found: str = ""
+    advice: str = ""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -117,10 +121,10 @@ def deployment_lines(report: Report) -> Iterator[str]:
 
 
 def _end(report: Report, *, report_path: Path) -> Iterator[str]:
-    failed = [check.check for check in report.verify if not check.ok]
+    failed = [check for check in report.verify if not check.ok]
     if failed:
         yield "\nFailed checks"
-        yield from (f"  {check}" for check in failed)
+        yield from (f"  {each.check}{f': {each.found}' if each.found else ''}" for each in failed)
     if report.error:
         yield "\nThe error, as it had to come" if report.ok else "\nError"
         yield from (f"  {line}".rstrip() for line in report.error.splitlines())

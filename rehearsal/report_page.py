@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hyperpod_cdk import Config
+from hyperpod_ops.verification.check import Check
+from hyperpod_ops.verification.display import summary
 from rehearsal.report import INTERRUPTED, Report
 from scripts.cost import cost_here
 from scripts.deployment_report.content import Attempt, Content
@@ -30,9 +32,13 @@ def report_page(
     """
     told = "\n".join("\n".join(attempt.told) for attempt in attempts)
     error = report.error or ""
+    checks = [
+        Check(check=each.check, ok=each.ok, found=each.found, advice=each.advice)
+        for each in report.verify
+    ]
     return Content(
         title=f"Rehearsal of {report.config}",
-        verdict=_verdict(report),
+        verdict=_verdict(report, checks),
         ok=report.ok,
         written=datetime.now(UTC),
         facts={
@@ -46,13 +52,12 @@ def report_page(
         # What a deployment has told is there already.
         errors=[] if error in told else error.splitlines(),
         outputs=report.outputs,
-        checks=report.verify,
+        checks=checks,
     )
 
 
-def _verdict(report: Report) -> str:
-    if report.ok:
-        return "The rehearsal succeeded."
+def _verdict(report: Report, checks: Sequence[Check]) -> str:
     if report.error == INTERRUPTED:
         return "The rehearsal was interrupted."
-    return "The rehearsal failed."
+    said = "The rehearsal succeeded." if report.ok else "The rehearsal failed."
+    return f"{said} {summary(checks)}"

@@ -149,7 +149,11 @@ class Rehearsal:
         report.release = release_report(stage.tools, config=stage.config)
         with stage.progress.step("Verifying"):
             for check in verify(
-                stage.config, tools=stage.tools, clients=clients, outputs=report.outputs
+                stage.config,
+                tools=stage.tools,
+                clients=clients,
+                outputs=report.outputs,
+                deployer=stage.deployer.client,
             ):
                 _note(check, stage=stage, report=report)
         report.ok = all(check.ok for check in report.verify)
@@ -177,7 +181,8 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
 
 def _note(check: Check, *, stage: Stage, report: Report) -> None:
     report.verify.append(check)
-    stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}")
+    found = f": {check.found}" if check.found else ""
+    stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}{found}")
 
 
 def _consent(stage: Stage) -> None:

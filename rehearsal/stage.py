@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import yaml
-
-from hyperpod_cdk import Config, load_config
+from hyperpod_cdk import load_config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
 from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.chart_choice import ChartChoice
+from rehearsal.deployable import Deployable
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.progress import Progress
@@ -42,21 +38,17 @@ from scripts.stack_operations.report import failure_lines
 from scripts.stack_operations.terminal import followed
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
-_SCRIPTS = _REPOSITORY / "lifecycle"
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"
 
 
 @dataclass(kw_only=True, slots=True)
-class Stage:
+class Stage(Deployable):
     """One deployment on a running rehearsal environment.
 
     Attributes:
         environment: What stands in for AWS.
-        config_path: File of the configuration to rehearse.
-        config: The configuration in force; `change` replaces it.
         chart: Chart of the HyperPod dependencies.
-        work_directory: Gets the cloud assembly, changed configurations and logs.
         progress: Prints what is done.
         deployer: Who deploys, with the least rights.
         express: Whether deployments are in CloudFormation's express mode.
@@ -64,24 +56,18 @@ class Stage:
     """
 
     environment: RehearsalEnvironment
-    config_path: Path
-    config: Config
     chart: ChartChoice
-    work_directory: Path
     progress: Progress
     express: bool = False
     attempts: list[Attempt] | None = None
-    _current: Path = field(init=False)
-    _scripts: Path = field(init=False, default=_SCRIPTS)
-    _script_changes: int = field(init=False, default=0)
-    _release: Path | None = field(init=False, default=None)
     _synthesized: set[Path] = field(init=False, default_factory=set)
     _deployed: Path | None = field(init=False, default=None)
     deployer: Deployer = field(init=False)
 
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
-        self._current = self.config_path
+        # Not super(): with slots, dataclass makes another class than the one that super() means.
+        Deployable.__post_init__(self)
         self.deployer = Deployer(
             deployment=self.config.name,
             clients=self.environment.clients,
@@ -106,7 +92,7 @@ class Stage:
     def bootstrap(self) -> None:
         """Do what an account needs once for CDK, and make what the configuration names of it."""
         self._synth()
-        policies = self.deployer.allow(self._assembly, bootstrapped=False)
+        policies = self.deployer.allow(self.assembly, bootstrapped=False)
         with self.progress.step("cdk bootstrap"):
             self._cli_of(self.environment.aws.environment()).bootstrap(
                 region=self.environment.region, policies=policies
@@ -115,55 +101,19 @@ class Stage:
             stand_in.make(self.environment.clients)
             self.progress.say(f"  created, because the configuration names it: {stand_in}")
 
-    def change(self, edit: Callable[[dict[str, Any]], None]) -> None:
-        """Put a changed copy of the original configuration in force.
-
-        Raises:
-            ConfigError: The change makes it invalid.
-        """
-        document = yaml.safe_load(self.config_path.read_text(encoding="utf-8"))
-        edit(document)
-        self._release = None
-        text = yaml.safe_dump(document, sort_keys=False)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-        self._current = self.work_directory / f"changed-{digest}.yaml"
-        self._current.write_text(text, encoding="utf-8")
-        self.config = load_config(self._current)
-
-    def change_to(self, path: Path) -> None:
-        """Put another file in force: a configuration of the same name and region."""
-        self._release = None
-        self._current = path
-        self.config = load_config(path)
-
-    def change_scripts(self, edit: Callable[[Path], None]) -> None:
-        """Put a changed copy of the lifecycle scripts in force, as if their folder was edited."""
-        self._script_changes += 1
-        self._scripts = self.work_directory / f"lifecycle-{self._script_changes}"
-        shutil.rmtree(self._scripts, ignore_errors=True)  # of a rehearsal before
-        shutil.copytree(_SCRIPTS, self._scripts)
-        edit(self._scripts)
-
     def change_version(self, release: Release) -> None:
         """Put what a former release deploys in force, until the configuration changes."""
         self._synth()
         directory = self.work_directory / f"cdk.out-{release.version}"
-        release.restore(directory, like=self._assembly)
+        release.restore(directory, like=self.assembly)
         self.deployer.allow(directory, bootstrapped=True)
         self._synthesized.add(directory)
-        self._release = directory
+        self.release = directory
         self.config = load_config(release.config)
-
-    def restore(self) -> None:
-        """Put the original configuration and lifecycle scripts in force again."""
-        self._release = None
-        self._scripts = _SCRIPTS
-        self._current = self.config_path
-        self.config = load_config(self.config_path)
 
     def deploy_first(self) -> str | None:
         """Deploy, unless that is what was deployed last; return what `deploy` returns."""
-        return None if self._deployed == self._assembly else self.deploy()
+        return None if self._deployed == self.assembly else self.deploy()
 
     def deploy(self, *, express: bool | None = None) -> str | None:
         """Deploy all stacks; return the reason that a user would read, None when all went well.
@@ -194,7 +144,7 @@ class Stage:
             self._record(operation, told=[INTERRUPTED])
             raise
         self._record(operation)
-        self._deployed = self._assembly
+        self._deployed = self.assembly
         return None
 
     def _record(self, operation: Operation, *, told: Sequence[str] = ()) -> None:
@@ -203,8 +153,8 @@ class Stage:
         operation.read()
         self.attempts.append(
             Attempt(
-                command=f"make deploy CONFIG={self._current}",
-                assembly=self._assembly,
+                command=f"make deploy CONFIG={self.current}",
+                assembly=self.assembly,
                 events=operation.events,
                 told=told,
             )
@@ -264,7 +214,7 @@ class Stage:
         """Return what is read of the stacks from now on, with the rights of whoever deploys."""
         operation = Operation(
             client=self.deployer.client("cloudformation"),
-            stacks=followed(stacks_in(self._assembly)),
+            stacks=followed(stacks_in(self.assembly)),
         )
         operation.begin()
         return operation
@@ -276,7 +226,7 @@ class Stage:
             failure_lines(
                 operation.events_with_nested(),
                 region=self.environment.region,
-                again=f"{again} CONFIG={self._current}",
+                again=f"{again} CONFIG={self.current}",
                 paths={stack.name: stack.paths for stack in operation.stacks},
             )
         )
@@ -292,13 +242,12 @@ class Stage:
             credentials: Of whoever runs it. Default: the deployer's.
         """
         done = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-m", module, "--config", str(self._current), *options],
+            [sys.executable, "-m", module, "--config", str(self.current), *options],
             cwd=_REPOSITORY,
             env={
                 **self.environment.aws.environment(),
                 **(self.deployer.environment() if credentials is None else credentials),
                 "PATH": os.environ.get("PATH", os.defpath),
-                "PYTHONPATH": "lambda",
             },
             capture_output=True,
             text=True,
@@ -328,37 +277,25 @@ class Stage:
             process=self.environment.cdk,
             account=self.environment.aws.account,
             credentials={**self.environment.aws.environment(), **credentials},
-            assembly=self._assembly,
+            assembly=self.assembly,
             work_directory=self.work_directory,
             chart=self.chart.path,
-            scripts=self._scripts,
+            scripts=self.scripts,
         )
 
-    @property
-    def _assembly(self) -> Path:
-        """Cloud assembly of what is in force; each change has its own."""
-        if self._release is not None:
-            return self._release
-        changed = f"cdk.out-{self._current.stem}-{self._scripts.name}"
-        return self.work_directory / ("cdk.out" if self._is_original else changed)
-
-    @property
-    def _is_original(self) -> bool:
-        return (self._current, self._scripts) == (self.config_path, _SCRIPTS)
-
     def _synth(self) -> None:
-        if self._assembly in self._synthesized:
+        if self.assembly in self._synthesized:
             return
-        with self.progress.step(f"Synthesizing {self._current} with {self.chart.description}"):
+        with self.progress.step(f"Synthesizing {self.current} with {self.chart.description}"):
             self._synthesize()
         if self._synthesized:
-            self.deployer.allow(self._assembly, bootstrapped=True)
-        self._synthesized.add(self._assembly)
+            self.deployer.allow(self.assembly, bootstrapped=True)
+        self._synthesized.add(self.assembly)
 
     def _synthesize(self) -> None:
         # A scenario's change is not what the user is about to deploy.
-        validate = self._is_original
-        self._cli.synth(config=self._current, validate=validate, on_line=self._say_warning)
+        validate = self.is_original
+        self._cli.synth(config=self.current, validate=validate, on_line=self._say_warning)
 
     def _say_warning(self, line: str) -> None:
         if line.startswith("WARNING"):

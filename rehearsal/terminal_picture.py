@@ -46,6 +46,19 @@ def recording_console() -> Console:
     )
 
 
+def picture(console: Console, *, title: str, name: str) -> str:
+    """Return what was printed as an SVG.
+
+    Args:
+        console: A console that keeps what it prints.
+        title: Text of the title bar, such as the command.
+        name: What the styles in it are called.
+    """
+    return console.export_svg(
+        title=title, code_format=_SVG, font_aspect_ratio=_FONT_RATIO, unique_id=name
+    )
+
+
 def write_picture(console: Console, path: Path, *, title: str) -> None:
     """Write what was printed as an SVG.
 
@@ -54,10 +67,4 @@ def write_picture(console: Console, path: Path, *, title: str) -> None:
         path: The file.
         title: Text of the title bar, such as the command.
     """
-    console.save_svg(
-        str(path),
-        title=title,
-        code_format=_SVG,
-        font_aspect_ratio=_FONT_RATIO,
-        unique_id="rehearsal",
-    )
+    path.write_text(picture(console, title=title, name="rehearsal"), encoding="utf-8")

@@ -5,6 +5,8 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 """
 
 import sys
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_ops.account import AccountError, Environment, caller_of, profile_session
 from hyperpod_ops.preflight.bootstrap import bootstrap_finding
+from hyperpod_ops.preflight.report import TO_PERMIT
 from hyperpod_ops.preflight.run import command_in, outcomes
 from hyperpod_ops.preflight.validator import Place
 from hyperpod_ops.preflight.validators import VALIDATORS
@@ -58,18 +61,9 @@ def refuse_problems(
         AccountError: AWS could not be asked.
         ConfigError: A deployment would fail.
     """
-
-    def client(service: str) -> Any:  # noqa: ANN401 - of any service
-        # The stubs know each service by a literal.
-        made: Any = session.client(service, region_name=environment.region)  # type: ignore[call-overload]
-        return made
-
-    place = Place(
-        partition=environment.partition,
-        account=environment.account,
-        region=environment.region,
-        client=client,
-    )
+    # The stubs know each service by a literal.
+    clients: Any = session.client
+    place = Place(**asdict(environment), client=partial(clients, region_name=environment.region))
     file = read_yaml(config_path)
     refused: list[str] = []
     failures: list[str] = []
@@ -80,14 +74,13 @@ def refuse_problems(
             finding = problem.finding
             found = file.line(finding) if finding.path else f"{file.path}: {finding}"
             line = f"{found}; look with: {command_in(problem, place)}"
-            is_error = problem.finding.severity is Severity.ERROR
-            (refused if is_error else told).append(line)
+            (refused if finding.severity is Severity.ERROR else told).append(line)
         if outcome.failure is not None:
             failures.append(f"{environment}: {outcome.name}: {outcome.failure}")
         if outcome.missing_permission is not None:
             told.append(
                 f"{outcome.name}: is not looked at: you may not use {outcome.missing_permission}; "
-                "`make deployer-policy` writes what deploying takes"
+                f"{TO_PERMIT}"
             )
     if refused:
         raise ConfigError([*refused, *failures])

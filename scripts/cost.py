@@ -6,7 +6,8 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Charge, Cost, cost, unpriced
+from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, unpriced
+from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import pricing_pages
 from hyperpod_ops.account import known_region
 from scripts.command_line import config_parser, exit_with, refused

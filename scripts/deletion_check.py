@@ -16,6 +16,7 @@ from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_ops.errors import REFUSED
 from hyperpod_ops.preflight.control_plane.failed_creation import lift_command
+from hyperpod_ops.stack_outputs import described_stack
 from provisioner.aws.clients import Clients
 from provisioner.aws.errors import AWS_ERRORS, code
 from provisioner.deletion_check.losses import UnknownLossError, refuse_losses
@@ -152,14 +153,7 @@ def _has_deletion_protection(clients: Clients, name: str) -> bool:
 
 
 def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:
-    try:
-        found = clients.cloudformation.describe_stacks(StackName=name)
-    except AWS_ERRORS as error:
-        if code(error) == "ValidationError":  # what CloudFormation says of an unknown stack
-            return None
-        raise
-    stack: Mapping[str, Any] = found["Stacks"][0]
-    return stack
+    return described_stack(clients.cloudformation, name)
 
 
 def _binary(name: str) -> Path:

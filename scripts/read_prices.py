@@ -17,6 +17,7 @@ from typing import Any
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
+from hyperpod_cdk.schema.errors import one_line
 from hyperpod_ops.account import known_region
 from scripts.command_line import exit_with, refused
 
@@ -74,7 +75,7 @@ def prices(offers: Mapping[str, Any]) -> tuple[dict[str, Decimal], list[str]]:
                 terms = offers["terms"]["OnDemand"].get(sku, {})
                 found.setdefault(usage[1], set()).update(_hourly(terms))
     except (AttributeError, KeyError, TypeError) as error:
-        raise PriceListError(f"{LIST}: is no price list: {error!r}") from None
+        raise PriceListError(f"{LIST}: is not a price list: {error!r}") from None
     unclear = sorted(name for name, several in found.items() if len(several) != 1)
     single = {name: min(one) for name, one in sorted(found.items()) if len(one) == 1}
     if not single:
@@ -141,8 +142,9 @@ def _fetched(address: str) -> Mapping[str, Any]:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:  # noqa: S310 - https
             offers: Mapping[str, Any] = json.load(answer)
     except (OSError, HTTPException, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise PriceListError(f"{address}: cannot be read: {reason}; check the network") from None
+        raise PriceListError(
+            f"{address}: cannot be read: {one_line(error)}; check the network"
+        ) from None
     return offers
 
 

@@ -13,7 +13,7 @@ _OPTIONS = ("--format=gcc", "--severity=warning", "--external-sources", "--sourc
 
 
 def shell_findings(config: Config) -> Iterator[str]:
-    """Yield a line for each finding in scripts of one's own; none without ShellCheck."""
+    """Yield a line for each finding in the user's scripts; none without ShellCheck."""
     linter = shutil.which(_LINTER)
     own = (config.lifecycle_scripts, *config.cluster.own_scripts)
     folders = dict.fromkeys(each.directory for each in own if each.directory is not None)

@@ -1,5 +1,6 @@
 """What tests of the app share: the repository, configurations, synthesized deployments."""
 
+import functools
 import gc
 import hashlib
 import os
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pytest
 import yaml
 from aws_cdk.assertions import Template
@@ -49,6 +51,8 @@ def pytest_configure() -> None:
             del os.environ[name]
     # A tenth of the time went into looking for garbage among what lives until the end.
     gc.set_threshold(100_000, 50, 50)
+    # Each session of the SDK would read the models of its services anew.
+    botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 
 
 def pytest_collection_finish() -> None:

@@ -71,8 +71,8 @@ from .pipeline.pipeline import DeploymentPipeline as DeploymentPipeline
 from .pipeline.section import PipelineConfig as PipelineConfig
 from .pipeline.section import PipelineFile as PipelineFile
 from .provisioner.access import ProvisionerAccess as ProvisionerAccess
+from .provisioner.placement import VpcPlacement as VpcPlacement
 from .provisioner.provisioner import Provisioner as Provisioner
-from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
 from .storage.availability import FileSystemAvailability as FileSystemAvailability
 from .storage.claim_section import ClaimConfig as ClaimConfig

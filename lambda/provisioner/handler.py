@@ -21,7 +21,7 @@ from provisioner.storage.availability import FileSystemAvailability
 
 CLIENTS = Clients()
 
-# Of the hour that CloudFormation gives a custom resource, and after which it tells no cause.
+# CloudFormation gives a custom resource an hour, after which it reports no cause.
 _LONGEST_WAIT_SECONDS = 3000.0
 
 _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {

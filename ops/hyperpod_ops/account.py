@@ -16,7 +16,7 @@ from botocore.exceptions import (
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_ops.errors import OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 
 
 class AccountError(OpsError):
@@ -66,7 +66,7 @@ def profile_session(*, region: str | None = None) -> boto3.Session:
     try:
         return boto3.Session(region_name=region)
     except ProfileNotFound as error:
-        raise AccountError(*(explained(error) or ())) from None
+        raise AccountError(explanation(error)) from None
 
 
 def known_region(config: Config | None, *, session: boto3.Session | None = None) -> str | None:
@@ -122,7 +122,7 @@ def caller_in(region: str, *, session: boto3.Session) -> Caller:
     try:
         identity = session.client("sts", region_name=region).get_caller_identity()
     except (NoCredentialsError, ConnectionError, HTTPClientError) as error:
-        raise AccountError(*(explained(error) or ())) from None
+        raise AccountError(explanation(error)) from None
     except (BotoCoreError, ClientError) as error:
         raise AccountError(
             f"AWS credentials: {one_line(error)}; {_remedy(error, region)}"

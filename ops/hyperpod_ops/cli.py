@@ -51,7 +51,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 def main() -> None:
     """Run `hyperpod-ops`; exit with 2 for what it cannot do."""
     debug = _DEBUG in sys.argv
-    # After the command too, where it is added once something went wrong.
+    # Also after the command: people add it when something has gone wrong.
     sys.argv[:] = [argument for argument in sys.argv if argument != _DEBUG]
     try:
         try:
@@ -124,7 +124,7 @@ def _told(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:  # nobody reads on, as `head` does not
             raise typer.Exit(1) from None
         except Exception as error:
-            # What explains AWS's errors takes long to import.
+            # botocore, which this imports, takes long.
             from hyperpod_ops.explained import explained  # noqa: PLC0415
 
             lines = explained(error)

@@ -12,7 +12,7 @@ def group_names(context: Context, incomplete: str) -> list[str]:
         context: What is written before.
         incomplete: The beginning of a name.
     """
-    # Read loosely: a configuration that is being written has names too.
+    # Not validated: a configuration that is still being written has names, too.
     import yaml  # noqa: PLC0415
 
     path = context.params.get("config")

@@ -16,7 +16,7 @@ from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_denied
 
 _THROTTLED = ("Throttling", "ThrottlingException", "TooManyRequestsException")
-# The first that fits counts: the particular stand before the general.
+# The first that fits counts, so specific errors come before general ones.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
     OpsError: "{told}",
     NoCredentialsError: (
@@ -47,6 +47,11 @@ def explained(error: Exception) -> tuple[str, ...] | None:
         return error.lines
     line = _line(error)
     return None if line is None else (line,)
+
+
+def explanation(error: Exception) -> str:
+    """Return what a user reads of an error, in one line; empty for a fault of the program."""
+    return " ".join(explained(error) or ())
 
 
 def _line(error: Exception) -> str | None:

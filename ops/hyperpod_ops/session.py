@@ -9,9 +9,10 @@ from botocore.config import Config as ClientConfig
 
 from hyperpod_cdk import Config
 from hyperpod_ops.account import known_region
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.errors import OpsError
 
-# Reads that a person waits for.
+# Somebody waits for the answer, so few retries.
 _RETRIES = ClientConfig(retries={"mode": "standard", "total_max_attempts": 4})
 _ONCE = ClientConfig(retries={"mode": "standard", "total_max_attempts": 1})
 
@@ -22,21 +23,24 @@ class AwsSession:
 
     Attributes:
         region: The region.
+        given: A session of that region that has credentials already, for which somebody may have
+            typed the code of an MFA device. Default: one of the environment.
     """
 
     region: str
+    given: boto3.Session | None = None
 
     @cached_property
     def session(self) -> boto3.Session:
         """The session itself."""
-        return boto3.Session(region_name=self.region)
+        return self.given or boto3.Session(region_name=self.region)
 
-    def client(self, service: str) -> Any:  # noqa: ANN401 - no type at run time
+    def client(self, service: str) -> AwsClient:
         """Return the client of a service, by boto3's name of it."""
         clients: Any = self.session.client
         return clients(service, config=_RETRIES)
 
-    def writing_client(self, service: str) -> Any:  # noqa: ANN401 - no type at run time
+    def writing_client(self, service: str) -> AwsClient:
         """Return a client that asks once: a call that does something may have arrived."""
         clients: Any = self.session.client
         return clients(service, config=_ONCE)

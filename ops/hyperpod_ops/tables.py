@@ -15,6 +15,12 @@ def console() -> Console:
     return Console(highlight=False, markup=False, emoji=False)
 
 
+def print_json(value: object) -> None:
+    """Write a value to standard output as JSON."""
+    json.dump(value, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
 def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
     """Show a row for each item: its attributes.
 
@@ -24,8 +30,7 @@ def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
         empty: What to say if there are none.
     """
     if as_json:
-        json.dump([asdict(row) for row in rows], sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        print_json([asdict(row) for row in rows])
     elif not rows:
         console().print(empty)
     else:

@@ -1,11 +1,14 @@
 """Start MiniStack with the additions of this package."""
 
+import gc
+
 from rehearsal.aws import internals
 from rehearsal.aws.parent_process import Settings, follow_parent
 
 
 def main() -> None:
     """Check MiniStack's internals, register every addition, and serve until stopped."""
+    gc.set_threshold(100_000, 50, 50)
     settings = Settings.from_environment()
     if settings.scratch:
         follow_parent(scratch=settings.scratch)
@@ -16,6 +19,7 @@ def main() -> None:
     from rehearsal.aws.additions import install  # noqa: PLC0415
 
     install(settings=settings)
+    gc.freeze()
     app.main()
 
 

@@ -6,6 +6,7 @@ from rehearsal.aws import (
     log_groups,
     network_dependencies,
     secure_transport,
+    service_models,
     vpc_functions,
 )
 from rehearsal.aws.cloudformation import (
@@ -17,8 +18,11 @@ from rehearsal.aws.cloudformation import (
     express_mode,
     failed_deletion,
     failed_rollback,
+    regional_types,
     replacement,
     service_role,
+    stored_parameters,
+    taken_names,
 )
 from rehearsal.aws.ec2 import (
     availability_zones,
@@ -82,6 +86,7 @@ RESOURCE_TYPES = (
 
 def install(*, settings: Settings) -> None:
     """Register resource types and services, and repair what differs from AWS."""
+    service_models.install()
     secure_transport.install()
     managed_policies.install()
     principal_arn.install()
@@ -100,24 +105,18 @@ def install(*, settings: Settings) -> None:
     log_groups.install()
     kms_keys.install()
     s3_encryption.install()
-    eks_api.install()
-    authorization.install()
-    eks_cluster.install(settings=settings)
-    cluster_subnets.install()
-    cluster_version.install(settings=settings)
-    authentication_mode.install()
-    addon_versions.install()
-    addon_health.install(settings=settings)
-    deletion_protection.install()
-    dropped_properties.install()
+    _install_eks(settings)
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
     fsx_api.install()
     sagemaker_api.install(settings=settings)
     sagemaker_cluster.resource_type(settings).register()
     described_type.install()
+    regional_types.install()
+    taken_names.install()
     replacement.install()
     service_role.install()
+    stored_parameters.install()
     exports.install()
     condition_values.install()
     cancelled_update.install()
@@ -130,3 +129,16 @@ def install(*, settings: Settings) -> None:
     express_mode.install(settings=settings)
     lambda_layers.install(copies=settings.archives)
     vpc_functions.install()
+
+
+def _install_eks(settings: Settings) -> None:
+    eks_api.install()
+    authorization.install()
+    eks_cluster.install(settings=settings)
+    cluster_subnets.install()
+    cluster_version.install(settings=settings)
+    authentication_mode.install()
+    addon_versions.install()
+    addon_health.install(settings=settings)
+    deletion_protection.install()
+    dropped_properties.install()

@@ -15,6 +15,7 @@ REQUIRED_NAMES = {
         "pin_request_origin",
     ),
     "ministack.core.iam_actions": (
+        "_load_botocore_model",
         "_query_param",
         "extract_resource_arn",
         "identity_denial_message",
@@ -68,6 +69,7 @@ REQUIRED_NAMES = {
         "_evaluate_conditions",
         "_find_change_set",
         "_resolve_parameters",
+        "validate_template_support",
     ),
     "ministack.services.cloudformation.engine": (
         "_evaluate_conditions",
@@ -85,6 +87,7 @@ REQUIRED_NAMES = {
         "_resolve_parameters",
         "_resolve_stack",
         "_xml",
+        "validate_template_support",
     ),
     "ministack.services.cloudformation.stacks": (
         "_add_event",
@@ -132,6 +135,7 @@ REQUIRED_NAMES = {
         "_az_id_prefix",
         "_error",
         "_flow_logs",
+        "_internet_gateways",
         "_nat_gateways",
         "_network_interfaces",
         "_new_igw_id",
@@ -198,6 +202,8 @@ REQUIRED_NAMES = {
         "_xml",
     ),
     "ministack.services.kms": (
+        "_alias_arn",
+        "_aliases",
         "_arn",
         "_create_key",
         "_describe_key",

@@ -106,16 +106,9 @@ def _denied(function_name: str, *, action: str, resource: str) -> iam_evaluator.
         return None
     account, bucket = get_account_id(), resource.rpartition(":::")[2].partition("/")[0]
     is_foreign = prefix == "s3" and bucket not in s3._buckets
-    context = iam_evaluator.EvalContext(
-        principal_arn=f"arn:aws:sts::{account}:assumed-role/function/{function_name}",
-        principal_type="AssumedRole",
-        principal_account=account,
-        action=action,
-        resource_arn=resource,
-        region=get_region(),
-        secure_transport=True,
-        service_context={"aws:resourceaccount": "amazon" if is_foreign else account},
-    )
+    owner = {"aws:ResourceAccount": "amazon" if is_foreign else account}
+    permission = Permission(action=action, resource=resource, context=owner)
+    context = authorization.asked_by("function", session=function_name, permission=permission)
     policy = iam_evaluator.parse_policy_document(endpoint["PolicyDocument"])
     decision = iam_evaluator.evaluate(context, [policy])
     return None if decision.decision == "Allow" else decision

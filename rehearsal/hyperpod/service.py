@@ -16,9 +16,21 @@ from rehearsal.hyperpod.operations.software import SoftwareOperations
 from rehearsal.hyperpod.operations.tags import TagOperations
 from rehearsal.hyperpod.operations.training_plans import TrainingPlanOperations
 from rehearsal.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle
-from rehearsal.hyperpod.simulation.errors import resource_not_found, throttled, unknown_operation
+from rehearsal.hyperpod.simulation.errors import (
+    absent_operation,
+    resource_not_found,
+    throttled,
+    unknown_operation,
+)
 from rehearsal.hyperpod.simulation.faults import FaultGate, Faults
-from rehearsal.hyperpod.simulation.hooks import Caller, Environment, Observer, Scripts, Subnets
+from rehearsal.hyperpod.simulation.hooks import (
+    Caller,
+    Environment,
+    NodeNetwork,
+    Observer,
+    Scripts,
+    Subnets,
+)
 from rehearsal.hyperpod.simulation.network import AddressBook
 from rehearsal.hyperpod.simulation.node_recovery import recover_marked
 from rehearsal.hyperpod.simulation.nodes import Place
@@ -46,6 +58,7 @@ class HyperPodService:
         subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598, plans no zone.
         observer: Notified when nodes join and leave.
         scripts: Runs lifecycle scripts; None: they run nowhere.
+        network: Knows what the network lets nodes do; None: everything.
         release_version: The latest HyperPod AMI release.
         unknowns: Which answers hold where AWS gives none.
     """
@@ -60,6 +73,7 @@ class HyperPodService:
         subnets: Subnets | None = None,
         observer: Observer | None = None,
         scripts: Scripts | None = None,
+        network: NodeNetwork | None = None,
         release_version: str = DEFAULT_RELEASE_VERSION,
         unknowns: Unknowns | None = None,
     ) -> None:
@@ -73,6 +87,7 @@ class HyperPodService:
             plans=TrainingPlans(),
             observer=observer,
             scripts=scripts,
+            network=network,
             unknowns=unknowns or Unknowns(),
         )
         self._backend = Backend(
@@ -130,6 +145,8 @@ class HyperPodService:
             raise unknown_operation(operation)
         with self._lock:
             now = self.advance()
+            if self.faults.absent:
+                raise absent_operation()
             if self._surroundings.faults.throttles(operation=operation):
                 raise throttled()
             given = {name: value for name, value in request.items() if value is not None}

@@ -15,6 +15,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError, WaiterError
 
+from hyperpod_ops.aws_client import AwsClient
 from rehearsal.aws.clients import AwsClients
 from rehearsal.pipeline.definition import Action
 from scripts.stack_operations.display import Followed
@@ -78,7 +79,7 @@ class StackActions:
         # Typed by its name's literal, which a variable is not.
         make: Callable[..., Any] = boto3.client
 
-        def client(service: str) -> Any:  # noqa: ANN401 - a client's type depends on the name
+        def client(service: str) -> AwsClient:
             return make(
                 service,
                 endpoint_url=self.endpoint,
@@ -148,7 +149,7 @@ class StackActions:
             raise StackFailedError("\n".join(reasons) or f"{stack}: {error}") from None
 
 
-def _exists(client: Any, stack: str) -> bool:  # noqa: ANN401 - a client
+def _exists(client: AwsClient, stack: str) -> bool:
     try:
         (found,) = client.describe_stacks(StackName=stack)["Stacks"]
     except ClientError:

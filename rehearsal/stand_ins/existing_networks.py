@@ -11,6 +11,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
+from hyperpod_ops.aws_client import AwsClient
 from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.blocks import free_blocks, vpc_cidr
 from rehearsal.stand_ins.vpc import all_traffic_of, id_tag
@@ -76,7 +77,7 @@ class ExistingNetwork:
             if not IPv4Network(block).subnet_of(IPv4Network(cidr)):
                 yield block
 
-    def _private_route_table(self, ec2: Any, *, zone: str) -> str:  # noqa: ANN401 - a client
+    def _private_route_table(self, ec2: AwsClient, *, zone: str) -> str:
         """Return a table that leads to a NAT gateway in a public subnet."""
         vpc_id, network = str(self.network.vpc_id), self.network
         gateway = ec2.create_internet_gateway(
@@ -119,7 +120,7 @@ class ExistingNetwork:
                 tags = id_tag("subnet", subnet.subnet_id)
                 yield {"CidrBlock": next(large), key: zone, "TagSpecifications": tags}
 
-    def _security_group(self, ec2: Any, group_id: str) -> None:  # noqa: ANN401 - a client
+    def _security_group(self, ec2: AwsClient, group_id: str) -> None:
         ec2.create_security_group(
             GroupName=group_id,
             Description="Named by the configuration",

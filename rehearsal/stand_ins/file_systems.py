@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_ops.aws_client import AwsClient
 from rehearsal.aws.chosen_ids import FILE_SYSTEM_ID
 from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.vpc import all_traffic_of, default_vpc
@@ -53,7 +53,7 @@ class FileSystem:
         while _lifecycle(fsx, self.id) == "CREATING":
             pass
 
-    def _group(self, ec2: Any, vpc_id: str) -> str:  # noqa: ANN401 - a client
+    def _group(self, ec2: AwsClient, vpc_id: str) -> str:
         group = ec2.create_security_group(
             GroupName=self.id, Description="Of a file system", VpcId=vpc_id
         )["GroupId"]
@@ -79,6 +79,6 @@ def file_systems(config: Config) -> Iterator[FileSystem]:
         )
 
 
-def _lifecycle(fsx: Any, identifier: str) -> str:  # noqa: ANN401 - a client
+def _lifecycle(fsx: AwsClient, identifier: str) -> str:
     [found] = fsx.describe_file_systems(FileSystemIds=[identifier])["FileSystems"]
     return str(found["Lifecycle"])

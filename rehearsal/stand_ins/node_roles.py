@@ -1,4 +1,4 @@
-"""Roles of one's own for nodes, with the rights that nodes need."""
+"""Existing roles for nodes, with the rights that nodes need."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
-from hyperpod_ops.preflight.node_role.node_rights import needed_statements
+from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
 from hyperpod_ops.preflight.validator import Place
 from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.policies import policy, trust
@@ -31,6 +30,11 @@ class NodeRole:
 
     def make(self, clients: AwsClients) -> None:
         """Create it unless it is there, with the managed policy and what nodes need beside it."""
+        # The CDK takes a second to import, and few configurations name a role.
+        from hyperpod_ops.preflight.node_role.node_rights import (  # noqa: PLC0415
+            needed_statements,
+        )
+
         iam = clients("iam")
         path, _, name = f"/{self.arn.partition(':role/')[2]}".rpartition("/")
         with suppress(iam.exceptions.EntityAlreadyExistsException):

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_ops.aws_client import AwsClient
 from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.node_roles import node_roles
 from rehearsal.stand_ins.policies import policy, trust
@@ -47,7 +47,7 @@ class Principal:
         with suppress(iam.exceptions.EntityAlreadyExistsException):
             self._create(iam, name=name, path=f"{path}/")
 
-    def _create(self, iam: Any, *, name: str, path: str) -> None:  # noqa: ANN401 - a client
+    def _create(self, iam: AwsClient, *, name: str, path: str) -> None:
         if self._parts["kind"] == "user":
             iam.create_user(UserName=name, Path=path)
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hyperpod_ops.aws_client import AwsClient
 from rehearsal.aws.chosen_ids import NETWORK_ID
 
 
@@ -24,7 +25,7 @@ def all_traffic_of(group_id: str) -> list[dict[str, Any]]:
     return [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group_id}]}]
 
 
-def default_vpc(ec2: Any) -> str:  # noqa: ANN401 - a client
+def default_vpc(ec2: AwsClient) -> str:
     """Return the ID of the region's default VPC."""
     found = ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["true"]}])["Vpcs"]
     return str(found[0]["VpcId"])

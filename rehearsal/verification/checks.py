@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from kubernetes.config import new_client_from_config
 
 from hyperpod_cdk import Config
 from hyperpod_ops.verification.check import Deployment
-from hyperpod_ops.verification.verify import SUBJECTS
 from hyperpod_ops.verification.verify import verify as checks_of
 from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.pulled_images import image_checks
 from rehearsal.verification.storage import new_objects
-
-# Told only when one fails: a report has a line for each command of the documentation.
-_TOLD_IF_FAILED = ("readiness", "devices", "routes", "security groups", "access entries")
 
 
 def verify(
@@ -26,17 +23,23 @@ def verify(
     tools: ClusterTools,
     clients: AwsClients,
     outputs: Mapping[str, Mapping[str, str]],
+    deployer: Callable[[str], Any] | None = None,
 ) -> Iterator[Check]:
-    """Yield each check as it is done."""
+    """Yield each check as it is done.
+
+    Args:
+        config: What is deployed.
+        tools: kubectl and helm.
+        clients: AWS.
+        outputs: The outputs of each stack, by the name of the stack.
+        deployer: Returns the client of a service with the rights of whoever deploys, who verifies
+            it too. Default: the rights are not tried.
+    """
     with new_client_from_config(config_file=str(tools.kubeconfig)) as kubernetes:
         deployment = Deployment(
-            config=config, client=clients, kubernetes=kubernetes, outputs=outputs
+            config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
         )
-        for name, subject in SUBJECTS.items():
-            for check in checks_of(deployment, subjects={name: subject}):
-                if not check.ok:
-                    yield Check(check=f"{check.check}: {check.found}", ok=False)
-                elif name not in _TOLD_IF_FAILED:
-                    yield Check(check=check.check, ok=True)
+        for each in checks_of(deployment):
+            yield Check(check=each.check, ok=each.ok, found=each.found, advice=each.advice)
     yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
     yield from new_objects(config, clients=clients, outputs=outputs)

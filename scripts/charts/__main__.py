@@ -11,7 +11,6 @@ from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_ops.account import AccountError, profile_session
-from hyperpod_ops.errors import REFUSED
 from scripts.charts.check import check
 from scripts.charts.commands import CommandError
 from scripts.charts.errors import ChartError
@@ -21,7 +20,7 @@ from scripts.charts.package import package
 from scripts.charts.publish import ARCHIVE_NAME, publish
 from scripts.charts.record_digests import record_digests
 from scripts.charts.settings import Settings, load_settings
-from scripts.command_line import exit_with
+from scripts.command_line import exit_with, refused
 from stacks.helm_chart import own_chart
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -78,8 +77,7 @@ def main(argv: list[str] | None = None) -> int:
                     report=_report,
                 )
     except (AccountError, ConfigError, HyperPodChartError) as error:
-        sys.stderr.write(f"{error}\n")
-        return REFUSED
+        return refused(error)
     except (ChartError, CommandError, OSError) as error:
         sys.stderr.write(f"error: {one_line(error)}\n")
         return 1

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from hyperpod_cdk.schema.errors import one_line
 from scripts.charts.errors import ChartError
 
 NOT_RECORDED: Literal["not-recorded"] = "not-recorded"
@@ -94,7 +95,7 @@ def load_pins(file: Path) -> Pins:
     except FileNotFoundError as error:
         raise ChartError(f"{file} does not exist: restore it from git") from error
     except yaml.YAMLError as error:
-        raise ChartError(f"{file} is not YAML: {' '.join(str(error).split())}") from error
+        raise ChartError(f"{file} is not YAML: {one_line(error)}") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "the file"

@@ -98,7 +98,7 @@ def _home(dependency: Dependency, *, chart: Path) -> Path:
     subcharts = _subcharts(chart)
     if dependency.parent not in subcharts:
         raise ChartError(
-            f"{dependency.label}: parent {dependency.parent!r} is no component of the chart; "
+            f"{dependency.label}: parent {dependency.parent!r} is not a component of the chart; "
             f"components: {', '.join(sorted(subcharts))}"
         )
     return subcharts[dependency.parent]

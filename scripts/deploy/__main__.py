@@ -9,21 +9,28 @@ from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
+from rich.console import Console
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_ops.account import AccountError
 from hyperpod_ops.errors import REFUSED
+from hyperpod_ops.session import AwsSession
+from hyperpod_ops.verification.check import Check
+from hyperpod_ops.verification.display import problems
+from hyperpod_ops.verification.display import summary as summary_of
+from hyperpod_ops.verification.look import look
 from scripts.command_line import config_parser, exit_with, make_command, refused
 from scripts.cost import cost_here, summary
 from scripts.deploy.changes import Difference, IncomparableError, described, differences
 from scripts.deploy.readiness import refusals
 from scripts.deploy.reporting import write_report
+from scripts.deploy.verification import not_verified, verified
 from scripts.deployment_report.content import Attempt
 from scripts.shell_findings import shell_findings
 from scripts.stack_operations import fixed_values
 from scripts.stack_operations.assembly import Stack, UnknownStackError, chosen, stacks_in
-from scripts.stack_operations.connection import cli_environment, connected
+from scripts.stack_operations.connection import Connection, cli_environment, connected
 from scripts.stack_operations.deployed import Deployed, UnreadableTemplateError, deployed
 from scripts.stack_operations.failed_creations import (
     FAILED_CREATIONS,
@@ -31,6 +38,7 @@ from scripts.stack_operations.failed_creations import (
     lift_protection,
 )
 from scripts.stack_operations.fixed_values import Change, refuse_changes
+from scripts.stack_operations.outcome import Outcome
 from scripts.stack_operations.outputs import (
     NOTHING_SHORT,
     documented_outputs,
@@ -104,15 +112,49 @@ def main() -> int:
         out=out,
         environment=cli_environment(connection.session),
     )
-    outputs = _outputs(client, stacks) if outcome.code == 0 else {}
-    attempt = Attempt(
-        command=again, assembly=arguments.assembly, events=outcome.events, told=outcome.told
-    )
-    report = write_report(attempt, config=config, region=region, code=outcome.code, outputs=outputs)
-    following = _next(config, outputs, region=region) if outcome.code == 0 else ()
-    for line in (*output_lines(outputs), f"\n{report}", *following):
-        out.print(wrapped(line, width=out.width if out.is_terminal else None))
+    _end(outcome, arguments=arguments, config=config, connection=connection, stacks=stacks, out=out)
     return outcome.code
+
+
+def _end(
+    outcome: Outcome,
+    *,
+    arguments: argparse.Namespace,
+    config: Config,
+    connection: Connection,
+    stacks: Sequence[Stack],
+    out: Console,
+) -> None:
+    """Verify what is deployed, write the report, and say what to run next."""
+    region = connection.region
+    later = f"hyperpod-ops verify --config {shlex.quote(str(arguments.config))} --region {region}"
+    if outcome.code == 0:
+        outputs = _outputs(connection.client, stacks)
+        session = AwsSession(region=region, given=connection.aws)
+        checks = verified(look(config, session=session), later=later, out=out)
+        following = [*_next(config, outputs, checks=checks, region=region, later=later)]
+    else:
+        outputs, following = {}, []
+        checks = not_verified("The deployment did not succeed", later=later)
+    report = write_report(
+        Attempt(
+            command=_command(arguments),
+            assembly=arguments.assembly,
+            events=outcome.events,
+            told=outcome.told,
+        ),
+        config=config,
+        region=region,
+        code=outcome.code,
+        outputs=outputs,
+        checks=checks,
+        following=following,
+    )
+    if outcome.code == 0:
+        for line in (*problems(checks), f"\n{summary_of(checks)}"):
+            out.print(line)
+    for line in (*output_lines(outputs), f"\n{report}", "", *following):
+        out.print(wrapped(line, width=out.width if out.is_terminal else None))
 
 
 def _fixed(stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]) -> Iterator[Change]:
@@ -170,21 +212,31 @@ def _outputs(
 
 
 def _next(
-    config: Config, outputs: Mapping[str, Mapping[str, str]], *, region: str
+    config: Config,
+    outputs: Mapping[str, Mapping[str, str]],
+    *,
+    checks: Sequence[Check],
+    region: str,
+    later: str,
 ) -> Iterator[str]:
     """Yield what to run after a deployment."""
+    if any(each.is_known and not each.ok for each in checks):
+        yield "What does not hold may be on its way. To look until it holds:"
+        yield f"  {later} --wait"
     found = {name: value for values in outputs.values() for name, value in values.items()}
     shortage = found.get(SHORTAGE, NOTHING_SHORT)
     if shortage != NOTHING_SHORT:
-        yield f"\nNodes are missing. {shortage}"
+        yield f"Nodes are missing. {shortage}"
     cluster = found.get("EKSClusterName")
     if cluster is None:
         return
     if not config.eks.admins:
-        yield "\nNobody is an admin of the Kubernetes cluster yet: list your role under"
-        yield "eks.admins, or run the command in the output GrantAdminCommand. Then:"
+        yield (
+            "Nobody is an admin of the Kubernetes cluster yet: list your role under eks.admins, or "
+            "run the command in the output GrantAdminCommand. Then:"
+        )
     else:
-        yield "\nNext:"
+        yield "To look at the nodes:"
     yield f"  aws eks update-kubeconfig --name {cluster} --region {region}"
     yield "  kubectl get nodes"
 

@@ -1,26 +1,18 @@
 """The report that a deployment leaves behind."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_ops.errors import INTERRUPTED
+from hyperpod_ops.verification.check import Check
+from hyperpod_ops.verification.display import summary
 from scripts.cost import cost_here
 from scripts.deployment_report.content import Attempt, Content
 from scripts.deployment_report.page import write
-from scripts.stack_operations.outputs import NOTHING_SHORT
-from scripts.stack_operations.progress import progress_of
 
 REPORTS = Path("build/deploy")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Check:
-    check: str
-    ok: bool
 
 
 def write_report(
@@ -30,6 +22,8 @@ def write_report(
     region: str,
     code: int,
     outputs: Mapping[str, Mapping[str, str]],
+    checks: Sequence[Check],
+    following: Sequence[str] = (),
 ) -> str:
     """Write the report of a deployment; return the line that says where it is, or why not.
 
@@ -39,11 +33,13 @@ def write_report(
         region: Where.
         code: Exit code of the CDK CLI; 130 after Ctrl-C.
         outputs: Outputs of each stack; empty for a deployment that failed.
+        checks: What was found of it afterwards.
+        following: Lines of the terminal that say what to run next.
     """
     path = REPORTS / config.name / "report.html"
     content = Content(
         title=f"Deployment of {config.name}",
-        verdict=_verdict(code),
+        verdict=_verdict(code, checks),
         ok=code == 0,
         written=datetime.now(UTC),
         facts={"Command": attempt.command, "Region": region},
@@ -51,7 +47,8 @@ def write_report(
         cost=cost_here(config),
         attempts=[attempt],
         outputs=outputs,
-        checks=[*_checks(attempt, outputs)] if code == 0 else (),
+        checks=checks,
+        following=following,
     )
     try:
         write(content, path)
@@ -60,18 +57,7 @@ def write_report(
     return f"Report: {path}"
 
 
-def _verdict(code: int) -> str:
+def _verdict(code: int, checks: Sequence[Check]) -> str:
     if code == INTERRUPTED:
         return "The deployment was interrupted."
-    return "The deployment failed." if code else "The deployment succeeded."
-
-
-def _checks(attempt: Attempt, outputs: Mapping[str, Mapping[str, str]]) -> Iterator[_Check]:
-    for stack, events in attempt.events.items():
-        progress = progress_of(events)
-        said = f"is {progress.status}" if progress.begun else "needed no change"
-        yield _Check(check=f"Stack {stack} {said}", ok=not progress.has_failed)
-    for values in outputs.values():
-        if SHORTAGE in values:
-            short = values[SHORTAGE]
-            yield _Check(check=f"Missing nodes: {short}", ok=short == NOTHING_SHORT)
+    return "The deployment failed." if code else f"The deployment succeeded. {summary(checks)}"

@@ -93,8 +93,9 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
     lifted = ["cloudformation:UpdateTerminationProtection"]
     yield _allow("LiftProtection", lifted, [f"{stacks}/{storage}/*"])
-    # Its Kubernetes version, and what EKS offers for the one that is wanted.
-    yield _allow("FindCluster", ["eks:DescribeCluster"], [f"{eks}:cluster/{cluster}"])
+    # Its Kubernetes version, its add-ons, and what EKS offers for the version that is wanted.
+    reading = ["eks:DescribeCluster", "eks:ListAddons"]
+    yield _allow("FindCluster", reading, [f"{eks}:cluster/{cluster}"])
     yield _allow("FindAddons", ["eks:DescribeAddon"], [f"{eks}:addon/{cluster}/*"])
     yield _allow("FindOfferedAddons", ["eks:DescribeAddonVersions"], ["*"])
     # Zones, and the VPC that the configuration names, if any; EC2 limits none of it to a resource.
@@ -103,7 +104,8 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     yield _allow("LookAtQuotas", _LOOK_AT_QUOTAS, ["*"])
     sagemaker = f"arn:{environment.partition}:sagemaker:{where}"
     yield _allow("ListClusters", ["sagemaker:ListClusters"], ["*"])
-    yield _allow("LookAtClusters", ["sagemaker:DescribeCluster"], [f"{sagemaker}:cluster/*"])
+    nodes = ["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"]
+    yield _allow("LookAtClusters", nodes, [f"{sagemaker}:cluster/*"])
     plans = ["sagemaker:DescribeTrainingPlan"]
     yield _allow("LookAtTrainingPlans", plans, [f"{sagemaker}:training-plan/*"])
     yield _allow("FindResourceTypes", ["cloudformation:DescribeType"], ["*"])
@@ -116,6 +118,8 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     # The command in the output GrantAdminCommand of the platform stack.
     yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], [f"{eks}:cluster/{cluster}"])
     entries = f"{eks}:access-entry/{cluster}/*"
+    # Who is let in, which `make deploy` looks at in the end.
+    yield _allow("LookAtAccessEntries", ["eks:ListAssociatedAccessPolicies"], [entries])
     yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
         "Condition": {
             "StringEquals": {

@@ -1,8 +1,8 @@
-"""What the validators read of what the templates name, before a deployment."""
+"""What is read of what the templates name: before a deployment, and to verify it afterwards."""
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.hyperpod.node_permissions import MANAGED_POLICY
+from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
 from hyperpod_ops.diagram.templates import Resource, Value
 from scripts.deployer_policy.names import Names, pattern, strings
 
@@ -14,6 +14,8 @@ _OF_EXISTING_BUCKET = [
     "s3:GetEncryptionConfiguration",
     "s3:ListBucket",
 ]
+_OF_OWN_BUCKET = ["s3:GetEncryptionConfiguration", "s3:ListBucket"]
+_OF_FILE_SYSTEMS = ["fsx:DescribeDataRepositoryAssociations", "fsx:DescribeFileSystems"]
 _KEY_ACTIONS = {"kms:GenerateDataKey"}
 
 Look = tuple[str, list[str], list[str]]
@@ -29,8 +31,11 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
     """
     partition = names.environment.partition
     made = [each for each in names.resources if each.type == "AWS::S3::Bucket"]
-    for bucket in _named(made, "BucketName", names):
-        yield "LookForBucket", ["s3:ListBucket"], [f"arn:{partition}:s3:::{bucket}"]
+    for bucket in made:
+        if "BucketName" in bucket.properties:
+            name = pattern(bucket.properties["BucketName"], names.environment)
+            yield "LookForBucket", _OF_OWN_BUCKET, [f"arn:{partition}:s3:::{name}"]
+            yield "LookAtScripts", ["s3:GetObject"], [f"arn:{partition}:s3:::{name}/*"]
     scripts = [each for each in names.resources if each.type == "Custom::LifecycleScripts"]
     existing = [*_named(scripts, "DestinationBucket", names)]
     if existing:
@@ -46,7 +51,7 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
     if any(each.type == "AWS::KMS::Alias" for each in names.resources):
         environment = names.environment
         key = f"arn:{partition}:kms:{environment.region}:{environment.account}:key/*"
-        yield "LookForAlias", ["kms:DescribeKey"], [key]
+        yield "LookForAlias", ["kms:DescribeKey", "kms:GetKeyRotationStatus"], [key]
     roles = [each for each in names.resources if each.type == "AWS::IAM::Role"]
     account = f"arn:{partition}:iam::{names.environment.account}"
     for role in _named(roles, "RoleName", names):
@@ -58,7 +63,7 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
         yield "LookAtManagedPolicy", ["iam:GetPolicy", "iam:GetPolicyVersion"], [managed]
     if any(each.type == "Custom::FileSystemAvailability" for each in names.resources):
         # FSx limits it to no resource.
-        yield "LookAtFileSystems", ["fsx:DescribeFileSystems"], ["*"]
+        yield "LookAtFileSystems", _OF_FILE_SYSTEMS, ["*"]
     endpoints = [each for each in names.resources if each.type == "AWS::EC2::VPCEndpoint"]
     if any(each.properties.get("VpcEndpointType") == "Interface" for each in endpoints):
         # EC2 limits it to no resource.
@@ -66,8 +71,7 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
     if not any(each.type == "AWS::EKS::Cluster" for each in names.resources):
         environment = names.environment
         where = f"arn:{partition}:eks:{environment.region}:{environment.account}"
-        listing = ["eks:ListAccessEntries", "eks:ListAddons"]
-        yield "LookAtControlPlane", listing, [f"{where}:cluster/{eks_cluster}"]
+        yield "LookAtControlPlane", ["eks:ListAccessEntries"], [f"{where}:cluster/{eks_cluster}"]
 
 
 def _named(resources: list[Resource], key: str, names: Names) -> Iterator[str]:

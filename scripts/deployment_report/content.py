@@ -4,22 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
-from hyperpod_cdk.cost.cost import Cost
+from hyperpod_cdk.cost.charges import Cost
+from hyperpod_ops.verification.check import Check
 from scripts.stack_operations.events import StackEvent
-
-
-class Checked(Protocol):
-    """A verified fact: a command or a sentence, and whether it holds."""
-
-    @property
-    def check(self) -> str:
-        """What was verified."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether it holds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +42,7 @@ class Content:
         errors: Lines of what went wrong outside of a deployment.
         outputs: Outputs of each stack.
         checks: What was verified afterwards.
+        following: Lines of the terminal that say what to run next.
         cost: What the deployment costs.
     """
 
@@ -67,4 +56,5 @@ class Content:
     attempts: Sequence[Attempt] = ()
     errors: Sequence[str] = ()
     outputs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    checks: Sequence[Checked] = ()
+    checks: Sequence[Check] = ()
+    following: Sequence[str] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,7 @@ from markupsafe import Markup
 from hyperpod_ops.atomic_file import PUBLIC, replace_file
 from hyperpod_ops.diagram.architecture import StackPicture
 from hyperpod_ops.diagram.picture import picture, pictured
+from hyperpod_ops.verification.display import summary as summary_of_checks
 from provisioner.framework.redaction import redacted
 from scripts.cost import UNITS, rounded, summary, what
 from scripts.critical_path.graph import read_graph
@@ -25,6 +27,7 @@ from scripts.stack_operations.outputs import is_repeated
 
 TEMPLATE = Path(__file__).with_name("page.html")
 _COMMAND = "  "
+_CODE = re.compile(r"`([^`]+)`")
 # Below it, tenths of a second are worth reading.
 _SHORT_SECONDS = 10
 
@@ -62,7 +65,9 @@ def page(content: Content) -> str:
             attempts=[(attempt, _timeline(attempt)) for attempt in content.attempts],
             failures=[attempt for attempt in content.attempts if attempt.told],
             outputs={stack: _shown(values) for stack, values in content.outputs.items()},
-            failed_checks=sum(not each.ok for each in content.checks),
+            checks=sorted(content.checks, key=lambda each: (each.ok, not each.is_known)),
+            checks_summary=summary_of_checks(content.checks),
+            has_problems=any(not each.ok for each in content.checks if each.is_known),
         )
     )
 
@@ -86,6 +91,7 @@ def _environment() -> Environment:
         "rounded": rounded,
         "took": _took,
         "what": what,
+        "with_code": _with_code,
     }
     return found
 
@@ -128,6 +134,12 @@ def _breakable(words: str) -> Markup:
     for mark in ("/", "_", "::"):
         escaped = Markup(escaped.replace(mark, Markup(f"{mark}<wbr>")))  # noqa: S704 - escaped
     return escaped
+
+
+def _with_code(words: str) -> Markup:
+    """Return a text in which what stands between backticks is code."""
+    escaped = str(Markup.escape(redacted(words)))
+    return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - escaped
 
 
 def _percent(seconds: float, *, of: float) -> str:

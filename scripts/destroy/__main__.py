@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.schema.errors import one_line
 from hyperpod_ops.account import AccountError
+from hyperpod_ops.aws_client import AwsClient
 from scripts.command_line import config_parser, exit_with, make_command, refused
 from scripts.destroy.plan import Deletion, announced, deletion_of, outcome
 from scripts.stack_operations.assembly import Stack, stacks_in
@@ -64,7 +65,7 @@ def main() -> int:
         everything = make_command("destroy-all", arguments.config)
         lines = [*announced(deletions, others=others, everything=everything)]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
-        print(f"What goes is not known: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"What goes is not known: {one_line(error)}", file=sys.stderr)
         there, others, deletions = going, [], []
         lines = [f"This deletes for good: {', '.join(_names(going))}"]
     if not there:
@@ -101,7 +102,7 @@ def _names(stacks: Sequence[Stack]) -> list[str]:
 
 
 def _deletions(
-    client: Any,  # noqa: ANN401 - no type at run time
+    client: AwsClient,
     stacks: Sequence[Stack],
     *,
     found: Mapping[str, Deployed | None],

@@ -1,1 +1,1 @@
-"""Lists the container images of a configuration, and mirrors them into a registry of one's own."""
+"""Lists the container images of a configuration, and mirrors them into the user's registry."""

@@ -15,6 +15,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk.helm.images.registry import ecr_region, split_image
+from hyperpod_ops.aws_client import AwsClient
 from scripts.images.listing import Image
 
 _CRANE = "crane"
@@ -154,13 +155,13 @@ class _Crane:
         return str(done.stdout).strip()
 
 
-def _credentials(client: Any) -> tuple[str, str]:  # noqa: ANN401 - a client
+def _credentials(client: AwsClient) -> tuple[str, str]:
     [data] = client.get_authorization_token()["authorizationData"]
     user, _, password = base64.b64decode(data["authorizationToken"]).decode().partition(":")
     return user, password
 
 
-def _digest_in(client: Any, target: Target) -> str | None:  # noqa: ANN401 - a client
+def _digest_in(client: AwsClient, target: Target) -> str | None:
     """Return the digest of an image in ECR; None if it is not there, in a repository that is."""
     kind = "imageDigest" if target.reference.startswith("sha256:") else "imageTag"
     try:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from hyperpod_cdk.schema.errors import one_line
+
 _NAME = r"{region}[a-z]|[a-z]"
 _CONNECT_SECONDS = 5
 
@@ -41,6 +43,6 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
         raise ZoneNameError(
             f"{', '.join(names)}: is another place in each account; give the zone's ID, or "
             "credentials that allow ec2:DescribeAvailabilityZones "
-            f"({' '.join(str(error).split())})"
+            f"({one_line(error)})"
         ) from None
     return {zone["ZoneName"]: zone["ZoneId"] for zone in found["AvailabilityZones"]}

@@ -1,14 +1,12 @@
 """What of an environment is deployed, read with the role that `cdk bootstrap` made for that."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, cast
-
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk.schema.errors import one_line
 from scripts.pipeline.stage import StageStack
+from scripts.stack_operations.deployed import Deployed, UnreadableTemplateError
+from scripts.stack_operations.deployed import deployed as deployed_stack
 
 # There is such a stack once a change set would create it, and nothing in it.
 _EMPTY = "REVIEW_IN_PROGRESS"
@@ -16,23 +14,6 @@ _EMPTY = "REVIEW_IN_PROGRESS"
 
 class UnreadableError(Exception):
     """An environment cannot be read; one line that says what to do."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DeployedStack:
-    """A stack that exists.
-
-    Attributes:
-        status: Its status.
-        parameters: Values of its parameters.
-        template: Its template.
-        is_protected: Whether its deletion is refused.
-    """
-
-    status: str
-    template: Mapping[str, Any]
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    is_protected: bool = False
 
 
 def reader(stack: StageStack, *, session: boto3.Session) -> boto3.Session:
@@ -69,7 +50,7 @@ def reader(stack: StageStack, *, session: boto3.Session) -> boto3.Session:
     )
 
 
-def deployed(stack: StageStack, *, session: boto3.Session) -> DeployedStack | None:
+def deployed(stack: StageStack, *, session: boto3.Session) -> Deployed | None:
     """Return what is deployed of a stack; None when nothing is.
 
     Args:
@@ -79,25 +60,9 @@ def deployed(stack: StageStack, *, session: boto3.Session) -> DeployedStack | No
     Raises:
         UnreadableError: CloudFormation does not answer.
     """
-    cloudformation = session.client("cloudformation", region_name=stack.region)
+    client = session.client("cloudformation", region_name=stack.region)
     try:
-        (found,) = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
-        if found["StackStatus"] == _EMPTY:
-            return None
-        body = cloudformation.get_template(StackName=stack.name)["TemplateBody"]
-    except ClientError as error:
-        if "does not exist" in error.response["Error"]["Message"]:
-            return None
+        found = deployed_stack(client, stack.name)
+    except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         raise UnreadableError(f"{stack.name}: {one_line(error)}") from None
-    except BotoCoreError as error:
-        raise UnreadableError(f"{stack.name}: {one_line(error)}") from None
-    return DeployedStack(
-        status=found["StackStatus"],
-        # botocore parses a template in JSON, and types it as the text.
-        template=cast("Mapping[str, Any]", body),
-        parameters={
-            parameter["ParameterKey"]: parameter["ParameterValue"]
-            for parameter in found.get("Parameters", [])
-        },
-        is_protected=found.get("EnableTerminationProtection", False),
-    )
+    return None if found is None or found.status == _EMPTY else found

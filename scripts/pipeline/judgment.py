@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scripts.pipeline.deployed import DeployedStack
 from scripts.pipeline.stage import StageStack
+from scripts.stack_operations.deployed import Deployed
 from scripts.stack_operations.fixed_values import changes
 
 # What an operator must do before CloudFormation updates a stack of such a status again.
@@ -16,7 +16,7 @@ _STUCK = {
 }
 
 
-def refusals(stack: StageStack, found: DeployedStack | None) -> Iterator[str]:
+def refusals(stack: StageStack, found: Deployed | None) -> Iterator[str]:
     """Yield why CloudFormation must not, or could not, update a stack; one line each."""
     if found is None:
         return
@@ -31,7 +31,7 @@ def refusals(stack: StageStack, found: DeployedStack | None) -> Iterator[str]:
         yield f"{stack.name}: {change}"
 
 
-def is_unprotected(stack: StageStack, found: DeployedStack | None) -> bool:
+def is_unprotected(stack: StageStack, found: Deployed | None) -> bool:
     """Tell whether a stack lacks its termination protection, which CodePipeline does not set."""
     return stack.is_protected and found is not None and not found.is_protected
 

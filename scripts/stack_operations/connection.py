@@ -20,11 +20,13 @@ class Connection:
         region: The region.
         client: Client for reads that are made again and again.
         session: Whose credentials are used.
+        aws: Makes further clients with them.
     """
 
     region: str
     client: Any
     session: botocore.session.Session
+    aws: boto3.Session
 
 
 def connected(config: Config) -> Connection:
@@ -34,12 +36,14 @@ def connected(config: Config) -> Connection:
         AccountError: Its region is not known.
     """
     profile = botocore.session.get_session()
-    session = boto3.Session(botocore_session=profile)
-    region = region_of(config, session=session)
+    region = region_of(config, session=boto3.Session())
+    # One for all clients: a second one of the same profile could make none of S3.
+    session = boto3.Session(botocore_session=profile, region_name=region)
     return Connection(
         region=region,
-        client=session.client("cloudformation", region_name=region, config=READING),
+        client=session.client("cloudformation", config=READING),
         session=profile,
+        aws=session,
     )
 
 

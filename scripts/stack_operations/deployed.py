@@ -6,6 +6,9 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
+from provisioner.aws.errors import is_unknown_stack
+
 # A change set has made the stack, or what it had was rolled back.
 _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
 
@@ -46,7 +49,7 @@ class DeployedResource:
     type: str
 
 
-def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no type at run time
+def deployed(client: AwsClient, name: str) -> Deployed | None:
     """Return a stack as it is; None if there is none.
 
     Args:
@@ -66,7 +69,7 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
             return Deployed(status=status, template={}, is_protected=is_protected)
         body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
     except ClientError as error:
-        if error.response["Error"]["Code"] == "ValidationError":  # there is no such stack
+        if is_unknown_stack(error):
             return None
         raise
     # botocore reads JSON by itself.
@@ -78,7 +81,7 @@ def deployed(client: Any, name: str) -> Deployed | None:  # noqa: ANN401 - no ty
     return Deployed(status=status, template=body, parameters=parameters, is_protected=is_protected)
 
 
-def resources_of(client: Any, name: str) -> Iterator[DeployedResource]:  # noqa: ANN401
+def resources_of(client: AwsClient, name: str) -> Iterator[DeployedResource]:
     """Yield the resources that a stack has.
 
     Args:

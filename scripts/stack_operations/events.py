@@ -10,6 +10,9 @@ from typing import Any
 from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
+from provisioner.aws.errors import is_unknown_stack
+
 READING = ClientConfig(retries={"mode": "standard", "total_max_attempts": 3})
 """How a client reads them: what fails after three attempts is read again at the next poll."""
 _NESTED = "AWS::CloudFormation::Stack"
@@ -119,12 +122,11 @@ class StackReader:
                 if page["StackEvents"]:
                     yield [_event(each) for each in page["StackEvents"]]
         except ClientError as error:
-            # How CloudFormation says that there is no such stack.
-            if error.response["Error"]["Code"] != "ValidationError":
+            if not is_unknown_stack(error):
                 raise
 
 
-def nested_events(client: Any, events: Iterable[StackEvent]) -> list[StackEvent]:  # noqa: ANN401
+def nested_events(client: AwsClient, events: Iterable[StackEvent]) -> list[StackEvent]:
     """Return the events of the nested stacks that failed, and of those inside them.
 
     Args:

@@ -1,10 +1,11 @@
 """Stacks whose creation failed: nothing in them is worth a protection."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_cdk.schema.errors import one_line
+from hyperpod_ops.aws_client import AwsClient
 from scripts.stack_operations.deployed import Deployed, deployed
 
 FAILED_CREATIONS = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
@@ -15,7 +16,7 @@ class ProtectedError(Exception):
 
 
 def lift_protection(
-    client: Any,  # noqa: ANN401 - no type at run time
+    client: AwsClient,
     stacks: Mapping[str, Deployed | None],
     *,
     region: str,
@@ -46,7 +47,7 @@ def lift_protection(
         except (BotoCoreError, ClientError) as error:
             raise ProtectedError(
                 f"{name}: is {stack.status}, and its termination protection cannot be lifted: "
-                f"{' '.join(str(error).split())}. Run: aws cloudformation "
+                f"{one_line(error)}. Run: aws cloudformation "
                 f"update-termination-protection --no-enable-termination-protection --stack-name "
                 f"{name} --region {region}; {again}"
             ) from None

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_cdk.schema.errors import one_line
 from scripts.stack_operations.display import Display, Followed, Moment
 from scripts.stack_operations.events import StackEvent, StackReader, nested_events
 from scripts.stack_operations.progress import StackProgress, progress_of
@@ -104,7 +105,7 @@ class Operation:
         try:
             return read()
         except (BotoCoreError, ClientError) as error:
-            self._trouble = f"cannot be followed: {' '.join(str(error).split())}"
+            self._trouble = f"cannot be followed: {one_line(error)}"
             return None
 
     def _may_be_late(self, moment: Moment, code: int) -> bool:

@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from subprocess import TimeoutExpired
-from typing import Any
 
 from rich.console import Console
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.errors import INTERRUPTED
 from scripts.stack_operations import cdk_cli
 from scripts.stack_operations.assembly import Stack, construct_paths
@@ -102,7 +102,7 @@ def run(
     command: Sequence[str],
     *,
     stacks: Sequence[Followed],
-    client: Any,  # noqa: ANN401 - no type at run time
+    client: AwsClient,
     region: str,
     again: str,
     out: Console,

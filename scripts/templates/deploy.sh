@@ -88,7 +88,7 @@ for each in ${overrides[@]+"${overrides[@]}"}; do
   case $name in
     AssetsBucket | AssetsPrefix) refuse "$name: comes from --bucket and --prefix; leave it out" ;;
   esac
-  grep -qx "$name" <<<"$all_parameters" || refuse "$name: is no parameter of these templates; parameters.md lists them"
+  grep -qx "$name" <<<"$all_parameters" || refuse "$name: is not a parameter of these templates; parameters.md lists them"
 done
 deployment=$(given DeploymentName)
 deployment=${deployment:-$(manifest deployment)}

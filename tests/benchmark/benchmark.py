@@ -64,7 +64,7 @@ def _synthesis(directory: Path) -> None:
 
 
 def _many_groups() -> list[dict[str, object]]:
-    """Return the most that HyperPod allows, in subnets of one's own: no VPC here holds them."""
+    """Return the most that HyperPod allows, in existing subnets: no VPC here holds them."""
     return [
         {
             "name": f"{'worker-group-':w<50}{number:03}",

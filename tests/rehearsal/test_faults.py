@@ -39,14 +39,14 @@ def test_the_next_fault_takes_the_place_of_the_last_one(api: HyperPodApi) -> Non
 @pytest.mark.parametrize(
     ("name", "group", "address", "told"),
     [
-        ("capacity", "gpu", "http://127.0.0.1:9", "FAULT: 'capacity' is no fault"),
-        ("", "gpu", "http://127.0.0.1:9", "FAULT: '' is no fault"),
+        ("capacity", "gpu", "http://127.0.0.1:9", "FAULT: 'capacity' is not a fault"),
+        ("", "gpu", "http://127.0.0.1:9", "FAULT: '' is not a fault"),
         ("capacity-shortage", "", "http://127.0.0.1:9", "GROUP: is missing; name the instance"),
         (
             "capacity-shortage",
             "gpus",
             "http://127.0.0.1:9",
-            "GROUP: 'gpus' is no group of the configuration; did you mean gpu? (groups: ",
+            "GROUP: 'gpus' is not a group of the configuration; did you mean gpu? (groups: ",
         ),
         (
             "deep-health-check-fails",
@@ -77,6 +77,6 @@ def test_the_command_ends_with_one_line() -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
-        "FAULT: 'capacity-shortag' is no fault; did you mean capacity-shortage? (faults: "
+        "FAULT: 'capacity-shortag' is not a fault; did you mean capacity-shortage? (faults: "
     )
     assert done.stderr.count("\n") == 1

@@ -38,6 +38,12 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
     assert (report["ok"], report["error"]) == (False, line)
 
 
+def test_it_does_not_wait_for_the_cdk() -> None:
+    program = "import sys, rehearsal.__main__; sys.exit('aws_cdk' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=False)
+    assert done.returncode == 0
+
+
 def test_two_rehearsals_do_not_share_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,8 +68,8 @@ def test_a_type_without_a_single_price_is_left_out(odd: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ({}, "is no price list"),
-        ({"products": []}, "is no price list"),
+        ({}, "is not a price list"),
+        ({"products": []}, "is not a price list"),
         (offers({"Train:ml.g5.xlarge": "1"}), "has no single price of HyperPod"),
         (
             offers({"Cluster:ml.g5.xlarge": "1", "USE1-Cluster:ml.g5.xlarge": "2"}),

@@ -26,7 +26,7 @@ YOUNGER = {
     ),
 }
 # Dependent actions that a role does without, and why.
-CUSTOM_IMAGES = "only with an AMI of one's own, which then grants them"
+CUSTOM_IMAGES = "only with a custom AMI, which then grants them"
 NOT_NEEDED = {
     "ec2:DescribeImages": CUSTOM_IMAGES,
     "ec2:DescribeSnapshots": CUSTOM_IMAGES,

@@ -24,6 +24,15 @@ class Operator:
     home: Path
     credentials: Mapping[str, str]
 
+    def environment(self) -> dict[str, str]:
+        """Return the variables with which commands find the deployment."""
+        return {
+            **self.stage.environment.aws.environment(),
+            **self.credentials,
+            "CONFIG": str(self.stage.config_path),
+            "HOME": str(self.home),
+        }
+
     def run(self, *arguments: str, **variables: str) -> Result:
         """Run a command; an error that it does not tell is raised.
 
@@ -31,13 +40,7 @@ class Operator:
             arguments: Of `hyperpod-ops`.
             variables: Of the environment, besides those with which AWS is reached.
         """
-        environment = {
-            **self.stage.environment.aws.environment(),
-            **self.credentials,
-            "CONFIG": str(self.stage.config_path),
-            "HOME": str(self.home),
-            **variables,
-        }
+        environment = {**self.environment(), **variables}
         return CliRunner().invoke(app(), [*arguments], env=environment, catch_exceptions=False)
 
     def output(self, *arguments: str, **variables: str) -> str:

@@ -37,10 +37,10 @@ class InProcessStage(Stage):
 
     def _synthesize(self) -> None:
         code = main(
-            config=self._current,
-            output=self._assembly,
+            config=self.current,
+            output=self.assembly,
             chart=self.chart.path,
-            scripts=self._scripts,
+            scripts=self.scripts,
         )
         assert code == 0
 

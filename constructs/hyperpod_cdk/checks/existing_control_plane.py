@@ -1,4 +1,4 @@
-"""The network that a control plane of one's own is in, and one that is made needs."""
+"""The network that an existing control plane is in, and that a new one needs."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""HyperPod acts on the nodes that a health check of one's own marks."""
+"""HyperPod acts on the nodes that the user's health check marks."""
 
 from collections.abc import Iterator
 

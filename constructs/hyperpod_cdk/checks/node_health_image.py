@@ -1,4 +1,4 @@
-"""Nodes of a closed network reach the image of a health check of one's own."""
+"""Nodes of a closed network reach the image of the user's health check."""
 
 from collections.abc import Iterator
 

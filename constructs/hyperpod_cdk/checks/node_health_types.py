@@ -1,4 +1,4 @@
-"""A health check of one's own runs somewhere."""
+"""The user's health check runs on some node."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""All rules, and running them."""
+"""All rules about several sections, and running every rule."""
 
 from collections.abc import Iterator
 

@@ -102,7 +102,7 @@ class Config(Section):
     def addons_that_need_nodes(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
         wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)
-        # Listed for a cluster that exists, the driver serves file systems that are not ours too.
+        # On an existing cluster, the driver may also serve file systems of others.
         return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)
 
     @cached_property

@@ -38,7 +38,7 @@ def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
 
     Args:
         facts: The type.
-        config: Tells whether the FSx CSI driver, the components and a health check of one's own
+        config: Tells whether the FSx CSI driver, the components and the user's health check
             are installed.
     """
     unlisted = unlisted_daemon_sets(facts, config=config)

@@ -10,7 +10,7 @@ from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import limit_findings
 
 _ALL_TAGS = 50
-# lambda/provisioner/hyperpod/claim.py and framework/owner.py
+# Of lambda/provisioner/hyperpod/claim.py and framework/owner.py.
 _OWN_TAGS = 4
 _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
 

@@ -75,6 +75,6 @@ def add_addons(
         # The L2 has no key for it. Without it, an update fails where somebody has set a field:
         # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateAddon.html
         resource.resolve_conflicts = "PRESERVE"
-        # EKS chooses where no version is pinned.
+        # Without a pinned version, EKS chooses one.
         pinned = {version: pins.get(name) for version, pins in ADDON_VERSIONS.items()}
         resource.addon_version = looked_up(addon, kubernetes_version, table=pinned)

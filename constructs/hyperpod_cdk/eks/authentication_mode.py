@@ -1,4 +1,4 @@
-"""The authentication mode of an EKS cluster of one's own."""
+"""The authentication mode of an existing EKS cluster."""
 
 from aws_cdk import aws_eks_v2
 from aws_cdk import aws_iam as iam

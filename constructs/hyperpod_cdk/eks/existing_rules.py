@@ -5,7 +5,7 @@ from typing import Any
 
 from hyperpod_cdk.schema.errors import Finding
 
-# With the value that is the same as leaving them out.
+# Keys of a new control plane, each with the value that means the same as leaving it out.
 _OF_NEW_ONES: Mapping[str, object] = {
     "cluster_name": None,
     "secrets_kms_key_arn": None,

@@ -1,4 +1,4 @@
-"""An EKS control plane of one's own."""
+"""An existing EKS control plane."""
 
 from collections.abc import Sequence
 
@@ -55,7 +55,7 @@ class ImportedEksCluster(Construct):
                 provisioner=provisioner,
             )
             self.before_access = (mode,)
-            # Of whatever is added to it, now or later.
+            # Whatever is added to this construct, now or later, depends on the mode.
             self.node.add_dependency(mode)
         add_addons(
             self,

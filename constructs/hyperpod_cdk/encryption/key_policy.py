@@ -14,7 +14,7 @@ _BY_LOGS = (
 )
 
 
-# Of the beginning of a function's name, at least; the longest name of a stack has 29.
+# What is left of a function's name at least; the longest name of a stack has 29.
 _KEPT_CHARACTERS = 15
 
 

@@ -69,6 +69,6 @@ def _data() -> dict[str, Any]:
 def _matcher(pattern: str) -> Callable[[str], bool]:
     if r"\p{" in pattern:  # Unicode categories, which pydantic's regular expressions have
         return SchemaValidator(core_schema.str_schema(pattern=f"^(?:{pattern})$")).isinstance_python
-    # The service's \d and \s are ASCII's alone.
+    # In the service's patterns, \d and \s match ASCII only.
     matcher = re.compile(pattern, re.ASCII)
     return lambda text: matcher.fullmatch(text) is not None

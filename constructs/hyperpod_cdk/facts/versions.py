@@ -12,6 +12,6 @@ PROVISIONER_ARCHITECTURE: Final = lambda_.Architecture.X86_64
 # https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html
 PROVISIONER_RUNTIME: Final = lambda_.Runtime.PYTHON_3_14
 
-# Lustre 2.15 is the newest and the only one that takes a metadata configuration.
+# 2.15 is the newest version, and the only one with a metadata configuration.
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html
 LUSTRE_VERSION: Final = fsx.FileSystemTypeVersion.V_2_15

@@ -13,7 +13,7 @@ from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
 
-# What the provisioner, whose package is the Lambda function's, marks a cluster with.
+# The tag by which the provisioner, a package of the Lambda function, marks a cluster.
 _STACK_TAG = "hyperpod-cdk:stack-id"
 
 

@@ -51,7 +51,7 @@ class AutoScalingRole(Construct):
                 "hyperpod.sagemaker.amazonaws.com",
                 conditions=SOURCE_ACCOUNT_IF_SENT,
             ),
-            # Within the role, so that whoever uses it waits for its rights too.
+            # A child of the role, so that what depends on the role waits for its permissions, too.
             inline_policies={"ScaleClusters": rights},
         )
         acknowledge_inline_policies(self.role)

@@ -8,8 +8,8 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
+from hyperpod_cdk.hyperpod.construct_request import create_cluster_request
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
-from hyperpod_cdk.hyperpod.request import create_cluster_request
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.node_subnets import NodeSubnets

@@ -17,7 +17,7 @@ BucketName = Annotated[
         "hyphens",
     ),
 ]
-# An IAM policy has this as it is, so nothing in it may stand for something else.
+# Part of a resource in an IAM policy, so it must not contain wildcards or variables.
 ObjectPrefix = Annotated[
     str,
     Matching(

@@ -5,11 +5,11 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
-from hyperpod_cdk.hyperpod.data_buckets import data_bucket_acknowledgments
+from hyperpod_cdk.hyperpod.data_bucket_access import data_bucket_acknowledgments
 from hyperpod_cdk.hyperpod.imported import ImportedExecutionRole
+from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
 from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments
 from hyperpod_cdk.hyperpod.node_permissions import (
-    MANAGED_POLICY,
     any_repository,
     ec2_arn,
     node_statements,
@@ -77,7 +77,7 @@ class ExecutionRole(Construct):
             ),
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(MANAGED_POLICY)],
         )
-        # One policy resource, so that a cluster can wait for it.
+        # A single policy resource, so that the cluster can depend on it.
         self.policy = iam.Policy(
             self,
             "Policy",

@@ -1,4 +1,4 @@
-"""A role of one's own for HyperPod nodes."""
+"""An existing role for HyperPod nodes."""
 
 from aws_cdk import aws_iam as iam
 from constructs import Construct

@@ -16,7 +16,7 @@ _S3_URI_RULE = (
     "must be an S3 URI with a prefix, such as s3://bucket/scripts, of letters, digits and !_.- "
     "between slashes, without .."
 )
-# Nodes run the script from a shell, as root.
+# Nodes run the script in a shell as root, so its name must not contain shell syntax.
 _SCRIPT = r"(?!\.\.?(/|$))[A-Za-z0-9_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)*"
 
 ScriptsUri = Annotated[

@@ -7,8 +7,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.hyperpod.construct_request import create_cluster_request
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
-from hyperpod_cdk.hyperpod.request import create_cluster_request
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.node_subnets import NodeSubnets

@@ -51,7 +51,7 @@ class ClusterDefaults:
         subnet_id_in: Returns the ID of a subnet for nodes in an Availability Zone, given its ID;
             None for the subnet that is the cluster's own.
         lifecycle: The script that nodes run when they are created; None for none.
-        lifecycle_in: Returns the script of a folder of one's own, given the folder and when it
+        lifecycle_in: Returns the script of the user's folder, given the folder and when it
             runs.
     """
 
@@ -207,7 +207,7 @@ class NodeGroupConfig(GroupConfig):
         if self.availability_zone_id is not None:
             subnet_id = defaults.subnet_id_in(self.availability_zone_id)
             if subnet_id is None:
-                # So that a group that is there already may name the zone it is in.
+                # So that an existing group in the first zone may name its zone.
                 return None
             return OverrideVpcConfig(subnet_ids=(subnet_id,), security_group_ids=own_group)
         if self.override_vpc is not None and not self.override_vpc.security_group_ids:

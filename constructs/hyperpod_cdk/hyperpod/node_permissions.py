@@ -9,14 +9,11 @@ from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
 from hyperpod_cdk.hyperpod.data_bucket import DataBucketConfig
-from hyperpod_cdk.hyperpod.data_buckets import data_bucket_statements
+from hyperpod_cdk.hyperpod.data_bucket_access import data_bucket_statements
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_needs import need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
-
-MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
-"""The policy that HyperPod documents as the nodes'."""
 
 
 def node_statements(
@@ -98,7 +95,7 @@ def _network_statements(
                 *(ec2_arn(scope, "security-group", name) for name in dict.fromkeys(group_ids)),
                 *(ec2_arn(scope, "subnet", name) for name in dict.fromkeys(subnet_ids)),
             ],
-            # Instances have no VPC in their conditions.
+            # Requests about instances have no VPC in their conditions.
             conditions={"ArnEqualsIfExists": {"ec2:Vpc": ec2_arn(scope, "vpc", vpc_id)}},
         ),
         iam.PolicyStatement(

@@ -1,4 +1,4 @@
-"""A bucket of one's own for lifecycle scripts."""
+"""An existing bucket for lifecycle scripts."""
 
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3

@@ -1,4 +1,4 @@
-"""A folder of lifecycle scripts of one's own, and what nodes cannot run of it."""
+"""The user's folder of lifecycle scripts, and what nodes cannot run of it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _TEXT = (".sh", ".bash", ".py")
 
 
 class OwnScriptsConfig(Section):
-    """Scripts of one's own."""
+    """Scripts of your own."""
 
     directory: str | None = None
     """Folder of scripts of your own, which nodes run as root: its on_create.sh, which runs the

@@ -51,7 +51,7 @@ class LifecycleScripts(Construct):
     Settings become a file `deployment.env` beside them, one line `NAME=value` each, which HyperPod
     copies to each new node with the scripts.
 
-    Scripts of one's own are in the place of the others, or below them in `own/`, where the others
+    The user's scripts are in the place of the others, or below them in `own/`, where the others
     run them. A folder that only some groups run has a place of its own, `folders/<its name>/`, with
     a copy of the others if they run before it.
 
@@ -67,7 +67,7 @@ class LifecycleScripts(Construct):
         on_create: Entry script, relative to the directory.
         prefix: What the keys begin with, without a slash at its ends. Default: nothing.
         settings: What the scripts read of this deployment, by name. Default: nothing.
-        own: A folder of one's own, and when it runs. Default: none.
+        own: The user's folder of scripts, and when it runs. Default: none.
         folders: Those of groups. Default: none.
         writers: ARNs of IAM roles and users that may change the scripts too. Default: nobody.
 
@@ -218,7 +218,7 @@ class LifecycleScripts(Construct):
             principals=[iam.AnyPrincipal()],
             actions=_CHANGES,
             resources=[self.bucket.arn_for_objects(pattern) for pattern in self.patterns],
-            # Of a role's session it is the role's ARN.
+            # For a session of a role, this is the role's ARN.
             # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
             conditions={"ArnNotEquals": {"aws:PrincipalArn": [*writers, root_user]}},
         )

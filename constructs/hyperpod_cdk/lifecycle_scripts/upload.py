@@ -101,7 +101,7 @@ def put_scripts(
             **({"Prefix": folder.prefix} if folder.prefix else {}),
             "Keys": json.dumps(paths),
             **({"Files": json.dumps(folder.made)} if folder.made else {}),
-            # Another key encrypts what is put from then on, so all is put again.
+            # A changed key encrypts only later uploads, so everything is uploaded again.
             **({"KmsKeyArn": key.key_arn} if key is not None else {}),
         },
         depends_on=depends_on,

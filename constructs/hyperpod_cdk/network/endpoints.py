@@ -67,7 +67,7 @@ class VpcEndpoints(Construct):
                 subnets=ec2.SubnetSelection(subnets=list(subnets)),
                 security_groups=[group],
                 private_dns_enabled=True,
-                # It would let in the VPC's primary CIDR block, where no node is.
+                # The default would allow the VPC's primary CIDR block, in which there are no nodes.
                 open=False,
             )
             endpoint.add_to_policy(_of_this_account(service.actions))

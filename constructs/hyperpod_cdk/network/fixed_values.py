@@ -24,7 +24,7 @@ def fix_subnets(scope: Construct, network: NetworkConfig) -> None:
     zones = network.availability_zone_ids or [None] * len(publics)
     values: Values = {
         ("vpc_cidr",): network.vpc_cidr,
-        # All in one: EKS takes no subnet in a further zone.
+        # One value for all: EKS takes no subnet in a further zone.
         # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
         ("eks_subnet_cidrs",): ", ".join(network.eks_subnet_cidrs) or None,
         **{("public_subnet_cidrs", index): cidr for index, cidr in enumerate(publics)},
@@ -43,7 +43,7 @@ def fix_existing(scope: Construct, network: NetworkConfig) -> None:
         ("vpc_id",): network.vpc_id,
         ("eks_subnet_ids",): ", ".join(network.eks_subnet_ids) or None,
         ("internet_gateway_id",): network.internet_gateway_id,
-        # EC2 takes no block off a VPC that a subnet is in.
+        # EC2 does not remove a block from a VPC while a subnet is in it.
         ("add_cidrs_to_vpc",): str(network.add_cidrs_to_vpc).lower(),
     }
     for index, subnet in enumerate(network.hyperpod_subnets):

@@ -21,7 +21,7 @@ from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.section import Listed, Section
 
 SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
-"""The rules that a security group of one's own needs: all traffic from and to itself, and out."""
+"""The rules that an existing security group needs: all traffic from and to itself, and out."""
 
 _ONE_PER_ZONE, _NONE = "one_per_zone", "none"
 
@@ -59,7 +59,7 @@ class _Rule(Protocol):
     def __call__(self, value: Any, /, *, earlier: Mapping[str, Any]) -> Iterator[Finding]: ...  # noqa: ANN401 - of each field
 
 
-# Of a field beside those before it; the other fields have other rules.
+# Rules that compare a field with the fields before it.
 _RULES: Mapping[str, _Rule] = {
     "vpc_cidr": existing_rules.vpc_findings,
     "public_subnet_cidrs": subnet_rules.public_subnet_findings,

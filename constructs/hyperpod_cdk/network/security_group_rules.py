@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
 
+_SELF_EGRESS, _INTERNET_EGRESS = "self_egress", "internet_egress"
 _MEMBERS = "EFA, pods, control plane and Lustre"
 
 
@@ -18,13 +20,16 @@ def add_rules(scope: Construct, *, names: Sequence[str], group_id: str) -> None:
         names: As in the section.
         group_id: The group.
     """
-    for name in names:
-        _RULES[name](scope, group_id)
+    rules = {name: _RULES[name](scope, group_id) for name in names}
+    # CloudFormation removes an allow-all rule when it adds another egress rule, perhaps this one:
+    # https://github.com/aws-cloudformation/cfn-language-discussion/issues/157
+    if {_SELF_EGRESS, _INTERNET_EGRESS} <= rules.keys():
+        rules[_INTERNET_EGRESS].add_dependency(rules[_SELF_EGRESS])
 
 
 # L1: the L2 changes no group that it has imported as immutable, and would add further rules to
 # one that it may change.
-def _self_ingress(scope: Construct, group_id: str) -> None:
+def _self_ingress(scope: Construct, group_id: str) -> cdk.CfnResource:
     rule = ec2.CfnSecurityGroupIngress(
         scope,
         "SelfIngress",
@@ -41,10 +46,11 @@ def _self_ingress(scope: Construct, group_id: str) -> None:
             )
         },
     )
+    return rule
 
 
-def _self_egress(scope: Construct, group_id: str) -> None:
-    ec2.CfnSecurityGroupEgress(
+def _self_egress(scope: Construct, group_id: str) -> cdk.CfnResource:
+    return ec2.CfnSecurityGroupEgress(
         scope,
         "SelfEgress",
         group_id=group_id,
@@ -54,8 +60,8 @@ def _self_egress(scope: Construct, group_id: str) -> None:
     )
 
 
-def _internet_egress(scope: Construct, group_id: str) -> None:
-    ec2.CfnSecurityGroupEgress(
+def _internet_egress(scope: Construct, group_id: str) -> cdk.CfnResource:
+    return ec2.CfnSecurityGroupEgress(
         scope,
         "InternetEgress",
         group_id=group_id,
@@ -65,8 +71,8 @@ def _internet_egress(scope: Construct, group_id: str) -> None:
     )
 
 
-_RULES: Mapping[str, Callable[[Construct, str], None]] = {
+_RULES: Mapping[str, Callable[[Construct, str], cdk.CfnResource]] = {
     "self_ingress": _self_ingress,
-    "self_egress": _self_egress,
-    "internet_egress": _internet_egress,
+    _SELF_EGRESS: _self_egress,
+    _INTERNET_EGRESS: _internet_egress,
 }

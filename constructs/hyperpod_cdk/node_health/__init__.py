@@ -1,1 +1,1 @@
-"""A health check of one's own on each node with accelerators."""
+"""The user's health check on each node with accelerators."""

@@ -1,4 +1,4 @@
-"""The Helm release of a health check of one's own."""
+"""The Helm release of the user's health check."""
 
 from collections.abc import Collection
 from pathlib import Path

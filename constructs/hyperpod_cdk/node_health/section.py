@@ -1,4 +1,4 @@
-"""The `node_health` section: a health check of one's own on each node with accelerators."""
+"""The `node_health` section: the user's health check on each node with accelerators."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -92,7 +92,7 @@ def _problems(script: Path) -> Iterator[str]:
         yield f"cannot be read: {error.strerror}"
         return
     if content is None:
-        yield f"must be a script; {str(script)!r} is no file"
+        yield f"must be a script; {str(script)!r} is not a file"
         return
     try:
         text = content.decode()

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge, skip_checkov
 
-# A rollback of a stage takes the artifacts of a former execution.
+# Kept, because a rollback of a stage uses the artifacts of an earlier execution.
 _KEPT_DAYS = 90
 _UNLOGGED = (
     "Only the pipeline's roles may read it, and the pipeline's history lists each execution that "

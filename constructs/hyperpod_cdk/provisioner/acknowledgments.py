@@ -58,7 +58,7 @@ def acknowledge_provider(
 
 
 def acknowledge_environment(provider: cr.Provider) -> None:
-    """Record why no key of one's own encrypts the environment of `provider`'s own functions."""
+    """Record why no key of the user's encrypts the environment of `provider`'s own functions."""
     for name in _FRAMEWORK_FUNCTIONS:
         skip_checkov(
             provider.node.find_child(name),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from aws_cdk import Aws, CustomResource, Duration, Fn, Names, RemovalPolicy, Size, Stack
 from aws_cdk import aws_ec2 as ec2
@@ -23,6 +22,11 @@ from hyperpod_cdk.provisioner.acknowledgments import (
     acknowledge_provider,
 )
 from hyperpod_cdk.provisioner.code import provisioner_code
+from hyperpod_cdk.provisioner.placement import (
+    ANY_NETWORK_INTERFACE,
+    VpcPlacement,
+    manage_network_interfaces,
+)
 from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge,
     acknowledge_inline_policies,
@@ -43,23 +47,6 @@ _LONGEST_FUNCTION_NAME = 64
 _DRAWN_DIGITS = 8
 # Both handlers run helm. CDK's framework, which waits for them, ends after 15 minutes.
 _LONGEST_RUN = Duration.minutes(14)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VpcPlacement:
-    """Where in a VPC a function runs.
-
-    Attributes:
-        vpc: The VPC.
-        subnets: Private subnets with a route to the internet, or with VPC endpoints.
-        security_group: The function's security group.
-        internet_access: What must exist before it can call AWS: routes, or VPC endpoints.
-    """
-
-    vpc: ec2.IVpc
-    subnets: Sequence[ec2.ISubnet]
-    security_group: ec2.ISecurityGroup
-    internet_access: Sequence[IDependable]
 
 
 class Provisioner(Construct):
@@ -109,7 +96,7 @@ class Provisioner(Construct):
             log_group = log_groups.add(
                 self,
                 f"{function_id}LogGroup",
-                # Where CDK's framework tells the readers of an error to look.
+                # CDK's framework sends readers of an error to this log group.
                 name=f"/aws/lambda/{name}",
                 retention=logs.RetentionDays.THREE_MONTHS,
                 removal_policy=_KEPT_ONCE_CREATED,
@@ -196,30 +183,13 @@ class Provisioner(Construct):
         and goes when they have left it, whereas an update of the role comes before theirs.
         https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
         """
-        policy = self.grant(
-            self,
-            "NetworkInterfaces",
-            statements=[
-                iam.PolicyStatement(
-                    sid="ManageNetworkInterfaces",
-                    actions=[
-                        "ec2:AssignPrivateIpAddresses",
-                        "ec2:CreateNetworkInterface",
-                        "ec2:DeleteNetworkInterface",
-                        "ec2:DescribeNetworkInterfaces",
-                        "ec2:DescribeSubnets",
-                        "ec2:UnassignPrivateIpAddresses",
-                    ],
-                    resources=["*"],
-                )
-            ],
+        policy = self.grant(self, "NetworkInterfaces", statements=[manage_network_interfaces()])
+        acknowledge(policy, {wildcard_nag_id(self, "*"): ANY_NETWORK_INTERFACE})
+        skip_checkov(
+            policy,
+            resource_type="AWS::IAM::Policy",
+            reasons={"CKV_AWS_111": ANY_NETWORK_INTERFACE},
         )
-        reason = (
-            "Lambda makes the network interfaces, whose ids are not known ahead, and takes no "
-            "narrower resource for describing them."
-        )
-        acknowledge(policy, {wildcard_nag_id(self, "*"): reason})
-        skip_checkov(policy, resource_type="AWS::IAM::Policy", reasons={"CKV_AWS_111": reason})
         return policy
 
     def grant(

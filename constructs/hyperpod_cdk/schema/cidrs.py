@@ -13,7 +13,7 @@ _SHORTEST_PREFIX, _LONGEST_PREFIX = 16, 28
 _PRIVATE_RANGES = tuple(
     IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
 )
-# No address in these can be given to an instance.
+# Instances cannot have addresses in these blocks.
 _UNUSABLE_RANGES = tuple(
     IPv4Network(block) for block in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3")
 )

@@ -18,12 +18,12 @@ from pydantic_core import CoreSchema, core_schema
 from hyperpod_cdk.facts.service_limits import Shape, shape
 from hyperpod_cdk.schema.errors import Finding, refuse
 
-# A longer list than this says less than its length does.
+# Longer lists of values are counted rather than shown.
 _MOST_VALUES_LISTED = 12
 # Of difflib; below it are names with another meaning: role_arn for execution_role_arn.
 _LEAST_SIMILARITY = 0.7
 
-# One letter begins many names.
+# A single letter is the beginning of too many names.
 _LEAST_PART = 2
 _MOST_CLOSE = 4
 
@@ -252,7 +252,7 @@ def nearest_name(value: object, *, known: Iterable[str]) -> str | None:
 
 
 def _unknown(value: str | int, *, known: Sequence[str], noun: str) -> Finding:
-    # Numbers and versions that look alike are not near each other.
+    # Numbers and versions that look alike are not typing errors of each other.
     is_number = all(name.replace(".", "").isdigit() for name in known)
     hint = "" if is_number else nearest(value, known=known)
     return Finding(value=value, message=f"is not {noun}{hint}{allowed(known)}")

@@ -25,7 +25,7 @@ _TYPES = {
     "dict_type": "a mapping of keys to values",
     "model_type": "a mapping of keys to values",
 }
-# A key of more sections than these is named for none of them.
+# A key that more sections than these have is not suggested.
 _MOST_HOMES = 2
 # pydantic appends this to the place of a mapping's refused key.
 _KEY = "[key]"

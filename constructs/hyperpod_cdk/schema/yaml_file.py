@@ -15,12 +15,12 @@ from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, Written, s
 from hyperpod_cdk.schema.limits import is_token
 from hyperpod_cdk.schema.yaml_errors import syntax_error
 
-# Sets have no order, and dates, binaries and pairs no place in a configuration.
+# Sets have no order; dates, binary values and pairs are not part of any configuration.
 _REFUSED_TAGS = ("timestamp", "binary", "set", "omap", "pairs")
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _TEXT_TAG = "tag:yaml.org,2002:str"
 _LARGEST_INTEGER_BITS = 64
-# A configuration with a hundred groups has a tenth of each.
+# Ten times what a configuration with a hundred groups has.
 _MOST_BYTES = 1024 * 1024
 _MOST_NODES = 100_000
 _TO_DO = "give the path of a YAML configuration file, or write one with `make init`"

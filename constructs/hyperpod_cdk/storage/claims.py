@@ -19,7 +19,7 @@ from hyperpod_cdk.synthesis.fixed_value import FixedValue
 
 _NAMESPACE = "kube-system"
 _FIRST = "fsx"
-# Its root volume; there is no other.
+# The path of OpenZFS's root volume, the only volume.
 _EXPORT_PATH = "/fsx"
 
 
@@ -112,7 +112,7 @@ def _of_kind(
 ) -> dict[str, Any]:
     if isinstance(files, HomeDirectoriesConfig):
         return {"exportPath": _EXPORT_PATH, "capacityGiB": files.capacity_gib}
-    # What exists already, or grows with its files, has no size that is known here.
+    # An existing file system, or one that grows with its files, has no known size.
     sized = not files.is_tiered and files.file_system_id is None
     return {
         "mountName": mount.mount_name,

@@ -69,7 +69,7 @@ def add_data_repositories(
         if location is None:
             bucket = DataBucket(scope, f"{name}Bucket").bucket
             location = bucket.s3_url_for_object()
-        # No L2.
+        # L1: there is no L2.
         association = Association(
             scope,
             name,

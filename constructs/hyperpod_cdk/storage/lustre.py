@@ -100,7 +100,7 @@ class Lustre(Construct):
         # The L2 takes no tokens as numbers, no Intelligent-Tiering and no metadata configuration.
         resource = self.file_system.node.default_child
         assert isinstance(resource, fsx.CfnFileSystem)  # noqa: S101 - what the L2 makes
-        # Which takes a key by its ID, as of this account.
+        # Set here because the L2 passes a key by its ID, so as one of this account.
         resource.kms_key_id = None if encryption_key is None else encryption_key.key_arn
         resource.storage_capacity = None if storage.is_tiered else in_template(storage.capacity_gib)
         resource.storage_type = storage.storage_type if storage.is_tiered else None

@@ -13,7 +13,7 @@ SMALLEST_GIB, _STEP_GIB = 1200, 2400
 THROUGHPUTS = (125, 250, 500, 1000)
 MOST_REPOSITORIES = 8
 TIERED_METADATA_IOPS = (6000, 12000)
-# By throughput; each is also the step.
+# Smallest size by throughput; sizes are multiples of it.
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/increase-storage-capacity.html
 _SMALLEST_WITH_EFA_GIB = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
 # What AUTOMATIC gives the smallest of them; no AWS page has been found that names the limit.

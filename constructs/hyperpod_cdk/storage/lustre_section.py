@@ -29,7 +29,7 @@ _LINKED = _MANY.format(more="")
 class LustreConfig(MaintainedFiles):
     """A shared FSx for Lustre file system (PERSISTENT_2)."""
 
-    # Keys of 0.1.0.
+    # Keys of release 0.1.0, and what replaces them.
     absent: ClassVar[Mapping[str, str]] = {
         "data_repository_s3_uri": _LINKED,
         "data_repository_path": _LINKED,

@@ -57,7 +57,7 @@ class OpenZfs(Construct):
         fixed = {
             "AvailabilityZoneId": ("availability_zone_id", zone_id),
             "DeploymentType": ("deployment_type", homes.deployment_type),
-            # Of the root volume, which UpdateFileSystem does not change.
+            # A property of the root volume, which UpdateFileSystem does not change.
             "Compression": ("compression", homes.compression),
             "RootSquash": ("root_squash", "true" if homes.root_squash else "false"),
         }
@@ -70,7 +70,7 @@ class OpenZfs(Construct):
                 reason="the file system would be replaced by an empty one",
                 instead="deploy under another name and copy the files",
             )
-        # No L2.
+        # L1: there is no L2.
         resource = fsx.CfnFileSystem(
             self,
             "FileSystem",

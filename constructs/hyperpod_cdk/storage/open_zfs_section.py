@@ -76,14 +76,14 @@ class HomeDirectoriesConfig(MaintainedFiles):
     def to_request(self) -> dict[str, Any]:
         """Return a CreateFileSystemOpenZFSConfiguration."""
         squash = "root_squash" if self.root_squash else "no_root_squash"
-        # The security group says which clients there are.
+        # Any client: the security group restricts them.
         export = {"Clients": "*", "Options": ["rw", "crossmnt", squash]}
         return members(
             {
                 **super().to_request(),
                 "DeploymentType": self.deployment_type,
                 "ThroughputCapacity": self.throughput_mbps,
-                # What FSx takes where it is left out, its sources contradict each other about.
+                # Stated, because AWS's sources contradict each other about the default.
                 "AutomaticBackupRetentionDays": self.backup_retention_days or 0,
                 "RootVolumeConfiguration.DataCompressionType": self.compression,
                 "RootVolumeConfiguration.NfsExports": [{"ClientConfigurations": [export]}],

@@ -16,7 +16,7 @@ _REST_BYTES = 8_192
 MOST_REQUEST_BYTES = (_MOST_EVENT_BYTES - _REST_BYTES) // 2
 """Of one request as a JSON text within JSON; an update carries the old and the new one."""
 
-# All inline policies of a role together, without white space.
+# IAM's limit for all inline policies of a role together, not counting white space.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _MOST_POLICY_CHARACTERS = 10_240
 _PSEUDO_PARAMETERS = {

@@ -35,14 +35,16 @@ class Clients:
 
     Args:
         region: AWS Region. Default: the environment's.
+        session: Whose credentials are used. Default: one of the environment.
     """
 
-    def __init__(self, *, region: str | None = None) -> None:
+    def __init__(self, *, region: str | None = None, session: boto3.Session | None = None) -> None:
         self._region = region
+        self._given = session
 
     @cached_property
     def _session(self) -> boto3.Session:
-        return boto3.Session(region_name=self._region)
+        return self._given or boto3.Session(region_name=self._region)
 
     @cached_property
     def eks(self) -> EksModeApi:

@@ -74,7 +74,7 @@ UNREACHED_PATIENCE_SECONDS = 30.0
 WAY_TO_AWS = (
     "If the VPC that the provisioner runs in has no internet access, it needs a VPC endpoint of "
     "this service that lets HTTPS in from the provisioner's security group "
-    "(docs/closed-network.md); mend that, then deploy again."
+    "(docs/closed-network.md); fix that, then deploy again."
 )
 """What to do about a service that is not reached."""
 
@@ -97,6 +97,14 @@ def is_not_found(error: Exception) -> bool:
     if code(error) == "ValidationException":
         return _NO_CLUSTER.search(str(error)) is not None
     return code(error) in _NOT_FOUND
+
+
+def is_unknown_stack(error: Exception) -> bool:
+    """Say whether CloudFormation knows no stack of the name that it was asked for.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
+    """
+    return code(error) == "ValidationError"
 
 
 def is_conflict(error: Exception) -> bool:
@@ -144,7 +152,7 @@ def patience(error: Exception) -> float:
 
 
 def aws_retried(call: Callable[[], T], *, clock: Clock) -> T:
-    """Call AWS again while the error is one that time mends.
+    """Call AWS again while the error is one that passes by itself.
 
     Raises:
         ClientError: The service refused.

@@ -7,7 +7,7 @@ and so does an Update. Asked for only where the difference matters.
 from enum import Enum, auto
 
 from provisioner.aws.api import CloudFormationApi
-from provisioner.aws.errors import AWS_ERRORS, aws_retried, code
+from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_unknown_stack
 from provisioner.framework.retry import Clock
 
 _GONE = "DELETE_COMPLETE"
@@ -57,7 +57,7 @@ def stack_phase(cloudformation: CloudFormationApi, stack_id: str, *, clock: Cloc
             lambda: cloudformation.describe_stacks(StackName=stack_id), clock=clock
         )
     except AWS_ERRORS as error:
-        if code(error) == "ValidationError":  # what CloudFormation says of an unknown stack
+        if is_unknown_stack(error):
             return StackPhase.of(_GONE)
         raise
     return StackPhase.of(str(answer["Stacks"][0]["StackStatus"]))

@@ -263,7 +263,7 @@ class ReleaseClient:
     def _change(self, arguments: Sequence[str], *, keep_seconds: float = 0.0) -> None:
         def attempt() -> None:
             seconds = max(self.time_left - keep_seconds, SHORTEST_SECONDS)
-            # helm ends first, and so says which hook did not.
+            # helm's own timeout ends first, so that it says which hook did not finish.
             own = max(seconds - _HELM_ENDS_EARLIER_SECONDS, SHORTEST_SECONDS)
             self._helm([*arguments, "--timeout", f"{int(own)}s"], timeout_seconds=seconds)
 

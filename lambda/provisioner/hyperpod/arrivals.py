@@ -108,7 +108,7 @@ class Arrivals:
         return self.attempts.get(name, 0) >= _ATTEMPTS * lacking
 
     def _only_scripts_failed(self, name: str) -> bool:
-        # What has no instance, such as want of capacity, says nothing about a script.
+        # A failure without an instance, such as lack of capacity, is not about a script.
         of_nodes = [one for one in self.failures_of(name) if one.instance]
         return bool(of_nodes) and all(one.cause is LIFECYCLE_SCRIPT for one in of_nodes)
 

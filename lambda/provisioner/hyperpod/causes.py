@@ -38,7 +38,7 @@ LIFECYCLE_SCRIPT = _cause(
     "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
     "deploy again.",
 )
-# The first one that fits counts: the particular stand before the general.
+# The first that fits counts, so specific causes come before general ones.
 CAUSES = (
     LIFECYCLE_SCRIPT,
     _cause(

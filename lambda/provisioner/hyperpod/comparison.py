@@ -88,5 +88,5 @@ def _requested(details: Group, *, like: Group) -> dict[str, Any]:
         request[COUNT] = details["TargetCount"]
     if details.get("MinCount") or "MinInstanceCount" in like:
         request["MinInstanceCount"] = details.get("MinCount")
-    # HyperPod may show what is not there as something empty.
+    # HyperPod may describe an absent member as an empty one.
     return {key: value for key, value in request.items() if value or key in like}

@@ -20,7 +20,7 @@ _MOST_DESCRIBED = 8
 # One failed node may be an accident; two of a kind are not.
 _MOST_OF_A_KIND = 2
 # Events happen on AWS's clock, not on this function's. More would count what the deployment before
-# this one got wrong, such as a script that is mended now.
+# this one got wrong, such as a script that is fixed now.
 _CLOCK_SKEW_SECONDS = 2.0
 
 

@@ -127,7 +127,7 @@ class Executor:
         except AWS_ERRORS as error:
             if self.request.type != "Delete" or found.described:
                 raise
-            # The answer would only tell how long to wait for nothing.
+            # Without a cluster, the stack's phase only says how long to wait for one.
             log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
             return replace(found, stack=StackPhase.SETTLED)
 
@@ -177,7 +177,7 @@ class Executor:
             ProvisioningError: The stack is deleted or rolled back.
         """
         stack_id = self.request.owner.stack_id
-        # Asked once: the patience that runs is for CreateCluster.
+        # Asked once: the time for retries belongs to CreateCluster.
         at_once = replace(self.api.clock, remaining=lambda: 0.0)
         try:
             phase = stack_phase(self.cloudformation, stack_id, clock=at_once)
@@ -214,7 +214,7 @@ class Executor:
                 return NOT_YET
             back = self.request.claim.rolls_back
             if not self.tags.mark(found, before.tag) and not back:
-                # The next poll would take it for made.
+                # Otherwise the next poll would count it as made.
                 raise refused_by_service(self.api.name, "update", error) from error
             if not is_conflict(error) or self._gives_up(found):
                 raise self._refused("update", error, found) from error

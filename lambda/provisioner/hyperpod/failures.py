@@ -68,8 +68,10 @@ class ReportedFailure:
     def next_step(self, described: Described) -> str:
         """Return what to do, with the names of this cluster."""
         return self.cause.next_step.format(
-            log_group=_log_group(described),
-            log_stream=f"LifecycleConfig/{self.group or '<group>'}/{self.instance or '<instance>'}",
+            log_group=log_group(described),
+            log_stream=log_stream(
+                group=self.group or "<group>", instance=self.instance or "<instance>"
+            ),
         )
 
 
@@ -91,7 +93,7 @@ def failure(
         there: How many nodes of a group work. Default: as many as it has instances.
     """
     found = worth_telling(described, reported)
-    # What a group or an instance says is nearer to the cause than what is said of the whole.
+    # The message of a group or an instance is closer to the cause than the cluster's.
     near = sorted(found, key=lambda one: (one.cause is UNKNOWN, one.group is None))
     if next_step is None:
         next_step = near[0].next_step(described) if near else _no_cause(described)
@@ -260,13 +262,19 @@ def stale(cluster_name: str) -> ProvisioningError:
 
 def _no_cause(described: Described) -> str:
     return (
-        f"AWS names no cause: look at log group {_log_group(described)}, and at the nodes with "
+        f"AWS names no cause: look at log group {log_group(described)}, and at the nodes with "
         f"aws sagemaker list-cluster-nodes --cluster-name {described.get('ClusterName')}; then "
         "deploy again."
     )
 
 
-def _log_group(described: Described) -> str:
+def log_stream(*, group: str, instance: str) -> str:
+    """Return the name of the log stream of a node's lifecycle scripts."""
+    return f"LifecycleConfig/{group}/{instance}"
+
+
+def log_group(described: Described) -> str:
+    """Return the name of the log group of a cluster's nodes."""
     cluster_id = str(described.get("ClusterArn", "")).rpartition("/")[2]
     return f"{_LOG_GROUP}/{described.get('ClusterName', '')}/{cluster_id}"
 

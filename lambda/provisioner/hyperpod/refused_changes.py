@@ -23,7 +23,7 @@ _ALWAYS_FIXED = ("OverrideVpcConfig", "ExecutionRole", "ThreadsPerCore")
 _FIXED_IN_GROUP = (*_ALWAYS_FIXED, "InstanceType", _FLEXIBLE)
 # https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
 _VOLUME_KEY = "VolumeKmsKeyId"
-# Left out, HyperPod keeps or chooses it.
+# HyperPod keeps or chooses these when they are left out.
 _CHOSEN = frozenset({"ThreadsPerCore"})
 KEYS = {
     "AutoScaling": "auto_scaling",

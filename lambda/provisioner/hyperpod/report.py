@@ -12,7 +12,7 @@ from provisioner.hyperpod.shortage import updated_groups
 from provisioner.hyperpod.statuses import ClusterStatus
 
 NOTHING_SHORT = "none"
-# CloudFormation's response must fit 4,096 bytes with all that is in it.
+# The whole response to CloudFormation must fit into 4,096 bytes.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
 _REPORT_BYTES = 2000
 _CAUSE_BYTES = 250

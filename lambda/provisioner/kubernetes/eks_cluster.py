@@ -73,6 +73,6 @@ def require_usable(found: Answer) -> None:
     raise ClusterFailedError(
         what,
         detail="; ".join(f"{issue.get('code')}: {issue.get('message')}" for issue in issues),
-        next_step="EKS does not mend it: delete the stacks, fix what the message names (else see "
+        next_step="EKS does not repair it: delete the stacks, fix what the message names (else see "
         f"{see}), then deploy again.",
     )

@@ -32,7 +32,7 @@ _UNINSTALL_ERROR = re.compile(r'msg="uninstall: [Ff]ailed[^"]*" error="?(.+?)"?$
 # What kubectl logs beside its error, once for each group of the API that it asks for.
 # https://kubernetes.io/docs/concepts/cluster-administration/system-logs/#klog-output
 _LOGGED = re.compile(r"^[EFIW]\d{4} [\d:.]+\s+\d+ \S+\] ")
-# The API server's own limit, etcd's, and gRPC's between the two.
+# The size limits of the API server, of etcd, and of gRPC between the two.
 _TOO_LARGE = re.compile(
     r"(?is)sh\.helm\.release\.v1\.\S+\" is invalid.*too long"
     r"|request entity too large|request is too large|larger than max"

@@ -29,7 +29,7 @@ from provisioner.framework.waiting import WaitingResource
 
 _MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})
 _CREATING = "CREATING"
-# Mounted by its DNS name and a path.
+# Has no mount name: it is mounted by its DNS name and a path.
 _NFS = "OPENZFS"
 
 

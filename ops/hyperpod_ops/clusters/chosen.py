@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.cluster import HyperPodCluster, find_cluster
 from hyperpod_ops.options import DEFAULT_CONFIG
 from hyperpod_ops.session import AwsSession, aws_session
@@ -40,7 +40,7 @@ class Chosen:
         return shlex.join(["make", "deploy", *given])
 
     @property
-    def sagemaker(self) -> Any:  # noqa: ANN401 - a client
+    def sagemaker(self) -> AwsClient:
         """Client of SageMaker."""
         return self.session.client("sagemaker")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.listing import own_clusters
 from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_denied, is_not_found
@@ -109,7 +110,7 @@ class Node:
 
 
 def find_cluster(
-    sagemaker: Any,  # noqa: ANN401 - a client
+    sagemaker: AwsClient,
     name: str,
     *,
     deployed_by: str = "",
@@ -138,7 +139,7 @@ def find_cluster(
     )
 
 
-def _others(sagemaker: Any) -> str:  # noqa: ANN401 - a client
+def _others(sagemaker: AwsClient) -> str:
     """Return which clusters there are, if the caller may know."""
     try:
         known = ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
@@ -150,7 +151,7 @@ def _others(sagemaker: Any) -> str:  # noqa: ANN401 - a client
 
 
 def nodes_of(
-    sagemaker: Any,  # noqa: ANN401 - a client
+    sagemaker: AwsClient,
     name: str,
     *,
     group: str | None = None,

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from hyperpod_ops.aws_client import AwsClient
 from provisioner.framework.owner import STACK_TAG
 
-# On what CloudFormation makes itself.
+# CloudFormation tags its own resources.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html
 _STACK_TAGS = (STACK_TAG, "aws:cloudformation:stack-id")
 
@@ -26,7 +26,7 @@ class ListedCluster:
     stack: str
 
 
-def own_clusters(sagemaker: Any) -> list[ListedCluster]:  # noqa: ANN401 - a client
+def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
     """Return the clusters of a region that stacks made, by name.
 
     Args:
@@ -39,7 +39,7 @@ def own_clusters(sagemaker: Any) -> list[ListedCluster]:  # noqa: ANN401 - a cli
     return sorted(_found(sagemaker), key=lambda cluster: cluster.name)
 
 
-def _found(sagemaker: Any) -> Iterator[ListedCluster]:  # noqa: ANN401 - a client
+def _found(sagemaker: AwsClient) -> Iterator[ListedCluster]:
     for page in sagemaker.get_paginator("list_clusters").paginate():
         for summary in page["ClusterSummaries"]:
             stack = _stack(sagemaker, arn=summary["ClusterArn"])
@@ -49,7 +49,7 @@ def _found(sagemaker: Any) -> Iterator[ListedCluster]:  # noqa: ANN401 - a clien
                 )
 
 
-def _stack(sagemaker: Any, *, arn: str) -> str | None:  # noqa: ANN401 - a client
+def _stack(sagemaker: AwsClient, *, arn: str) -> str | None:
     for page in sagemaker.get_paginator("list_tags").paginate(ResourceArn=arn):
         for tag in page["Tags"]:
             if tag["Key"] in _STACK_TAGS:

@@ -8,17 +8,14 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
 
     aws sagemaker create-cluster --cli-input-json file://cluster-config.json takes it.
     """
-    import json  # noqa: PLC0415
-
-    import typer  # noqa: PLC0415
-
-    from hyperpod_cdk import load_config  # noqa: PLC0415
-    from hyperpod_cdk.config.stack_names import stack_name  # noqa: PLC0415
-    from hyperpod_ops.session import aws_session  # noqa: PLC0415
-    from hyperpod_ops.stack_outputs import outputs_of  # noqa: PLC0415
-    from hyperpod_ops.workshop import cluster_config as request  # noqa: PLC0415
+    from hyperpod_cdk import load_config
+    from hyperpod_cdk.config.stack_names import stack_name
+    from hyperpod_ops.session import aws_session
+    from hyperpod_ops.stack_outputs import outputs_of
+    from hyperpod_ops.tables import print_json
+    from hyperpod_ops.workshop import cluster_config as request
 
     loaded = load_config(config)
     cloudformation = aws_session(region=region, config=loaded).client("cloudformation")
     outputs = outputs_of(cloudformation, stack_name(loaded, "platform"))
-    typer.echo(json.dumps(request.cluster_config(loaded, outputs=outputs), indent=2))
+    print_json(request.cluster_config(loaded, outputs=outputs))

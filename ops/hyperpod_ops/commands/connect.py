@@ -1,5 +1,7 @@
 """`hyperpod-ops connect`."""
 
+import os
+import shlex
 from typing import Annotated
 
 import typer
@@ -18,16 +20,10 @@ def connect(
     ] = False,
 ) -> None:
     """Open a shell on a node, with Session Manager."""
-    import os  # noqa: PLC0415
-    import shlex  # noqa: PLC0415
-
-    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
-    from hyperpod_ops.clusters.cluster import nodes_of  # noqa: PLC0415
-    from hyperpod_ops.connections.session_manager import (  # noqa: PLC0415
-        require_tools,
-        session_command,
-    )
-    from hyperpod_ops.nodes.named import named_nodes  # noqa: PLC0415
+    from hyperpod_ops.clusters.chosen import chosen_cluster
+    from hyperpod_ops.clusters.cluster import nodes_of
+    from hyperpod_ops.connections.session_manager import require_tools, session_command
+    from hyperpod_ops.nodes.named import named_nodes
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
@@ -38,5 +34,5 @@ def connect(
         typer.echo(shlex.join(command))
         return
     require_tools()
-    # In place of this process, so that Ctrl-C and the window's size are the session's.
+    # Replaces this process, so that Ctrl-C and window sizes go to the session.
     os.execvp(command[0], command)  # noqa: S606 - a command of fixed form, without a shell

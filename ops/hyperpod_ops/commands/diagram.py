@@ -1,5 +1,6 @@
 """`hyperpod-ops diagram`."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,12 +28,10 @@ def diagram(
 
     From its CloudFormation templates, which it synthesizes.
     """
-    from contextlib import nullcontext  # noqa: PLC0415
-
-    from hyperpod_ops.atomic_file import PUBLIC, replace_file  # noqa: PLC0415
-    from hyperpod_ops.diagram.picture import drawn, pictured  # noqa: PLC0415
-    from hyperpod_ops.errors import OpsError  # noqa: PLC0415
-    from hyperpod_ops.synthesis import synthesized  # noqa: PLC0415
+    from hyperpod_ops.atomic_file import PUBLIC, replace_file
+    from hyperpod_ops.diagram.picture import drawn, pictured
+    from hyperpod_ops.errors import OpsError
+    from hyperpod_ops.synthesis import synthesized
 
     suffixes = {".svg": "svg", ".png": "png", ".mmd": "mermaid", ".mermaid": "mermaid"}
     suffix = output.suffix.lower() if output else ".svg"

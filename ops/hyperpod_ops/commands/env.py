@@ -1,5 +1,9 @@
 """`hyperpod-ops env`."""
 
+import os
+
+import typer
+
 from hyperpod_ops.options import DEFAULT_CONFIG, ConfigFile, Region
 
 
@@ -8,15 +12,11 @@ def env(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
 
     Use it with eval. A variable that is set in the shell keeps its value.
     """
-    import os  # noqa: PLC0415
-
-    import typer  # noqa: PLC0415
-
-    from hyperpod_cdk import load_config  # noqa: PLC0415
-    from hyperpod_cdk.config.stack_names import stack_name  # noqa: PLC0415
-    from hyperpod_ops.session import aws_session  # noqa: PLC0415
-    from hyperpod_ops.stack_outputs import outputs_of  # noqa: PLC0415
-    from hyperpod_ops.workshop.variables import OUTPUTS, exports, variables  # noqa: PLC0415
+    from hyperpod_cdk import load_config
+    from hyperpod_cdk.config.stack_names import stack_name
+    from hyperpod_ops.session import aws_session
+    from hyperpod_ops.stack_outputs import outputs_of
+    from hyperpod_ops.workshop.variables import OUTPUTS, exports, variables
 
     loaded = load_config(config)
     session = aws_session(region=region, config=loaded)

@@ -1,5 +1,7 @@
 """`hyperpod-ops events`."""
 
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -30,17 +32,13 @@ def events(
 
     Newest first.
     """
-    import json  # noqa: PLC0415
-    from dataclasses import asdict  # noqa: PLC0415
-    from datetime import UTC, datetime  # noqa: PLC0415
+    from hyperpod_ops.clusters.chosen import chosen_cluster
+    from hyperpod_ops.events.history import events_of, has_events
+    from hyperpod_ops.events.shown import event_lines
+    from hyperpod_ops.tables import console, print_json
+    from hyperpod_ops.times import parsed_duration
 
-    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
-    from hyperpod_ops.durations import duration  # noqa: PLC0415
-    from hyperpod_ops.events.history import events_of, has_events  # noqa: PLC0415
-    from hyperpod_ops.events.shown import event_lines  # noqa: PLC0415
-    from hyperpod_ops.tables import console  # noqa: PLC0415
-
-    age = duration(since, option="--since")
+    age = parsed_duration(since, option="--since")
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     if group is not None:
@@ -49,7 +47,7 @@ def events(
         chosen.sagemaker, found, since=datetime.now(UTC) - age, least=level, group=group
     )
     if as_json:
-        typer.echo(json.dumps([asdict(event) for event in told], indent=2))
+        print_json([asdict(event) for event in told])
         return
     out = console()
     for event in told:

@@ -1,5 +1,6 @@
 """`hyperpod-ops kubeconfig`."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -20,11 +21,9 @@ def kubeconfig(
 
     A context is put into KUBECONFIG or ~/.kube/config; other contexts stay.
     """
-    import os  # noqa: PLC0415
-
-    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
-    from hyperpod_ops.clusters.cluster import NoClusterError  # noqa: PLC0415
-    from hyperpod_ops.connections import kubeconfig as file  # noqa: PLC0415
+    from hyperpod_ops.clusters.chosen import chosen_cluster
+    from hyperpod_ops.clusters.cluster import NoClusterError
+    from hyperpod_ops.connections import kubeconfig as file
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     try:

@@ -10,10 +10,10 @@ def list_clusters(
 
     Those in one region; without --region, the configuration's or the environment's.
     """
-    from hyperpod_cdk import load_config  # noqa: PLC0415
-    from hyperpod_ops.clusters.listing import own_clusters  # noqa: PLC0415
-    from hyperpod_ops.session import aws_session  # noqa: PLC0415
-    from hyperpod_ops.tables import shown  # noqa: PLC0415
+    from hyperpod_cdk import load_config
+    from hyperpod_ops.clusters.listing import own_clusters
+    from hyperpod_ops.session import aws_session
+    from hyperpod_ops.tables import shown
 
     # Elsewhere than in the project there may be no default configuration.
     is_read = region is None and (config != DEFAULT_CONFIG or config.is_file())

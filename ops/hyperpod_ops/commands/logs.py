@@ -1,5 +1,7 @@
 """`hyperpod-ops logs`."""
 
+import time
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -22,14 +24,11 @@ def logs(
 
     And what they were doing last. An instance that is gone is named by its ID.
     """
-    import time  # noqa: PLC0415
-    from functools import partial  # noqa: PLC0415
-
-    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
-    from hyperpod_ops.clusters.cluster import nodes_of  # noqa: PLC0415
-    from hyperpod_ops.logs.lifecycle_log import LifecycleLog, former_instance  # noqa: PLC0415
-    from hyperpod_ops.logs.progress import progress_of  # noqa: PLC0415
-    from hyperpod_ops.nodes.named import named_nodes  # noqa: PLC0415
+    from hyperpod_ops.clusters.chosen import chosen_cluster
+    from hyperpod_ops.clusters.cluster import nodes_of
+    from hyperpod_ops.logs.lifecycle_log import LifecycleLog, former_instance
+    from hyperpod_ops.logs.progress import progress_of
+    from hyperpod_ops.nodes.named import named_nodes
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
@@ -55,6 +54,6 @@ def logs(
             seen.append(line.text)
             typer.echo(f"{line.time} {line.text}")
     finally:
-        # Beside the log, which may go to a file; also after Ctrl-C.
+        # On standard error, because the log may go to a file; also after Ctrl-C.
         if seen:
             say(f"{whose}: {progress_of(seen)}")

@@ -28,7 +28,7 @@ def command_of(action: Action) -> Callable[..., None]:
         wait: Wait = True,
         every: Every = 10,
     ) -> None:
-        from hyperpod_ops.nodes.command import run  # noqa: PLC0415
+        from hyperpod_ops.nodes.command import run
 
         run(
             action,

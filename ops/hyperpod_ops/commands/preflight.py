@@ -29,8 +29,8 @@ def preflight(
 
     Exit code: 0 if nothing would fail, 1 if something would, 2 if AWS does not say.
     """
-    from hyperpod_ops.preflight.report import preflight_report  # noqa: PLC0415
-    from hyperpod_ops.preflight.run import exit_code  # noqa: PLC0415
+    from hyperpod_ops.preflight.report import preflight_report
+    from hyperpod_ops.preflight.run import exit_code
 
     report = preflight_report(config, region=region, skip=skip or [], plan=plan)
     report.show(as_json=as_json)

@@ -19,6 +19,6 @@ def scale(
 
     The number is written into the configuration, whose comments stay.
     """
-    from hyperpod_ops.scaling.command import run  # noqa: PLC0415
+    from hyperpod_ops.scaling.command import run
 
     run(group=group, count=count, config=config, region=region, yes=yes)

@@ -1,5 +1,6 @@
 """`hyperpod-ops status`."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -20,13 +21,11 @@ def status(
 
     Of nodes, those that do not work, and why.
     """
-    from datetime import UTC, datetime  # noqa: PLC0415
-
-    from hyperpod_ops.clusters.chosen import chosen_cluster  # noqa: PLC0415
-    from hyperpod_ops.errors import OpsError  # noqa: PLC0415
-    from hyperpod_ops.status import display, snapshot  # noqa: PLC0415
-    from hyperpod_ops.status.watch import watch as watched  # noqa: PLC0415
-    from hyperpod_ops.tables import console  # noqa: PLC0415
+    from hyperpod_ops.clusters.chosen import chosen_cluster
+    from hyperpod_ops.errors import OpsError
+    from hyperpod_ops.status import display, snapshot
+    from hyperpod_ops.status.watch import watch as watched
+    from hyperpod_ops.tables import console
 
     if watch and as_json:
         raise OpsError(

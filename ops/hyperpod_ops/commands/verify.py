@@ -24,18 +24,19 @@ def verify(
 
     What does not is shown with what to do about it, and the exit code is 1.
     """
-    import time  # noqa: PLC0415
-    from functools import partial  # noqa: PLC0415
+    import time
+    from functools import partial
 
-    from hyperpod_cdk import load_config  # noqa: PLC0415
-    from hyperpod_ops.session import aws_session  # noqa: PLC0415
-    from hyperpod_ops.verification.display import show  # noqa: PLC0415
-    from hyperpod_ops.verification.look import look  # noqa: PLC0415
-    from hyperpod_ops.verification.waiting import Clock, held  # noqa: PLC0415
+    from hyperpod_cdk import load_config
+    from hyperpod_ops.session import aws_session
+    from hyperpod_ops.verification.display import show
+    from hyperpod_ops.verification.look import look
+    from hyperpod_ops.verification.waiting import Clock, held
 
     loaded = load_config(config)
+    session = aws_session(region=region, config=loaded)
     checks = held(
-        partial(look, loaded, session=aws_session(region=region, config=loaded)),
+        lambda: list(look(loaded, session=session)),
         seconds=60.0 * timeout if wait else 0.0,
         clock=Clock(now=time.monotonic, sleep=time.sleep),
         say=partial(typer.echo, err=True),

@@ -73,7 +73,7 @@ def add_context(path: Path, found: Mapping[str, Any], *, region: str, alias: str
         alias: Name of the context. Default: the cluster's ARN.
 
     Raises:
-        OpsError: The file is no kubeconfig, or cannot be written.
+        OpsError: The file is not a kubeconfig, or cannot be written.
     """
     document = _read(path)
     arn = str(found["arn"])
@@ -126,10 +126,10 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         document = {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        raise OpsError(f"{path}: cannot be read as YAML; mend it, or set KUBECONFIG") from None
+        raise OpsError(f"{path}: cannot be read as YAML; fix it, or set KUBECONFIG") from None
     filled = {"apiVersion": "v1", "kind": "Config", **dict.fromkeys(_LISTS), **_mapping(document)}
     if any(not _is_list_of_mappings(filled[key]) for key in _LISTS) or filled["kind"] != "Config":
-        raise OpsError(f"{path}: is no kubeconfig; mend it, or set KUBECONFIG")
+        raise OpsError(f"{path}: is not a kubeconfig; fix it, or set KUBECONFIG")
     return {**filled, **{key: filled[key] or [] for key in _LISTS}}
 
 

@@ -50,7 +50,7 @@ def _said(card: Card) -> Iterator[str]:
 
 
 def _id(*parts: str) -> str:
-    # A prefix: `end` and other words of its own would be none of an ID.
+    # The prefix keeps IDs apart from Mermaid's keywords, such as `end`.
     return "n_" + "_".join(_NOT_OF_AN_ID.sub("_", part) for part in parts)
 
 

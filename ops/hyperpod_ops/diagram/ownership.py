@@ -6,7 +6,7 @@ from hyperpod_ops.diagram.templates import Address, Resource, Stack
 
 _VPC, _EKS = "AWS::EC2::VPC", "AWS::EKS::Cluster"
 
-# A part, and the resource it refers to and belongs to if that is in the same stack.
+# Types of parts, and the type that each belongs to if it refers to one in the same stack.
 _WHOLE = {
     "AWS::EC2::EIP": _VPC,
     "AWS::EC2::FlowLog": _VPC,
@@ -26,7 +26,7 @@ _WHOLE = {
     "AWS::FSx::DataRepositoryAssociation": "AWS::FSx::FileSystem",
     "AWS::S3::BucketPolicy": "AWS::S3::Bucket",
 }
-# Drawn nowhere unless a part above: rights, logs, and what only joins two other resources.
+# Not drawn unless they are parts: permissions, logs, and what only joins two other resources.
 _BETWEEN = {
     "AWS::CDK::Metadata",
     "AWS::EC2::EIP",
@@ -38,7 +38,7 @@ _BETWEEN = {
     "AWS::Lambda::Permission",
     "AWS::Logs::LogGroup",
 }
-# They name a role to give it rights, and do not run under it.
+# These name a role to give it permissions; they do not run as it.
 _GRANTS = {"AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::EKS::AccessEntry"}
 
 

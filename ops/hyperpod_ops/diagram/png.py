@@ -4,7 +4,7 @@ from typing import Any
 
 from hyperpod_ops.errors import OpsError
 
-# Sharp on screens that have two pixels for one.
+# Twice the size, for high-density screens.
 _ZOOM = 2
 _LETTER = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{}</svg>'
 # What macOS, Windows and distributions of Linux have; resvg looks for a family by its name alone.

@@ -15,7 +15,7 @@ _LINE = 17
 # Width of a letter in a wide font, regular and bold: which font will be used is not known here.
 _LETTER = {"body": 12.5 * 0.56, "title": 13.5 * 0.62}
 
-# Solid colours on a background of the image's own: legible on light and dark pages.
+# Solid colors on the image's own background are legible on light and dark pages.
 _STYLE = """
   text { font-family: system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1b2733 }
   .title { font-size: 13.5px; font-weight: 600 }
@@ -206,7 +206,7 @@ def _columns(stack: StackPicture) -> list[list[list[str]]]:
     if not columns:
         return [[[name] for name in single]]
     if single:
-        # Where there is most room: below the column with the fewest lines.
+        # The column with the fewest lines has the most room below it.
         min(columns, key=lambda column: _lines_of(stack, column)).append(single)
     return columns
 

@@ -149,7 +149,7 @@ def _stack(name: str, template: Value, exports: Mapping[str, Address]) -> Stack:
             type=body["Type"],
             properties=body.get("Properties", {}),
             deletion_policy=body.get("DeletionPolicy", ""),
-            # A parameter or a pseudo parameter is no resource.
+            # A parameter or a pseudo parameter is not a resource.
             needs=tuple(sorted((needs & known) - {address})),
         )
     return Stack(name=name, description=template.get("Description", ""), resources=resources)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice, zip_longest
-from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.cluster import HyperPodCluster
 from hyperpod_ops.events.faults import (
     Event,
@@ -16,13 +16,14 @@ from hyperpod_ops.events.faults import (
     without_misleading,
 )
 from hyperpod_ops.events.levels import Level
+from hyperpod_ops.times import in_utc
 from provisioner.aws.errors import is_not_found
 from provisioner.hyperpod.causes import LIFECYCLE_SCRIPT, UNKNOWN
 from provisioner.hyperpod.events import failure_message
 from provisioner.hyperpod.failures import ReportedFailure
 from provisioner.hyperpod.shortage import CONTINUOUS
 
-# What a look at a large cluster may take in calls: each cause costs one.
+# Limits the calls of one look at a large cluster: each cause costs one.
 _MOST_READ = 1000
 _MOST_DESCRIBED = 25
 
@@ -81,7 +82,7 @@ def each_kind(events: Sequence[ClusterEvent]) -> list[ClusterEvent]:
 
 
 def events_of(
-    sagemaker: Any,  # noqa: ANN401 - a client
+    sagemaker: AwsClient,
     cluster: HyperPodCluster,
     *,
     since: datetime,
@@ -129,7 +130,7 @@ def has_events(cluster: HyperPodCluster) -> bool:
 
 
 def _explained(
-    sagemaker: Any,  # noqa: ANN401 - a client
+    sagemaker: AwsClient,
     cluster: HyperPodCluster,
     events: Sequence[Event],
     causes: dict[str, str],
@@ -162,7 +163,7 @@ def _says(event: Event) -> str:
     return str(event.get("Description", ""))
 
 
-def _cause(sagemaker: Any, cluster: HyperPodCluster, event: Event) -> str:  # noqa: ANN401
+def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:
     try:
         answer = sagemaker.describe_cluster_event(
             ClusterName=cluster.name, EventId=event["EventId"]
@@ -181,7 +182,7 @@ def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEven
     explained = bool(cause) and reported.cause is not UNKNOWN
     return ClusterEvent(
         id=event["EventId"],
-        time=event["EventTime"].astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        time=in_utc(event["EventTime"]),
         level=event["EventLevel"],
         group=event.get("InstanceGroupName", ""),
         node=event.get("InstanceId", ""),

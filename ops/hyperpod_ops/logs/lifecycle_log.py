@@ -10,9 +10,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.cluster import HyperPodCluster
 from hyperpod_ops.errors import OpsError
+from hyperpod_ops.times import in_utc
 from provisioner.aws.errors import is_not_found
+from provisioner.hyperpod.failures import log_group, log_stream
 
 _STREAMS = "LifecycleConfig/"
 
@@ -49,12 +52,12 @@ class LifecycleLog:
     @property
     def group(self) -> str:
         """Name of the log group."""
-        return _log_group(self.cluster)
+        return log_group(self.cluster.described)
 
     @property
     def stream(self) -> str:
         """Name of the log stream."""
-        return f"{_STREAMS}{self.instance_group}/{self.instance}"
+        return log_stream(group=self.instance_group, instance=self.instance)
 
     def lines(self) -> Iterator[LogLine]:
         """Yield the lines that there are, oldest first.
@@ -125,7 +128,7 @@ class LifecycleLog:
 
 
 def former_instance(
-    logs: Any,  # noqa: ANN401 - a client
+    logs: AwsClient,
     cluster: HyperPodCluster,
     instance: str,
 ) -> LifecycleLog | None:
@@ -141,7 +144,7 @@ def former_instance(
         BotoCoreError: AWS could not be asked.
     """
     pages = logs.get_paginator("describe_log_streams").paginate(
-        logGroupName=_log_group(cluster), logStreamNamePrefix=_STREAMS
+        logGroupName=log_group(cluster.described), logStreamNamePrefix=_STREAMS
     )
     try:
         names = [str(each["logStreamName"]) for page in pages for each in page["logStreams"]]
@@ -156,10 +159,6 @@ def former_instance(
     return None
 
 
-def _log_group(cluster: HyperPodCluster) -> str:
-    return f"/aws/sagemaker/Clusters/{cluster.name}/{cluster.id}"
-
-
 def _line(event: dict[str, Any]) -> LogLine:
     moment = datetime.fromtimestamp(event["timestamp"] / 1000, tz=UTC)
-    return LogLine(time=moment.strftime("%Y-%m-%d %H:%M:%S"), text=event["message"].rstrip("\n"))
+    return LogLine(time=in_utc(moment), text=event["message"].rstrip("\n"))

@@ -8,7 +8,7 @@ _STEP = re.compile(r"(?:^|Z )\[(?P<step>[a-z_]+)\] (?P<text>.*)")
 _BEGUN = re.compile(r"(?:^|Z )start: lifecycle scripts")
 _DONE = re.compile(r"(?:^|Z )done: (?P<text>.*)")
 _FAILED = re.compile(r"(?:^|Z )ERROR step (?P<step>[a-z_]+) failed")
-# HyperPod's own, around them: awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
+# HyperPod itself writes these: awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
 _DOWNLOADED = "[SageMaker] Downloading lifecycle scripts"
 _SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded"
 

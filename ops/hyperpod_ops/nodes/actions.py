@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.errors import OpsError
 
 MOST_NODES = 25
@@ -83,7 +84,7 @@ def refuse_too_many(action: Action, count: int) -> None:
         )
 
 
-def act(sagemaker: Any, action: Action, *, cluster: str, ids: Sequence[str]) -> Outcome:  # noqa: ANN401
+def act(sagemaker: AwsClient, action: Action, *, cluster: str, ids: Sequence[str]) -> Outcome:
     """Begin to do something to nodes.
 
     Args:

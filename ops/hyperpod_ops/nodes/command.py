@@ -11,7 +11,7 @@ from hyperpod_ops.clusters.chosen import Chosen, chosen_cluster
 from hyperpod_ops.clusters.cluster import HyperPodCluster, nodes_of
 from hyperpod_ops.consent import agreed
 from hyperpod_ops.errors import INTERRUPTED, REFUSED, OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.kubernetes_api.connection import kubernetes_api
 from hyperpod_ops.nodes.actions import DELETE, REBOOT, Action, act, refuse_too_many
 from hyperpod_ops.nodes.health import Health, health_of_nodes
@@ -166,7 +166,7 @@ def _pods(
         with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
             return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
     except (OpsError, ClientError) as error:
-        return " ".join(explained(error) or ())
+        return explanation(error)
 
 
 def _health(session: AwsSession, cluster: HyperPodCluster) -> Mapping[str, Health]:

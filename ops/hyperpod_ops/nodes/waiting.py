@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_ops.clusters.cluster import HyperPodCluster, Node, nodes_of
 from hyperpod_ops.errors import OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.nodes.actions import DELETE, REBOOT, Action
 from hyperpod_ops.nodes.health import RUNNING, Health, trouble_of
 from provisioner.aws.errors import is_denied
@@ -168,7 +168,7 @@ def wait(
         except (BotoCoreError, ClientError) as error:
             if is_denied(error):
                 raise
-            waiting = {**shown, _LOOK: " ".join(explained(error) or ())}
+            waiting = {**shown, _LOOK: explanation(error)}
         for name in {**shown, **waiting}:
             if shown.get(name) != waiting.get(name):
                 show(f"{name}: {waiting.get(name, 'done')}")

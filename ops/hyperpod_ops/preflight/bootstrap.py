@@ -19,7 +19,7 @@ def bootstrap(_config: Config, place: Place) -> Iterator[Problem]:
 
     https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html
     """
-    finding = bootstrap_finding(place.client("ssm"), where=f"{place.account}/{place.region}")
+    finding = bootstrap_finding(place.client("ssm"), where=str(place))
     if finding is not None:
         yield Problem(finding=finding, command=f"aws ssm get-parameter --name {BOOTSTRAP_VERSION}")
 

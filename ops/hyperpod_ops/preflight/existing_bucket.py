@@ -1,4 +1,4 @@
-"""Whether a bucket of one's own can hold the lifecycle scripts."""
+"""Whether an existing bucket can hold the lifecycle scripts."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -105,7 +105,7 @@ def _key_problems(config: Config, name: str, place: Place) -> Iterator[Problem]:
     command = f"aws s3api get-bucket-encryption --bucket {name}"
     if key is None and configured is not None:
         message = f"does not encrypt {name}, which no customer key does; leave it out"
-        yield _problem(message, configured, command, path=_KEY)
+        yield _problem(message, configured, command, path=_KEY, severity=Severity.WARNING)
     elif key is not None and configured is None:
         message = f"is missing: {name} is encrypted with {key}; set it to that"
         yield _problem(message, None, command, path=_KEY)

@@ -1,4 +1,4 @@
-"""A Helm chart of one's own can be read, and has what the configuration asks for."""
+"""The user's Helm chart can be read, and has what the configuration asks for."""
 
 from collections.abc import Iterator
 from pathlib import Path

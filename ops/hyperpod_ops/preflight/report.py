@@ -1,10 +1,8 @@
 """What the validators found, as a table or as JSON."""
 
-import json
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from hyperpod_ops.preflight.run import Outcome, Status, command_in, outcomes
 from hyperpod_ops.preflight.validator import Place, Problem
 from hyperpod_ops.preflight.validators import VALIDATORS
 from hyperpod_ops.session import aws_session
-from hyperpod_ops.tables import console
+from hyperpod_ops.tables import console, print_json
 
 _STYLES: Mapping[Status, str] = {
     Status.OK: "green",
@@ -30,7 +28,7 @@ _STYLES: Mapping[Status, str] = {
     Status.NO_ANSWER: "red",
     Status.BLOCKED: "bold red",
 }
-_TO_PERMIT = "`make deployer-policy` writes what deploying takes"
+TO_PERMIT = "`make deployer-policy` writes what deploying takes"
 _TO_REPEAT = "check the network, or wait a minute; then run it again"
 
 
@@ -55,8 +53,7 @@ class Report:
             as_json: Whether a program reads it.
         """
         if as_json:
-            json.dump([self._row(each) for each in self.outcomes], sys.stdout, indent=2)
-            sys.stdout.write("\n")
+            print_json([self._row(each) for each in self.outcomes])
             return
         out = console()
         out.print(f"Account {self.place.account}, region {self.place.region}\n")
@@ -72,7 +69,7 @@ class Report:
             # As one line, which can be copied.
             out.print(Text(f"    {command_in(problem, self.place)}", style="dim"), soft_wrap=True)
         if outcome.missing_permission is not None:
-            text = f"you may not use {outcome.missing_permission}; {_TO_PERMIT}"
+            text = f"you may not use {outcome.missing_permission}; {TO_PERMIT}"
             out.print(self._folded(text, out), soft_wrap=True)
         if outcome.failure is not None:
             text = f"{outcome.failure}; {_TO_REPEAT}"
@@ -131,17 +128,12 @@ def preflight_report(
     unknown = [name for name in skip if name not in VALIDATORS]
     if unknown:
         known = ", ".join(VALIDATORS)
-        raise OpsError(f"--skip: {unknown[0]!r} is no validator; there are {known}")
+        raise OpsError(f"--skip: {unknown[0]!r} is not a validator; the validators are {known}")
     session = aws_session(region=region, config=load_config(path))
-    # Zones and ARNs of another region, where the environment says which one it is.
+    # Again, because the region may be known only now: zones and ARNs of another one are refused.
     config = load_config(path, region=session.region)
     environment = caller_in(session.region, session=session.session).environment
-    place = Place(
-        partition=environment.partition,
-        account=environment.account,
-        region=environment.region,
-        client=session.client,
-    )
+    place = Place(**asdict(environment), client=session.client)
     if plan is not None:
         config = with_plan(config, plan, place=place)
     chosen = {name: each for name, each in VALIDATORS.items() if name not in skip}

@@ -117,7 +117,7 @@ def _exists(place: Place, service: str, *, name: str) -> bool:
         code = refused.response["Error"]["Code"]
         if code in _ABSENT:
             return False
-        # Another account's bucket is as taken as one of one's own, and so is one elsewhere.
+        # Another account's bucket is as taken as one of this account, and so is one elsewhere.
         # https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
         if service == "s3" and code in {"301", "403"}:
             return True

@@ -6,22 +6,17 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding
+from hyperpod_ops.account import Environment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class Place(Environment):
     """Where a configuration is to be deployed.
 
     Attributes:
-        partition: Such as aws.
-        account: Twelve digits.
-        region: Such as us-west-2.
         client: Returns the client of an AWS service in that region, by boto3's name of it.
     """
 
-    partition: str
-    account: str
-    region: str
     client: Callable[[str], Any]
 
 

@@ -93,7 +93,7 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
 
 def _loaded(text: str, path: Path) -> Config:
     """Return the configuration that a text would be in place of a file."""
-    # Beside the file, because paths in it are relative to its folder.
+    # In the file's folder, because paths in it are relative to that.
     with tempfile.NamedTemporaryFile(
         "w", dir=path.parent, prefix=f".{path.stem}.", suffix=".yaml", encoding="utf-8", newline=""
     ) as file:

@@ -9,7 +9,7 @@ from hyperpod_cdk import load_config
 from hyperpod_ops.clusters.chosen import Chosen, chosen_cluster
 from hyperpod_ops.consent import agreed
 from hyperpod_ops.errors import INTERRUPTED, REFUSED, OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.scaling.change import CountChange, count_change
 from hyperpod_ops.scaling.deployment import deploy, deploy_command, is_undone
 from hyperpod_ops.scaling.pending import refuse_pending
@@ -63,7 +63,7 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
     try:
         undone = is_undone(chosen, loaded, group=group, count=count)
     except (OpsError, BotoCoreError, ClientError) as error:
-        told = " ".join(explained(error) or ())
+        told = explanation(error)
         typer.echo(f"{config}: keeps {count}; what is deployed is not known. {told}", err=True)
         raise typer.Exit(failed) from None
     typer.echo(_kept_or_taken_back(change, chosen, count=count, undone=undone), err=True)
@@ -90,6 +90,6 @@ def _kept_or_taken_back(change: CountChange, chosen: Chosen, *, count: int, undo
         )
     change.take_back()
     return (
-        f"{change.path}: is as it was before, because the deployment changed nothing; mend what it "
+        f"{change.path}: is as it was before, because the deployment changed nothing; fix what it "
         "names, then run it again"
     )

@@ -4,14 +4,12 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_ops.clusters.chosen import Chosen
 from hyperpod_ops.errors import INTERRUPTED, OpsError
+from hyperpod_ops.stack_outputs import described_stack
 
 _MAKE = "make"
 
@@ -70,18 +68,8 @@ def is_undone(chosen: Chosen, config: Config, *, group: str, count: int) -> bool
         BotoCoreError: AWS could not be asked.
     """
     cloudformation = chosen.session.client("cloudformation")
-    status = _stack_status(cloudformation, stack_name(config, "hyperpod"))
-    if status.endswith("_IN_PROGRESS"):
+    stack = described_stack(cloudformation, stack_name(config, "hyperpod"))
+    if stack is not None and stack["StackStatus"].endswith("_IN_PROGRESS"):
         return False
     described = chosen.found().groups.get(group) or {}
     return described.get("TargetCount") != count
-
-
-def _stack_status(cloudformation: Any, stack: str) -> str:  # noqa: ANN401 - a client
-    try:
-        (found,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
-    except ClientError as error:
-        if "does not exist" in error.response["Error"].get("Message", ""):
-            return ""
-        raise
-    return str(found["StackStatus"])

@@ -9,11 +9,13 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.chosen import Chosen
 from hyperpod_ops.clusters.cluster import HyperPodCluster
 from hyperpod_ops.diagram.templates import read_templates
 from hyperpod_ops.errors import OpsError
 from hyperpod_ops.synthesis import synthesized
+from provisioner.aws.errors import is_unknown_stack
 
 _NATIVE = "native"
 
@@ -76,12 +78,11 @@ def _differing(config: Path, *, group: str, chosen: Chosen) -> list[str]:
         ]
 
 
-def _deployed(cloudformation: Any, stack: str) -> Mapping[str, Any]:  # noqa: ANN401 - a client
+def _deployed(cloudformation: AwsClient, stack: str) -> Mapping[str, Any]:
     try:
         found = cloudformation.get_template(StackName=stack, TemplateStage="Original")
     except ClientError as error:
-        # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_GetTemplate.html
-        if error.response["Error"]["Code"] == "ValidationError":
+        if is_unknown_stack(error):
             return {}
         raise
     body = found["TemplateBody"]

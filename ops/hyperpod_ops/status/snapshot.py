@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from botocore.exceptions import ClientError
 
@@ -13,10 +13,11 @@ from hyperpod_ops.errors import OpsError
 from hyperpod_ops.events.faults import is_scaling_warning
 from hyperpod_ops.events.history import ClusterEvent, each_kind, events_of
 from hyperpod_ops.events.levels import Level
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.kubernetes_api.connection import kubernetes_api
 from hyperpod_ops.nodes.health import ABSENT, RUNNING, Health, health_of_nodes, trouble_of
 from hyperpod_ops.nodes.named import numbered
+from hyperpod_ops.times import in_utc
 from provisioner.aws.errors import is_denied
 from provisioner.hyperpod.groups import Group
 from provisioner.hyperpod.shortage import is_updated
@@ -140,7 +141,7 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         with kubernetes_api(chosen.session, eks_cluster=cluster.eks_cluster_name) as api:
             health = health_of_nodes(api, cluster=cluster.name)
     except (OpsError, ClientError) as error:
-        notes.append(f"Health is not known. {' '.join(explained(error) or ())}")
+        notes.append(f"Health is not known. {explanation(error)}")
     states = node_states(cluster, nodes, health=health)
     troubled = any(state.trouble for state in states)
     events: list[ClusterEvent] = []
@@ -151,14 +152,14 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
     except ClientError as error:
         if not is_denied(error):
             raise
-        notes.append(f"Events are not known. {' '.join(explained(error) or ())}")
+        notes.append(f"Events are not known. {explanation(error)}")
     # What was warned of while a cluster was scaled is over once every node works.
     events = [each for each in events if troubled or not is_scaling_warning(each.description)]
     return Snapshot(
         cluster=cluster.name,
         region=chosen.session.region,
         status=cluster.status,
-        time=now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        time=in_utc(now),
         notes=notes,
         groups=[
             group_state(name, group, states, is_known=health is not None)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -13,14 +13,14 @@ from rich.text import Text
 from hyperpod_ops.clusters.chosen import Chosen
 from hyperpod_ops.errors import OpsError
 from hyperpod_ops.events.history import ClusterEvent
-from hyperpod_ops.explained import explained
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.status.display import checked, display
 from hyperpod_ops.status.snapshot import Snapshot, snapshot
 
-# What is on the screen besides groups and nodes that do not work.
+# Lines of the screen that are neither groups nor nodes that do not work.
 _OTHER_LINES = 16
 _FEWEST_NODES = 3
-# As lines, more would hide what matters.
+# More lines than these would hide what matters.
 _MOST_CHANGES = 10
 Facts = Mapping[tuple[str, str], str]
 
@@ -44,7 +44,7 @@ def watch(
     causes: dict[str, str] = {}
     last = snapshot(chosen, now=datetime.now(UTC), causes=causes)
     live = Live(console=console, auto_refresh=False) if console.is_terminal else None
-    with live if live is not None else _nothing():
+    with live if live is not None else nullcontext():
         if live is None:
             console.print(display(last))
         told = shown = ""
@@ -55,7 +55,7 @@ def watch(
             try:
                 found = snapshot(chosen, now=datetime.now(UTC), causes=causes)
             except (OpsError, ClientError, BotoCoreError) as error:
-                told = " ".join(explained(error) or ())
+                told = explanation(error)
                 if live is None and told != shown:
                     console.print(told, soft_wrap=True)
                 shown = told
@@ -67,13 +67,9 @@ def watch(
             last = found
 
 
-def _nothing() -> AbstractContextManager[None]:
-    return nullcontext()
-
-
-def _screen(last: Snapshot, console: Console, told: str) -> Group:
+def _screen(last: Snapshot, console: Console, trouble: str) -> Group:
     room = console.height - len(last.groups) - _OTHER_LINES
-    lines = [Text(told, style="red")] if told else []
+    lines = [Text(trouble, style="red")] if trouble else []
     return Group(*lines, display(last, most_nodes=max(room, _FEWEST_NODES)))
 
 

@@ -1,9 +1,9 @@
 """Who gets into the EKS cluster."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from hyperpod_cdk.eks.access import access_by_principal
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
 from provisioner.aws.errors import is_not_found
 
@@ -47,7 +47,7 @@ def access_entries(deployment: Deployment) -> Iterator[Check]:
         )
 
 
-def _policies(eks: Any, cluster: str, principal: str) -> set[str] | None:  # noqa: ANN401 - a client
+def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str] | None:
     """Return the policies of an access entry by name; None if there is no entry."""
     asked = {"clusterName": cluster, "principalArn": principal}
     try:

@@ -18,14 +18,17 @@ class Check:
     Attributes:
         check: The command that shows it, or a sentence.
         ok: Whether it holds.
-        found: What there is instead; empty if it holds, or if nothing is there.
+        found: What there is instead, or why that is not known; empty if it holds, or if nothing
+            is there.
         advice: What to do; empty if it holds.
+        is_known: Whether it could be looked at; what could not does not hold.
     """
 
     check: str
     ok: bool
     found: str = ""
     advice: str = ""
+    is_known: bool = True
 
 
 def checked(check: str, *, problem: str | None, advice: str) -> Check:

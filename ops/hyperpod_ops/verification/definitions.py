@@ -42,7 +42,7 @@ def definitions(deployment: Deployment) -> Iterator[Check]:
 
 
 def _stored_versions(deployment: Deployment, name: str) -> list[str] | None:
-    # As it is: the client takes long to read the schemas of a definition.
+    # Raw JSON: the client takes long to parse the schemas of a definition.
     found = existing(
         ApiextensionsV1Api(deployment.kubernetes).read_custom_resource_definition,
         name,

@@ -45,8 +45,9 @@ _DEVICES = (
         component="nvidia_device_plugin",
         count=_accelerators("GPU"),
         advice="GPU not visible: look whether the NVIDIA device plugin runs on the node (`kubectl "
-        "get pods -A -o wide | grep nvidia-device-plugin`) and what it logs; its chart knows not "
-        "every type. When the plugin sees fewer than there are, a GPU has failed: replace the node",
+        "get pods -A -o wide | grep nvidia-device-plugin`) and what it logs; its chart does not "
+        "know every type. When the plugin sees fewer than there are, a GPU has failed: replace the "
+        "node",
     ),
     _Device(
         column="NEURON",

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from rich.table import Table
@@ -26,12 +26,42 @@ def show(checks: Sequence[Check], *, as_json: bool) -> None:
     table.add_column()
     table.add_column(overflow="fold")
     for check in checks:
-        table.add_row("ok" if check.ok else "FAIL", check.check)
+        table.add_row(_mark(check), check.check)
     shown = console()
     shown.print(table)
-    failed = [check for check in checks if not check.ok]
-    for check in failed:
-        # Lines that are not broken: commands in them can be copied.
-        for line in (f"\nFAIL {check.check}", f"  Found: {check.found}", f"  {check.advice}"):
-            shown.print(line, soft_wrap=True)
-    shown.print(f"\n{len(checks) - len(failed)} of {len(checks)} checks hold.")
+    for line in problems(checks):
+        # Not broken: commands in it can be copied.
+        shown.print(line, soft_wrap=True)
+    shown.print(f"\n{summary(checks)}")
+
+
+def problems(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield what does not hold or is not known, and what to do about it.
+
+    Args:
+        checks: All of them.
+    """
+    for check in checks:
+        if not check.ok:
+            yield f"\n{_mark(check)} {check.check}"
+            yield f"  {'Found' if check.is_known else 'Not looked at'}: {check.found}"
+            yield f"  {check.advice}"
+
+
+def summary(checks: Sequence[Check]) -> str:
+    """Return how many checks hold, in a sentence.
+
+    Args:
+        checks: All of them.
+    """
+    known = [check for check in checks if check.is_known]
+    if not known:
+        return "Nothing was checked."
+    said = f"{sum(check.ok for check in known)} of {len(known)} checks hold"
+    return f"{said}." if len(known) == len(checks) else f"{said}; not everything was looked at."
+
+
+def _mark(check: Check) -> str:
+    if check.ok:
+        return "ok"
+    return "FAIL" if check.is_known else "?"

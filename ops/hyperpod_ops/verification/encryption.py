@@ -31,7 +31,7 @@ def encryption(deployment: Deployment) -> Iterator[Check]:
         yield _check(f"aws kms get-key-rotation-status --key-id {key}", ok=rotated)
     if section.eks_secrets and config.eks.secrets_kms_key_arn is None:
         yield _eks(config.eks_cluster_name, key=key, clients=clients)
-    # What exists has the key that it had.
+    # An existing bucket or file system keeps its own key.
     if section.lifecycle_bucket and config.lifecycle_scripts.existing_bucket_name is None:
         script = script_key(config)
         yield _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)

@@ -1,5 +1,7 @@
 """Verifies a deployment once, with the credentials of AWS alone."""
 
+from collections.abc import Iterator
+
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_ops.kubernetes_api.connection import kubernetes_api
@@ -9,16 +11,16 @@ from hyperpod_ops.verification.check import Check, Deployment
 from hyperpod_ops.verification.verify import verify
 
 
-def look(config: Config, *, session: AwsSession) -> list[Check]:
-    """Return every check of a deployment.
+def look(config: Config, *, session: AwsSession) -> Iterator[Check]:
+    """Yield every check of a deployment as it is done.
 
     Args:
         config: What was deployed.
         session: The account and the region.
 
     Raises:
-        OpsError: A stack is not deployed, or Kubernetes cannot be reached.
-        ClientError: AWS refused.
+        OpsError: A stack is not deployed, or there is no such EKS cluster.
+        ClientError: AWS refused to describe them.
         BotoCoreError: AWS could not be asked.
     """
     cloudformation = session.client("cloudformation")
@@ -27,12 +29,8 @@ def look(config: Config, *, session: AwsSession) -> list[Check]:
         for kind, name in stack_names(config).items()
         if kind != "addons"
     }
-    # Anew each time: its token is good for 15 minutes.
+    # A new client for each look: its token is valid for 15 minutes.
     with kubernetes_api(session, eks_cluster=config.eks_cluster_name) as kubernetes:
-        return list(
-            verify(
-                Deployment(
-                    config=config, client=session.client, kubernetes=kubernetes, outputs=outputs
-                )
-            )
+        yield from verify(
+            Deployment(config=config, client=session.client, kubernetes=kubernetes, outputs=outputs)
         )

@@ -1,4 +1,4 @@
-"""The Helm releases of the HyperPod dependencies and of a health check of one's own."""
+"""The Helm releases of the HyperPod dependencies and of the user's health check."""
 
 from collections.abc import Iterator
 
@@ -31,5 +31,5 @@ def _deployed(deployment: Deployment, *, name: str, namespace: str) -> Check:
         f"helm list -n {namespace} -o json",
         problem=None if deployed else f"{name} is {' and '.join(found) or 'not there'}",
         advice=f"Run `helm history {name} -n {namespace}`, then `make deploy`, which "
-        "mends a release that has failed or hangs",
+        "repairs a release that has failed or hangs",
     )

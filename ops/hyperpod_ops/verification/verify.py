@@ -1,11 +1,12 @@
 """All that must hold of a deployment."""
 
 from collections.abc import Callable, Iterator, Mapping
-from http import HTTPStatus
 
-from botocore.exceptions import ClientError
-from kubernetes.client import ApiException
+from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_ops.errors import OpsError
+from hyperpod_ops.explained import explained
+from hyperpod_ops.kubernetes_api.connection import told_in_a_line
 from hyperpod_ops.verification.access import access_entries, authentication
 from hyperpod_ops.verification.addon_pods import addon_pods
 from hyperpod_ops.verification.addons import addons
@@ -23,7 +24,6 @@ from hyperpod_ops.verification.routes import gateways, routes
 from hyperpod_ops.verification.scripts import scripts
 from hyperpod_ops.verification.security_groups import security_groups
 from hyperpod_ops.verification.storage import storage
-from provisioner.aws.errors import is_denied
 
 Subject = Callable[[Deployment], Iterator[Check]]
 
@@ -53,39 +53,36 @@ SUBJECTS: Mapping[str, Subject] = {
 def verify(
     deployment: Deployment, *, subjects: Mapping[str, Subject] = SUBJECTS
 ) -> Iterator[Check]:
-    """Yield each check as it is done; one that is not permitted does not hold.
+    """Yield each check as it is done, and in the end what could not be looked at, and why.
 
     Args:
         deployment: What to look at.
         subjects: What to check of it, by name.
-
-    Raises:
-        ClientError: AWS refused for another reason.
-        BotoCoreError: AWS could not be asked.
-        ApiException: The Kubernetes API refused for another reason.
-        HTTPError: The Kubernetes API was not reached.
     """
+    unknown: dict[str, list[str]] = {}
     for name, subject in subjects.items():
         try:
-            yield from subject(deployment)
-        except ClientError as error:
-            if not is_denied(error):
-                raise
-            yield _not_permitted(
-                name,
-                told=error.response["Error"].get("Message", str(error)),
-                advice="Ask for that permission, or use another profile",
-            )
-        except ApiException as error:
-            if error.status != HTTPStatus.FORBIDDEN:
-                raise
-            yield _not_permitted(
-                name,
-                told=f"Kubernetes API: {error.status} {error.reason}",
-                advice="List your role under eks.admins and deploy, or run the command in the "
-                "output GrantAdminCommand of the platform stack",
-            )
+            with told_in_a_line(deployment.kubernetes):
+                yield from subject(deployment)
+        except (BotoCoreError, ClientError, OpsError) as error:
+            unknown.setdefault(" ".join(explained(error) or ()), []).append(name)
+    # One for all subjects with the same trouble: without Kubernetes, that is half of them.
+    for why, names in unknown.items():
+        yield not_looked_at(", ".join(names), why=why)
 
 
-def _not_permitted(name: str, *, told: str, advice: str) -> Check:
-    return Check(check=name, ok=False, found=f"not permitted: {told}", advice=advice)
+def not_looked_at(check: str, *, why: str) -> Check:
+    """Return a check that could not be made.
+
+    Args:
+        check: What was to be looked at.
+        why: The reason and, behind a semicolon, what to do.
+    """
+    reason, _, advice = why.partition("; ")
+    return Check(
+        check=check,
+        ok=False,
+        found=reason,
+        advice=advice[:1].upper() + advice[1:],
+        is_known=False,
+    )

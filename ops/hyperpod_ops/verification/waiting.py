@@ -28,7 +28,7 @@ def held(
     clock: Clock,
     say: Callable[[str], None],
 ) -> list[Check]:
-    """Return the checks once all hold, or those of the last look.
+    """Return the checks once all that can be looked at hold, or those of the last look.
 
     Args:
         verify: Looks at everything.
@@ -43,7 +43,7 @@ def held(
     said = ""
     while True:
         checks = verify()
-        waiting = [check.check for check in checks if not check.ok]
+        waiting = [check.check for check in checks if check.is_known and not check.ok]
         pause = min(_PAUSE_SECONDS, deadline - clock.now())
         if not waiting or pause <= 0:
             return checks

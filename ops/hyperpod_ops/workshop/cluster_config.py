@@ -44,7 +44,7 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
     prefix = config.lifecycle_scripts.prefix or ""
 
     def scripts_at(place: str) -> LifecycleConfig:
-        # As deployed: the section takes a location of the user's own, which has a prefix.
+        # Not validated: the section wants a prefix, which a deployment need not have.
         return LifecycleConfig.model_construct(
             source_s3_uri=joined(f"s3://{outputs['S3BucketName']}", place), on_create=ENTRY_SCRIPT
         )

@@ -21,7 +21,7 @@ OUTPUTS: Mapping[str, str] = {
 }
 """Those that come from outputs of the platform stack."""
 
-# What create_config.sh takes for a group that nobody describes.
+# create_config.sh's defaults for a group that is not described.
 _ACCELERATED = {"TYPE": "ml.g5.12xlarge", "COUNT": "1"}
 _GENERAL = {"TYPE": "ml.m5.2xlarge", "COUNT": "1"}
 _VOLUME_GB = "500"

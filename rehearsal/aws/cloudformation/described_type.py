@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services.cloudformation import handlers, provisioners
+from ministack.services.cloudformation import handlers
+
+from rehearsal.aws.cloudformation import regional_types
 
 
 def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
     name = handlers._p(params, "TypeName")
-    if name not in provisioners._RESOURCE_HANDLERS:
+    if not regional_types.is_offered(name):
         return handlers._error("TypeNotFoundException", f"The type '{name}' cannot be found.")
     return handlers._xml(
         HTTPStatus.OK,

@@ -43,16 +43,33 @@ def _check_association(properties: Properties) -> None:
 
 def _check_route(properties: Properties) -> None:
     table = _table(properties)
+    _check_internet_gateway(table, properties.get("GatewayId"))
     nat_gateway_id = properties.get("NatGatewayId")
     if not nat_gateway_id:
         return
+    there = {id_: each for id_, each in ec2._nat_gateways.items() if each["State"] != "deleted"}
     gateway = ec2_api.existing(
-        ec2._nat_gateways, nat_gateway_id, code="InvalidNatGatewayID", noun="NAT gateway"
+        there, nat_gateway_id, code="InvalidNatGatewayID", noun="NAT gateway"
     )
     if gateway["VpcId"] != table["VpcId"]:
         raise Refused(
             f"InvalidParameterValue: route table {table['RouteTableId']} and NAT gateway "
             f"{nat_gateway_id} belong to different networks"
+        )
+
+
+def _check_internet_gateway(table: dict[str, Any], gateway_id: str | None) -> None:
+    """Refuse an internet gateway that is not attached to the table's VPC.
+
+    https://github.com/smoketurner/serverless-vpc-plugin/issues/147
+    """
+    if gateway_id is None or gateway_id not in ec2._internet_gateways:
+        return
+    attached = ec2._internet_gateways[gateway_id]["Attachments"]
+    if all(each["VpcId"] != table["VpcId"] for each in attached):
+        raise Refused(
+            f"InvalidParameterValue: route table {table['RouteTableId']} and network gateway "
+            f"{gateway_id} belong to different networks"
         )
 
 

@@ -9,6 +9,13 @@ from ministack.services.cloudformation import provisioners
 from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from rehearsal.aws.ec2 import api as ec2_api
 
+_PEERS = {
+    "IpRanges": "CidrIp",
+    "Ipv6Ranges": "CidrIpv6",
+    "PrefixListIds": "PrefixListId",
+    "UserIdGroupPairs": "GroupId",
+}
+
 
 def _group(group_id: object) -> dict[str, Any]:
     return ec2_api.existing(
@@ -25,6 +32,13 @@ def _opens_all_egress(rule: dict[str, Any]) -> bool:
     """Return whether a rule has the content of the one that EC2 gives to a new group."""
     is_any = rule["IpProtocol"] == "-1"
     return is_any and [each["CidrIp"] for each in rule["IpRanges"]] == ["0.0.0.0/0"]
+
+
+def _content(rule: dict[str, Any]) -> tuple[object, ...]:
+    """Return what two rules of a group must not share, whoever made them."""
+    ports = () if rule["IpProtocol"] == "-1" else (rule.get("FromPort"), rule.get("ToPort"))
+    peers = [each.get(key) for kind, key in _PEERS.items() for each in rule.get(kind) or ()]
+    return rule["IpProtocol"], ports, sorted(map(str, peers))
 
 
 def _made_by_stacks() -> Iterator[str]:
@@ -53,7 +67,7 @@ def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
                 for other in group[store]
                 if not (_is_default(other, rule) if is_own else _opens_all_egress(other))
             ]
-        if any(ec2._rules_match(rule, other) for other in group[store]):
+        if any(_content(rule) == _content(other) for other in group[store]):
             raise Refused(
                 f"InvalidPermission.Duplicate: the specified rule already exists in {group_id}."
             )

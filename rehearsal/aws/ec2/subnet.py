@@ -1,4 +1,4 @@
-"""What EC2 checks of AWS::EC2::Subnet and MiniStack does not."""
+"""What EC2 checks and counts of AWS::EC2::Subnet and MiniStack does not."""
 
 import ipaddress
 from typing import Any
@@ -45,6 +45,24 @@ def _check(properties: Properties) -> ipaddress.IPv4Network:
     return network
 
 
+def _count_interfaces(action: str, change: int) -> None:
+    """Have an action on network interfaces take an address of their subnet, or give it back."""
+    act = ec2._ACTION_MAP[action]
+
+    def counted(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+        before = dict(ec2._network_interfaces.items())
+        answer: tuple[int, dict[str, str], bytes] = act(query)
+        after = dict(ec2._network_interfaces.items())
+        for identifier in before.keys() ^ after.keys():
+            interface = before.get(identifier) or after[identifier]
+            subnet = ec2._subnets.get(interface["SubnetId"])
+            if subnet is not None:
+                subnet["AvailableIpAddressCount"] += change
+        return answer
+
+    ec2._ACTION_MAP[action] = counted
+
+
 def install() -> None:
     """Check range, overlap and zone of each subnet, and count its addresses."""
     unchecked, create_by_api = provisioners._ec2_subnet_create, ec2._ACTION_MAP["CreateSubnet"]
@@ -66,5 +84,7 @@ def install() -> None:
         return subnet_id, attributes
 
     ec2._ACTION_MAP["CreateSubnet"] = count_of_api
+    _count_interfaces("CreateNetworkInterface", -1)
+    _count_interfaces("DeleteNetworkInterface", +1)
     provisioners._ec2_subnet_create = create
     provisioners._RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = create

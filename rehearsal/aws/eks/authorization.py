@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonel
 
 import json
 import re
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -14,16 +15,21 @@ from ministack.core import iam_actions
 from rehearsal.aws.eks.api import access_entry_arn
 
 _ENTRY = re.compile(r"/clusters/([^/]+)/access-entries/(arn:.+?)(?:/access-policies(?:/.*)?)?")
+# What is done to an add-on that is there.
+_ADDON = re.compile(r"/clusters/([^/]+)/addons/([^/]+)(?:/.*)?")
 _TAGS = re.compile(r"/tags/(arn:.+)")
 
 
 def install() -> None:
-    """Authorize on access entries and on what is tagged, with the access policy as a key."""
+    """Authorize on access entries, add-ons and what is tagged, with the access policy as a key."""
     resource_arn: Callable[..., str] = iam_actions.extract_resource_arn
     tag_context: Callable[..., dict[str, Any]] = iam_actions.request_tag_context
 
     def extract_resource_arn(service: str, method: str, path: str, *rest: Any) -> str:
-        found = _resource(unquote(path)) if service == "eks" else None
+        *_others, region, account = rest
+        found = None
+        if service == "eks":
+            found = _resource(unquote(path), place=f"{region}:{account}")
         return resource_arn(service, method, path, *rest) if found is None else found
 
     def request_tag_context(
@@ -38,10 +44,13 @@ def install() -> None:
     iam_actions.request_tag_context = request_tag_context
 
 
-def _resource(path: str) -> str | None:
+def _resource(path: str, *, place: str) -> str | None:
     tagged = _TAGS.fullmatch(path)
     if tagged is not None:
         return tagged[1]
+    addon = _ADDON.fullmatch(path)
+    if addon is not None:
+        return f"arn:aws:eks:{place}:addon/{addon[1]}/{addon[2]}/{uuid.uuid4()}"
     entry = _ENTRY.fullmatch(path)
     if entry is None:
         return None

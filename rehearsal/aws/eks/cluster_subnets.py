@@ -13,6 +13,8 @@ from rehearsal.aws.cloudformation.resource_type import Created, Properties, Refu
 from rehearsal.aws.eks.api import EksResponse
 
 _MIN_ZONES = 2
+_MIN_ADDRESSES = 6
+_ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
 _REFUSAL = "InvalidParameterException"
 
 
@@ -25,10 +27,9 @@ def install() -> None:
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
         vpc_config = body.get("resourcesVpcConfig", {})
         problem = _problem(vpc_config)
+        refusal = (_REFUSAL, problem) if problem else _place_problem(body["name"], vpc_config)
         response: EksResponse = (
-            eks._error(HTTPStatus.BAD_REQUEST, _REFUSAL, problem)
-            if problem
-            else created(body, creator_arn)
+            eks._error(HTTPStatus.BAD_REQUEST, *refusal) if refusal else created(body, creator_arn)
         )
         if response[0] < HTTPStatus.BAD_REQUEST:
             zones_at_creation[eks._clusters[body["name"]]["arn"]] = _zones(vpc_config)
@@ -64,6 +65,32 @@ def _problem(vpc_config: dict[str, Any]) -> str | None:
             return f"Security group {identifier} does not belong to the VPC of the subnets"
     if len(_zones(vpc_config)) < _MIN_ZONES:
         return "Subnets specified must be in at least two different AZs"
+    return None
+
+
+def _place_problem(name: str, vpc_config: dict[str, Any]) -> tuple[str, str] | None:
+    """Return code and message of EKS's refusal to place a new control plane in subnets, or None.
+
+    Worded as in https://github.com/aws-samples/aws-deeplearning-labs/issues/1 and, of an update,
+    https://github.com/elastic-ipfs/infrastructure/pull/221.
+    """
+    subnets = [ec2._subnets[identifier] for identifier in vpc_config["subnetIds"]]
+    without = [each for each in subnets if each["AvailabilityZoneId"] in _ZONES_WITHOUT_EKS]
+    if without:
+        return (
+            "UnsupportedAvailabilityZoneException",
+            f"Cannot create cluster '{name}' because {without[0]['AvailabilityZone']}, the "
+            "targeted availability zone, does not currently have sufficient capacity to support "
+            "the cluster.",
+        )
+    free = {each["SubnetId"]: each["AvailableIpAddressCount"] for each in subnets}
+    if min(free.values()) < _MIN_ADDRESSES:
+        counts = " ".join(f"{identifier} Free IPs: {count}" for identifier, count in free.items())
+        return (
+            "InvalidRequestException",
+            f"Provided subnets {counts}, need at least {_MIN_ADDRESSES} IPs in each subnet to be "
+            "free for this operation",
+        )
     return None
 
 

@@ -23,7 +23,7 @@ _MAX_PER_FILE_SYSTEM = 8
 def described(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return an association as DescribeDataRepositoryAssociations does.
 
-    One whose bucket is gone, or closed to FSx, is MISCONFIGURED until that is mended.
+    One whose bucket is gone, or closed to FSx, is MISCONFIGURED until that is fixed.
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/dra-lifecycles.html
     """
     problem = _bucket_problem(record["DataRepositoryPath"])

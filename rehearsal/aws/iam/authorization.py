@@ -108,23 +108,29 @@ def require_role(*, role_name: str, session: str, permission: Permission) -> Non
         )
 
 
-def _decision(role_name: str, *, session: str, permission: Permission) -> iam_evaluator.EvalResult:
-    """Decide as for a request: by the role's policies, its boundary and the resource's policy."""
-    account, action, resource = get_account_id(), permission.action, permission.resource
-    context = iam_evaluator.EvalContext(
+def asked_by(role_name: str, *, session: str, permission: Permission) -> iam_evaluator.EvalContext:
+    """Return what IAM decides about: the use of a permission by a session of a role, over TLS."""
+    account = get_account_id()
+    return iam_evaluator.EvalContext(
         principal_arn=f"arn:aws:sts::{account}:assumed-role/{role_name}/{session}",
         principal_type="AssumedRole",
         principal_account=account,
-        action=action,
-        resource_arn=resource,
+        action=permission.action,
+        resource_arn=permission.resource,
         region=get_region(),
         secure_transport=True,
         service_context={key.lower(): value for key, value in permission.context.items()},
     )
+
+
+def _decision(role_name: str, *, session: str, permission: Permission) -> iam_evaluator.EvalResult:
+    """Decide as for a request: by the role's policies, its boundary and the resource's policy."""
+    account = get_account_id()
+    context = asked_by(role_name, session=session, permission=permission)
     limits = iam_evaluator._permissions_boundary(iam._roles, role_name, account)
     policies = iam_evaluator._gather_role_policies(role_name, account)
     decision = iam_evaluator.evaluate(context, policies, *limits)
-    found = iam_evaluator._resource_policy(action.partition(":")[0], resource)
+    found = iam_evaluator._resource_policy(permission.action.partition(":")[0], permission.resource)
     if found is not None:
         decision = iam_evaluator.combine_resource_policy(decision, context, *found, limits=limits)
     decision.principal_arn = context.principal_arn

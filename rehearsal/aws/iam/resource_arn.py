@@ -1,8 +1,10 @@
-"""On what IAM authorizes a request about a role: its ARN, path included.
+"""On what IAM authorizes a request about a role: its ARN, path included; and a list of log groups.
 
 https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsidentityandaccessmanagementiam.html
+https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +13,7 @@ from ministack.services import iam
 
 
 def install() -> None:
-    """Find the role that a request names, or whose rights it simulates."""
+    """Find the role that a request names, or whose rights it simulates, and the listed groups."""
     found: Callable[..., str] = iam_actions.extract_resource_arn
 
     def extract_resource_arn(
@@ -26,6 +28,12 @@ def install() -> None:
             role = iam._roles.get(iam_actions._query_param(parameters, "RoleName") or "")
             if source or role:
                 return str(source or role["Arn"])
+        if service == "logs":
+            headers, body, _parameters, region, account = rest
+            if headers.get("x-amz-target", "").endswith(".DescribeLogGroups"):
+                prefix = json.loads(body or b"{}").get("logGroupNamePrefix", "")
+                # As the service names it in the words of a denial.
+                return f"arn:aws:logs:{region}:{account}:log-group:{prefix}:log-stream:"
         return found(service, method, path, *rest)
 
     iam_actions.extract_resource_arn = extract_resource_arn

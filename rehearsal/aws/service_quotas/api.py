@@ -10,8 +10,10 @@ from http import HTTPStatus
 from typing import Any
 
 from ministack.services import ec2
+from ministack.services.cloudformation import provisioners
 
 from rehearsal.aws import json_service
+from rehearsal.aws.cloudformation.resource_type import Created, Refused
 from rehearsal.aws.hyperpod_client import HyperPodClient
 from rehearsal.aws.iam import authorization
 from rehearsal.aws.json_service import Response, ServiceError
@@ -58,6 +60,8 @@ def install(*, settings: Settings) -> None:
     )
     for operation in _EC2:
         ec2._ACTION_MAP[operation] = _limited(operation, ec2._ACTION_MAP[operation])
+    handlers = provisioners._RESOURCE_HANDLERS["AWS::EC2::VPC"]
+    handlers["create"] = _limited_creation("CreateVpc", handlers["create"])
 
 
 def _answer(operation: str, request: Mapping[str, Any], types: Mapping[str, float]) -> Described:
@@ -103,12 +107,28 @@ def _described(service: str, code: str, name: str, value: float) -> Described:
     }
 
 
+def _limited_creation(operation: str, create: Callable[..., Created]) -> Callable[..., Created]:
+    """Limit a handler of CloudFormation's that makes no call."""
+    _, error, message = _EC2[operation]
+
+    def limited(*arguments: Any) -> Created:
+        if _is_reached(operation):
+            raise Refused(f"{error}: {message}")
+        return create(*arguments)
+
+    return limited
+
+
+def _is_reached(operation: str) -> bool:
+    there = ec2._addresses if operation == "AllocateAddress" else ec2._vpcs
+    return len(list(there.values())) >= VALUES[_EC2[operation][0]].limit
+
+
 def _limited(operation: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    code, error, message = _EC2[operation]
+    _, error, message = _EC2[operation]
 
     def limited(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
-        there = ec2._addresses if operation == "AllocateAddress" else ec2._vpcs
-        if len(list(there.values())) >= VALUES[code].limit:
+        if _is_reached(operation):
             return ec2._error(error, message, HTTPStatus.BAD_REQUEST)
         return call(query)
 

@@ -49,6 +49,15 @@ def throttled() -> ApiError:
     return ApiError(code="ThrottlingException", message="Rate exceeded")
 
 
+def absent_operation() -> ApiError:
+    """Return the error for an operation that SageMaker does not have in the region.
+
+    https://github.com/hashicorp/terraform-provider-aws/pull/27258
+    """
+    message = "The requested operation is not supported in the called region."
+    return ApiError(code="UnknownOperationException", message=message)
+
+
 def unknown_operation(operation: str) -> ApiError:
     """Return the error for an operation that this API does not have."""
     return ApiError(code="UnknownOperationException", message=f"Unknown operation '{operation}'.")

@@ -14,6 +14,7 @@ class Faults:
     """What goes wrong. Instance groups are given by name; nothing goes wrong by default.
 
     Attributes:
+        absent: The region has no HyperPod.
         capacity_shortage: Groups whose instances cannot be launched. A classic cluster fails;
             in Continuous provisioning the nodes never arrive and Error events say so.
         quotas: `<instance type> for cluster usage` limits; a request over one is refused.
@@ -31,6 +32,7 @@ class Faults:
             models no exception for it.
     """
 
+    absent: bool = False
     capacity_shortage: frozenset[str] = frozenset()
     quotas: Mapping[str, int] = field(default_factory=dict)
     lifecycle_script_failure: frozenset[str] = frozenset()
@@ -115,6 +117,19 @@ def lifecycle_script(*, cluster: Cluster, node: Node) -> str:
         '"Lifecycle scripts did not run successfully. Ensure the scripts exist in provided S3 '
         "path, are accessible, and run without errors. To view lifecycle script logs, visit log "
         f"group '{log_group}' in CloudWatch, and search for log stream '{log_stream}'.\" "
+        "Note that multiple instances may be impacted."
+    )
+
+
+def efa_health_check(*, node: Node) -> str:
+    """Return the message for a node with EFA whose traffic does not pass.
+
+    The words are those of awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
+    """
+    return (
+        f"Instance {node.instance_id} failed to provision with the following error: "
+        '"EFA health checks did not run successfully. Ensure that your VPC and security groups '
+        'are properly configured before attempting to create a new cluster." '
         "Note that multiple instances may be impacted."
     )
 

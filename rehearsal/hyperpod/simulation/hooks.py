@@ -133,6 +133,16 @@ class Subnets(Protocol):
         """Return the ids of the Region's Availability Zones by their names."""
 
 
+class NodeNetwork(Protocol):
+    """Knows what the network lets nodes do."""
+
+    def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...], caller: Caller) -> bool:
+        """Return whether a node in a subnet, with security groups, gets its lifecycle scripts."""
+
+    def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:
+        """Return whether EFA's traffic passes between nodes with security groups."""
+
+
 class Observer(Protocol):
     """Notified when nodes join, reboot and leave."""
 

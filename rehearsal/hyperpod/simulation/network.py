@@ -56,5 +56,15 @@ def subnets_of(
 
 def subnet_of(cluster: Cluster, group: InstanceGroup) -> Subnet:
     """Return the subnet of a group's nodes: the group's own first one, or the cluster's."""
-    vpc = group.spec.get("OverrideVpcConfig") or cluster.settings.get("VpcConfig")
+    vpc = _vpc_config(cluster, group)
     return cluster.subnets[vpc["Subnets"][0]] if vpc else SERVICE_SUBNET
+
+
+def security_groups_of(cluster: Cluster, group: InstanceGroup) -> tuple[str, ...]:
+    """Return the ids of the security groups of a group's nodes: its own, or the cluster's."""
+    vpc = _vpc_config(cluster, group)
+    return tuple(vpc["SecurityGroupIds"]) if vpc else ()
+
+
+def _vpc_config(cluster: Cluster, group: InstanceGroup) -> Mapping[str, Any] | None:
+    return group.spec.get("OverrideVpcConfig") or cluster.settings.get("VpcConfig")

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from hyperpod_cdk.facts.instance_types import instance_facts
 from rehearsal.hyperpod.simulation import faults
 from rehearsal.hyperpod.simulation.event_log import record_node
 from rehearsal.hyperpod.simulation.identifiers import instance_id, unique_id
-from rehearsal.hyperpod.simulation.network import subnet_of
+from rehearsal.hyperpod.simulation.network import security_groups_of, subnet_of
 from rehearsal.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from rehearsal.hyperpod.simulation.surroundings import Surroundings
 from rehearsal.hyperpod.simulation.training_plans import TrainingPlan
@@ -157,7 +158,11 @@ class NodeProvisioner:
 
     def _script_ended(self, place: Place, now: float) -> None:
         group, node = place.group, place.node
-        if group.name in self._around.faults.current.lifecycle_script_failure:
+        if not self._passes_efa(place):
+            self._fail(place, now, message=faults.efa_health_check(node=node))
+            return
+        unscripted = self._around.faults.current.lifecycle_script_failure
+        if group.name in unscripted or not self._reaches_s3(place):
             message = faults.lifecycle_script(cluster=place.cluster, node=node)
             self._fail(place, now, message=message, script_state="Failed")
             return
@@ -168,6 +173,27 @@ class NodeProvisioner:
         self._record_start(place, now, description="has begun deep health checks")
         checks = self._around.timings.deep_health_check * self._slowness(group)
         self._later(place, now + checks, self._checked)
+
+    def _passes_efa(self, place: Place) -> bool:
+        facts, network = instance_facts(place.node.instance_type), self._around.network
+        groups = security_groups_of(place.cluster, place.group)
+        has_efa = facts is not None and facts.efa_interfaces > 0
+        return (
+            network is None
+            or not (has_efa and groups)
+            or network.passes_efa(groups=groups, caller=place.cluster.caller)
+        )
+
+    def _reaches_s3(self, place: Place) -> bool:
+        """Say whether a node gets its script; without a VPC, the service sees to it."""
+        groups, network = security_groups_of(place.cluster, place.group), self._around.network
+        return (
+            network is None
+            or not groups
+            or network.reaches_s3(
+                subnet_id=place.node.subnet.subnet_id, groups=groups, caller=place.cluster.caller
+            )
+        )
 
     def _checked(self, place: Place, now: float) -> None:
         if place.group.name in self._around.faults.current.deep_health_check_failure:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from rehearsal.hyperpod.simulation.faults import FaultGate
-from rehearsal.hyperpod.simulation.hooks import Observer, Scripts
+from rehearsal.hyperpod.simulation.hooks import NodeNetwork, Observer, Scripts
 from rehearsal.hyperpod.simulation.network import AddressBook
 from rehearsal.hyperpod.simulation.training_plans import TrainingPlans
 from rehearsal.hyperpod.simulation.unknowns import Unknowns
@@ -92,6 +92,7 @@ class Surroundings:
         plans: The training plans.
         observer: Notified when nodes join and leave.
         scripts: Runs lifecycle scripts.
+        network: What the network lets nodes do; None: everything.
         unknowns: Which answers hold where AWS gives none.
     """
 
@@ -102,4 +103,5 @@ class Surroundings:
     plans: TrainingPlans
     observer: Observer | None
     scripts: Scripts | None
+    network: NodeNetwork | None
     unknowns: Unknowns

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.cost.cost import HOURS_A_MONTH, Cost, cost, unpriced
+from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Cost, unpriced
+from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import prices
 from tests.support.configs import configured
 

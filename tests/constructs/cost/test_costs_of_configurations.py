@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import load_config
-from hyperpod_cdk.cost.cost import Cost, cost, unpriced
+from hyperpod_cdk.cost.charges import Cost, unpriced
+from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import prices
 from hyperpod_cdk.facts.service_limits import regions
 from tests.support.configs import CONFIG_FOLDER, CONFIGS

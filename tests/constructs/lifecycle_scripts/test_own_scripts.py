@@ -1,4 +1,4 @@
-"""A folder of scripts of one's own: where it goes, who reads it, and what is refused of it."""
+"""The user's folder of scripts: where it goes, who reads it, and what is refused of it."""
 
 import json
 from collections.abc import Callable

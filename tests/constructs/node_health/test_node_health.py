@@ -1,4 +1,4 @@
-"""The release of a health check of one's own as CloudFormation sees it."""
+"""The release of the user's health check as CloudFormation sees it."""
 
 import json
 import shutil

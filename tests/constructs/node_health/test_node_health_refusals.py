@@ -1,4 +1,4 @@
-"""Rules on a health check of one's own: one mistake, one line, with its place."""
+"""Rules on the user's health check: one mistake, one line, with its place."""
 
 import json
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def test_no_script(make: Callable[[Path], None], tmp_path: Path) -> None:
     script = tmp_path / "check.sh"
     make(script)
 
-    assert f"must be a script; '{script}' is no file" in refusal(script=str(script))
+    assert f"must be a script; '{script}' is not a file" in refusal(script=str(script))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hyperpod_cdk import load_config
 from hyperpod_cdk.config.config import Config
 from hyperpod_ops.diagram.architecture import direct, groups, rows
 from hyperpod_ops.diagram.picture import picture
+from scripts.generate.architecture_diagram import TARGET, render
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIG_FOLDER
 
@@ -32,6 +33,13 @@ def _words(svg: str) -> str:
 def test_the_picture_is_fresh(drawn: str, repository: Path) -> None:
     target = repository / "docs" / "architecture.svg"
     assert target.read_text("utf-8") == drawn, "docs/architecture.svg is stale: run `make picture`"
+
+
+def test_the_page_shows_the_diagram_as_mermaid(default_config: Config, assemble: Assemble) -> None:
+    page = TARGET.read_text("utf-8")
+    assert page.count("```mermaid\nflowchart") == 1
+    fresh = render(page, assembly=assemble(default_config).directory)
+    assert page == fresh, "docs/concepts.md is stale: run `make picture`"
 
 
 def test_a_screen_reader_is_told_what_the_picture_shows(drawn: str) -> None:

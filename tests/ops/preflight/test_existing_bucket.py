@@ -1,4 +1,4 @@
-"""Whether a bucket of one's own can hold the lifecycle scripts."""
+"""Whether an existing bucket can hold the lifecycle scripts."""
 
 import json
 from collections.abc import Callable

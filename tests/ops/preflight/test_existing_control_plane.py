@@ -1,4 +1,4 @@
-"""Whether HyperPod can use an EKS cluster of one's own."""
+"""Whether HyperPod can use an existing EKS cluster."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -122,8 +122,8 @@ def test_missing_addons_are_a_warning(config: Config, place: Place) -> None:
     (problem,) = existing_control_plane(changed(config, "eks", addons=()), place)
     assert problem.finding.severity is Severity.WARNING
     assert str(problem.finding).startswith(
-        "eks.addons: [] leaves out aws-fsx-csi-driver, eks-pod-identity-agent, which research has "
-        "not as EKS add-ons"
+        "eks.addons: [] leaves out aws-fsx-csi-driver, eks-pod-identity-agent, which research does "
+        "not have as EKS add-ons"
     )
     assert problem.command == "aws eks list-addons --cluster-name research"
 

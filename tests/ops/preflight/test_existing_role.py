@@ -1,4 +1,4 @@
-"""Whether nodes can run as a role of one's own."""
+"""Whether nodes can run as an existing role."""
 
 import json
 from typing import Any

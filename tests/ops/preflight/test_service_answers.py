@@ -311,30 +311,6 @@ def test_instances_of_a_cluster(configure: Configure, there: Place, hyperpod: Hy
 
 
 @pytest.mark.parametrize(
-    ("operation", "arguments", "said"),
-    [
-        (
-            "allocate_address",
-            {"Domain": "vpc"},
-            "network.nat_gateways: 2 is too much for the quota",
-        ),
-        ("create_vpc", {"CidrBlock": "10.0.0.0/16"}, "network: 1 is too much for the quota 'VPCs"),
-    ],
-)
-def test_network_quotas(
-    configure: Configure, there: Place, operation: str, arguments: dict[str, str], said: str
-) -> None:
-    ec2 = there.client("ec2")
-    before = lines(network_quotas, configure({}), there)
-    assert not any(line.startswith(said) for line in before)
-    with pytest.raises(ClientError, match="LimitExceeded"):
-        while True:
-            getattr(ec2, operation)(**arguments)
-    after = lines(network_quotas, configure({}), there)
-    assert any(line.startswith(said) for line in after), after
-
-
-@pytest.mark.parametrize(
     ("plan", "said"),
     [
         ({}, None),

@@ -1,15 +1,21 @@
 """What AWS says of a deployment, and how it is judged."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError
+from kubernetes.client import ApiClient
 
+from hyperpod_ops.kubernetes_api.connection import kubernetes_api
+from hyperpod_ops.session import AwsSession
 from hyperpod_ops.verification.access import access_entries, authentication
 from hyperpod_ops.verification.addons import addons
 from hyperpod_ops.verification.cluster import cluster
+from hyperpod_ops.verification.health import health
+from hyperpod_ops.verification.readiness import readiness
 from hyperpod_ops.verification.routes import gateways, routes
 from hyperpod_ops.verification.scripts import scripts
 from hyperpod_ops.verification.security_groups import security_groups
@@ -228,13 +234,51 @@ def test_storage(configure: Configure, deployed: Deployed, kubernetes: Kubernete
     assert not [*storage(deployed(configure({"storage": None})))]
 
 
-def test_what_the_caller_may_not_ask_does_not_hold(
-    configure: Configure, deployed: Deployed
+@pytest.mark.parametrize(
+    ("error", "found", "advice"),
+    [
+        (DENIED, "Not permitted: ", "Ask for that permission, or use another profile"),
+        (MISSING, "AWS: An error occurred (ResourceNotFoundException)", ""),
+        (
+            EndpointConnectionError(endpoint_url="https://eks"),
+            "AWS: Could not",
+            "Check the network",
+        ),
+    ],
+)
+def test_what_aws_does_not_answer_is_not_known(
+    configure: Configure, deployed: Deployed, error: Exception, found: str, advice: str
 ) -> None:
-    looked = deployed(configure({}), eks={"describe_cluster": raising(DENIED)})
-    (check,) = verify(looked, subjects={"authentication": authentication})
-    assert (check.ok, check.found) == (False, "not permitted: no")
+    looked = deployed(configure({}), eks={"describe_cluster": raising(error)})
+    subjects = {"authentication": authentication, "again": authentication}
+    (check,) = verify(looked, subjects=subjects)
+    assert (check.check, check.ok, check.is_known) == ("authentication, again", False, False)
+    assert check.found.startswith(found)
+    assert check.advice.startswith(advice)
 
-    broken = deployed(configure({}), eks={"describe_cluster": raising(MISSING)})
-    with pytest.raises(ClientError):
-        [*verify(broken, subjects={"authentication": authentication})]
+
+def test_kubernetes_is_asked_once_if_it_is_not_reached(
+    configure: Configure, deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = AwsSession(region="us-west-2")
+    described = {"cluster": {"endpoint": "https://127.0.0.1:9"}}
+    eks = {"describe_cluster": lambda **_name: described}
+    monkeypatch.setattr(AwsSession, "client", lambda *_: SimpleNamespace(**eks))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    asked: list[object] = []
+    call = ApiClient.call_api
+
+    def counted(*given: object, **named: object) -> object:
+        asked.append(given)
+        return call(*given, **named)
+
+    monkeypatch.setattr(ApiClient, "call_api", counted)
+    with kubernetes_api(session, eks_cluster="ml-eks") as client:
+        looked = replace(deployed(configure({})), kubernetes=client)
+        (check,) = verify(looked, subjects={"health": health, "readiness": readiness})
+
+    assert (check.check, check.is_known) == ("health, readiness", False)
+    assert check.found.startswith("Kubernetes API: https://127.0.0.1:9 cannot be reached (")
+    assert check.advice.startswith("A private endpoint is reached from the VPC alone")
+    assert len(asked) == 1

@@ -1,6 +1,8 @@
 """Looking again until all holds."""
 
 from hyperpod_ops.verification.check import Check
+from hyperpod_ops.verification.display import problems, summary
+from hyperpod_ops.verification.verify import not_looked_at
 from hyperpod_ops.verification.waiting import Clock, held
 
 
@@ -41,3 +43,34 @@ def test_until_the_deadline() -> None:
     assert (looks.held(seconds=20), looks.count, looks.time) == (True, 3, 20.0)
     looks = Looks()
     assert (looks.held(seconds=10), looks.count, looks.time) == (False, 2, 10.0)
+
+
+def test_not_for_what_cannot_be_looked_at() -> None:
+    looks = Looks()
+    unknown = not_looked_at("health", why="Kubernetes API: 401 Unauthorized; ask")
+    clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
+    assert held(lambda: [unknown], seconds=600, clock=clock, say=looks.said.append) == [unknown]
+    assert (looks.time, looks.said) == (0.0, [])
+
+
+def test_what_is_not_known_is_told_apart_from_what_fails() -> None:
+    unknown = not_looked_at("health", why="Kubernetes API: 401 Unauthorized; list your role")
+    checks = [
+        Check(check="a", ok=True),
+        Check(check="b", ok=False, found="is not there", advice="Run it"),
+        unknown,
+    ]
+    assert list(problems(checks)) == [
+        "\nFAIL b",
+        "  Found: is not there",
+        "  Run it",
+        "\n? health",
+        "  Not looked at: Kubernetes API: 401 Unauthorized",
+        "  List your role",
+    ]
+    assert [summary(checks[:count]) for count in (1, 2, 3)] == [
+        "1 of 1 checks hold.",
+        "1 of 2 checks hold.",
+        "1 of 2 checks hold; not everything was looked at.",
+    ]
+    assert summary([unknown]) == "Nothing was checked."

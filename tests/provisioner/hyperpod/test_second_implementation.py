@@ -189,7 +189,7 @@ CREATIONS: dict[str, tuple[Mapping[str, Any], str, str, str]] = {
         ACCEPTED,
         INVALID,
         "botocore's pattern takes any bucket. Its reason for the prefix sagemaker- is that the "
-        "managed policy reads no other; a role of one's own may.",
+        "managed policy reads no other; an existing role may.",
     ),
     "no lifecycle script": (
         creation("script", LifeCycleConfig=None),

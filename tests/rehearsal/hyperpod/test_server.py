@@ -7,6 +7,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -124,21 +125,25 @@ def test_a_training_plan_is_bought_and_described(sagemaker: SageMakerClient) -> 
         sagemaker.describe_training_plan(TrainingPlanName="unknown")
 
 
-def test_errors_are_those_of_the_model(sagemaker: SageMakerClient) -> None:
-    sagemaker.create_cluster(**create_request())
-
-    with pytest.raises(sagemaker.exceptions.ResourceInUse):
+def test_errors_are_those_of_the_model() -> None:
+    # Still being created when it is deleted, however slow this machine is.
+    service = HyperPodService(clock=time.time, timings=replace(QUICK, create=60.0))
+    with HyperPodApi(service=service) as api:
+        sagemaker = client(api)
         sagemaker.create_cluster(**create_request())
-    with pytest.raises(sagemaker.exceptions.ConflictException):
-        sagemaker.delete_cluster(ClusterName=NAME)
-    with pytest.raises(ClientError, match="1 validation error detected") as caught:
-        sagemaker.create_cluster(**create_request(group(InstanceType="ml.m5.huge")))
-    error: Any = caught.value.response
-    assert error["Error"]["Code"] == "ValidationException"
-    assert error["ResponseMetadata"]["HTTPStatusCode"] == 400
-    assert error["ResponseMetadata"]["RequestId"]
-    with pytest.raises(ClientError, match="UnknownOperationException"):
-        sagemaker.list_models()
+
+        with pytest.raises(sagemaker.exceptions.ResourceInUse):
+            sagemaker.create_cluster(**create_request())
+        with pytest.raises(sagemaker.exceptions.ConflictException):
+            sagemaker.delete_cluster(ClusterName=NAME)
+        with pytest.raises(ClientError, match="1 validation error detected") as caught:
+            sagemaker.create_cluster(**create_request(group(InstanceType="ml.m5.huge")))
+        error: Any = caught.value.response
+        assert error["Error"]["Code"] == "ValidationException"
+        assert error["ResponseMetadata"]["HTTPStatusCode"] == 400
+        assert error["ResponseMetadata"]["RequestId"]
+        with pytest.raises(ClientError, match="UnknownOperationException"):
+            sagemaker.list_models()
 
 
 def test_boto3_retries_what_is_throttled(api: HyperPodApi) -> None:

@@ -6,6 +6,10 @@ from tests.support.operations.cluster_tests import (
     test_status_shows_groups_and_health,
     test_the_log_of_a_node_says_what_it_was_doing,
 )
+from tests.support.operations.command_pictures_tests import (
+    test_the_documentation_shows_the_commands_of_today,
+    test_what_differs_each_time_has_a_fixed_value_of_the_same_length,
+)
 from tests.support.operations.env_tests import test_the_manual_path_is_taken_by_the_api
 from tests.support.operations.kubernetes_api_tests import (
     signed_in,
@@ -43,11 +47,13 @@ __all__ = [
     "test_nodes_are_restarted_replaced_and_deleted",
     "test_own_clusters_are_listed",
     "test_status_shows_groups_and_health",
+    "test_the_documentation_shows_the_commands_of_today",
     "test_the_interrupted_wait_says_that_it_goes_on",
     "test_the_log_of_a_node_says_what_it_was_doing",
     "test_the_manual_path_is_taken_by_the_api",
     "test_the_page_names_what_the_commands_call",
     "test_what_aws_does_not_accept_is_told",
+    "test_what_differs_each_time_has_a_fixed_value_of_the_same_length",
     "test_what_would_fail_is_told_with_its_fix",
     "test_who_may_not_is_told_what_to_do",
 ]

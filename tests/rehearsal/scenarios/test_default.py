@@ -4,6 +4,7 @@ import importlib
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hy
 
 @pytest.fixture(scope="module")
 def config_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default configuration with roles, an admin, a bucket and a subnet of one's own."""
+    """The default configuration with existing roles, an admin, a bucket and a subnet."""
     document = yaml.safe_load(DEFAULT.read_text("utf-8"))
     document["eks"]["admins"] = [f"{_ACCOUNT}:role/team/Admin", f"{_ACCOUNT}:user/Ann"]
     document["storage"]["data_repositories"] = [{"s3_uri": "s3://training-data/set"}]
@@ -259,11 +260,12 @@ def _made(
     return code, output + errors
 
 
-@pytest.mark.slow(seconds=3)
-def test_make_deploy_follows_the_stacks_and_ends_with_their_outputs(
+@pytest.mark.slow(seconds=6)
+def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     _deployed(stage)
+    wait_for_nodes(stage.config, clients=stage.environment.clients)
     options = ["--only", "*-hyperpod"]
     code, said = _made(stage, "scripts.deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
     assert code == 0, said
@@ -277,10 +279,35 @@ def test_make_deploy_follows_the_stacks_and_ends_with_their_outputs(
     assert said.count("ml-cluster\n") == 1
     report = stage.work_directory / "ml" / "report.html"
     assert f"\nReport: {report}\n" in said
-    assert "Stack ml-hyperpod needed no change" in report.read_text("utf-8")
     assert said.endswith(
-        "Next:\n  aws eks update-kubeconfig --name ml-eks --region us-west-2\n  kubectl get nodes\n"
+        "To look at the nodes:\n"
+        "  aws eks update-kubeconfig --name ml-eks --region us-west-2\n"
+        "  kubectl get nodes\n"
     )
+    # The deployer may look at all of AWS, and is not let into Kubernetes.
+    unknown = "? components, definitions, priorities, release, health, readiness, devices, storage"
+    assert f"\n{unknown}\n  Not looked at: Kubernetes API: 401 Unauthorized\n" in said
+    assert f"Then run `hyperpod-ops verify --config {stage.config_path} --region us-west-2`" in said
+    assert "FAIL" not in said
+    found = re.search(r"(\d+) of (\d+) checks hold; not everything was looked at\.", said)
+    assert found is not None and found[1] == found[2]
+    assert "<p>Not looked at: Kubernetes API: 401 Unauthorized</p>" in report.read_text("utf-8")
+
+    eks = stage.environment.clients("eks")
+    entry = {
+        "clusterName": stage.config.eks_cluster_name,
+        "principalArn": f"{_ACCOUNT}:user/{stage.deployer.user}",
+    }
+    eks.create_access_entry(**entry)
+    policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+    scope = {"type": "cluster"}
+    eks.associate_access_policy(**entry, policyArn=policy, accessScope=scope)
+    code, said = _made(stage, "scripts.deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
+    eks.delete_access_entry(**entry)
+    found = re.search(r"\n(\d+) of (\d+) checks hold\.\n", said)
+    assert code == 0 and found is not None, said
+    assert found[1] == found[2]
+    assert f"The deployment succeeded. {found[0].strip()}" in report.read_text("utf-8")
 
 
 @pytest.mark.slow(seconds=4)

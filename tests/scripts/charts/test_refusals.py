@@ -109,7 +109,7 @@ def test_no_chart_at_the_path(refused: Callable[..., str], upstream: Upstream, p
         ),
         (
             {"dependencies": [NVIDIA, EFA, pin("keda", "2.17.1", parent="nobody")]},
-            "parent 'nobody' is no component of the chart; components: gpu-operator, health-",
+            "parent 'nobody' is not a component of the chart; components: gpu-operator, health-",
         ),
         (
             {"left_out": ["cert-manager", "nvidia-device-plugin"]},

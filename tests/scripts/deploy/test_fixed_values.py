@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import boto3
 import pytest
 from botocore.session import Session
 
@@ -37,7 +38,9 @@ def test_it_refuses_at_the_line_of_the_key(
     for name, value in {
         "load_config": None,
         "raise_on_interrupts": None,
-        "connected": Connection(region="us-west-2", client=None, session=Session()),
+        "connected": Connection(
+            region="us-west-2", client=None, session=Session(), aws=boto3.Session()
+        ),
         "stacks_in": [stack],
         "deployed": found,
     }.items():

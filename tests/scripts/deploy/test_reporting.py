@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_ops.verification.check import Check
+from hyperpod_ops.verification.verify import not_looked_at
 from scripts.deploy import reporting
 from scripts.deployment_report.content import Attempt
 from scripts.stack_operations.events import StackEvent
@@ -14,6 +16,11 @@ from tests.conftest import Assemble
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.stack_events import event
 
+GOOD = Check(check="kubectl get nodes", ok=True)
+BAD = Check(
+    check="kubectl get pvc", ok=False, found="is Lost", advice="Look at `kubectl get pvc` <now>"
+)
+UNKNOWN = not_looked_at("health", why="Kubernetes API: 401; ask")
 DEFAULT = CONFIG_FOLDER / "default.yaml"
 NAME = "ml-hyperpod"
 DONE = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "CREATE_COMPLETE", 9)]
@@ -38,21 +45,33 @@ def attempt(default_config: Config, assemble: Assemble) -> Attempt:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "shortage", "said"),
+    ("outcome", "checks", "said"),
     [
-        (ended(0, DONE), "none", ["succeeded.", "is CREATE_COMPLETE", "2 of 2 passed"]),
-        (ended(0, DONE), "worker: 1 of 2", ["succeeded.", "Missing nodes: worker: 1 of 2"]),
-        (ended(0, []), "none", ["succeeded.", "needed no change", "changed nothing"]),
-        (ended(1, FAILED, "no quota"), "", ["failed.", "no quota", "Nothing was checked"]),
-        (ended(130, DONE[:1], "Stopped."), "", ["was interrupted.", "<p>Stopped.</p>"]),
+        (
+            ended(0, DONE),
+            [GOOD],
+            ["The deployment succeeded. 1 of 1 checks hold.", 'class="good">ok'],
+        ),
+        (
+            ended(0, DONE),
+            [GOOD, BAD],
+            ["1 of 2 checks hold.", "<p>Look at <code>kubectl get pvc</code> &lt;now&gt;</p>"],
+        ),
+        (
+            ended(0, []),
+            [UNKNOWN],
+            ["succeeded. Nothing was checked.", "unknown", "changed nothing"],
+        ),
+        (ended(1, FAILED, "no quota"), [UNKNOWN], ["failed.", "no quota", "<p>Ask</p>"]),
+        (ended(130, DONE[:1], "Stopped."), [UNKNOWN], ["was interrupted.", "<p>Stopped.</p>"]),
     ],
-    ids=["done", "short", "unchanged", "failed", "interrupted"],
+    ids=["done", "broken", "unchanged", "failed", "interrupted"],
 )
 def test_a_report_says_what_came_of_it(
     reports: Path,
     attempt: Attempt,
     outcome: Outcome,
-    shortage: str,
+    checks: list[Check],
     said: list[str],
 ) -> None:
     line = reporting.write_report(
@@ -60,12 +79,15 @@ def test_a_report_says_what_came_of_it(
         config=load_config(DEFAULT),
         region="us-west-2",
         code=outcome.code,
-        outputs={NAME: {"HyperPodClusterShortage": shortage}} if shortage else {},
+        outputs={},
+        checks=checks,
+        following=["Next:", "  kubectl get nodes"],
     )
     path = reports / "ml" / "report.html"
     assert line == f"Report: {path}"
     html = path.read_text("utf-8")
     assert [each for each in said if each not in html] == []
+    assert "<p>Next:</p>\n<pre><code>kubectl get nodes</code></pre>" in html
 
 
 def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
@@ -73,6 +95,6 @@ def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
 ) -> None:
     (reports / "ml").touch()
     line = reporting.write_report(
-        attempt, config=load_config(DEFAULT), region="us-west-2", code=0, outputs={}
+        attempt, config=load_config(DEFAULT), region="us-west-2", code=0, outputs={}, checks=[]
     )
     assert line.startswith("There is no report: ")

@@ -1,6 +1,6 @@
 """The report as a page: what it says, that nothing in it acts, and that everybody can read it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.cost import cost
+from hyperpod_ops.verification.check import Check
 from scripts.cost import summary
 from scripts.deployment_report.content import Attempt, Content
 from scripts.deployment_report.page import page, write
@@ -41,12 +42,6 @@ EVENTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    check: str
-    ok: bool
-
-
 @pytest.fixture(scope="module")
 def succeeded(default_config: Config, assemble: Assemble) -> Content:
     """A deployment in which nothing changed."""
@@ -61,7 +56,8 @@ def succeeded(default_config: Config, assemble: Assemble) -> Content:
         cost=cost(default_config, region=None, day=date(2026, 11, 22)),
         attempts=[Attempt(command="make deploy", assembly=assembly, events={NAME: []})],
         outputs={"ml-platform": {"VpcId": "vpc-1", "OutputVpcId": "vpc-1"}, NAME: {}},
-        checks=[_Check("kubectl get nodes", ok=True)],
+        checks=[Check(check="kubectl get nodes", ok=True)],
+        following=["Next:", "  kubectl get nodes"],
     )
 
 
@@ -78,7 +74,7 @@ def failed(succeeded: Content) -> Content:
         attempts=[replace(succeeded.attempts[0], command=HOSTILE, events=EVENTS, told=told)] * 2,
         errors=[HOSTILE],
         outputs={HOSTILE: {HOSTILE: f"{HOSTILE} {URL}"}},
-        checks=[_Check(HOSTILE, ok=False)],
+        checks=[Check(check=HOSTILE, ok=False, found=HOSTILE, advice=f"{HOSTILE} {URL}")],
     )
 
 
@@ -123,7 +119,8 @@ def test_a_failure_is_told_as_at_the_terminal(seen: dict[str, Any], failed: Cont
     cause, *others = (line.strip() for line in failed.attempts[0].told if line)
     assert cause.partition(";")[0] in text
     assert [line for line in others if line not in text] == []
-    assert "1 of 1 checks failed." in text
+    assert "0 of 1 checks hold." in text
+    assert f"Found: {HOSTILE}" in text
     assert seen["failed"]["chain"][-1] == "ClusterEB0386A7"
     assert seen["failed"]["marked"] == seen["failed"]["chain"]
 
@@ -140,10 +137,10 @@ def test_a_success_says_what_is_deployed_and_what_it_costs(
 ) -> None:
     text = seen["succeeded"]["text"]
     for said in (
-        "Nothing failed.",
+        "What to do next",
         "CloudFormation changed nothing.",
         "vpc-1",
-        "1 of 1 passed",
+        "1 of 1 checks hold.",
         f"{summary(succeeded.cost)}.",
     ):
         assert said in text

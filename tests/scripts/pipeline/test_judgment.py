@@ -9,9 +9,9 @@ import pytest
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk.synthesis.fixed_value import FixedValue
-from scripts.pipeline.deployed import DeployedStack
 from scripts.pipeline.judgment import Review, is_unprotected, refusals
 from scripts.pipeline.stage import StageStack
+from scripts.stack_operations.deployed import Deployed
 
 
 @cache
@@ -40,10 +40,10 @@ def stack(cidr: str = "10.1.0.0/16", *, is_protected: bool = False) -> StageStac
 
 def deployed(
     cidr: str = "10.1.0.0/16", *, status: str = "UPDATE_COMPLETE", is_protected: bool = False
-) -> DeployedStack:
+) -> Deployed:
     """Return what a deployment of a template left."""
     parameters = {name: value["Default"] for name, value in template(cidr)["Parameters"].items()}
-    return DeployedStack(
+    return Deployed(
         status=status, template=template(cidr), parameters=parameters, is_protected=is_protected
     )
 
@@ -63,11 +63,11 @@ def test_a_changed_value_that_cannot_change_is_refused_in_the_words_of_its_rule(
         lambda: None,
         deployed,
         # Created before the value was fixed.
-        lambda: DeployedStack(status="CREATE_COMPLETE", template={}, parameters={}),
+        lambda: Deployed(status="CREATE_COMPLETE", template={}, parameters={}),
     ],
 )
 def test_what_is_not_there_or_as_it_was_is_not_refused(
-    find: Callable[[], DeployedStack | None],
+    find: Callable[[], Deployed | None],
 ) -> None:
     assert list(refusals(stack(), find())) == []
 

@@ -65,7 +65,7 @@ def deploy(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
             ["--bucket", "assets", "--prefix", "a b/"], {}, "--prefix: 'a b/' must be", id="prefix"
         ),
         pytest.param(
-            ["--bucket", "assets", "Count=1"], {}, "Count: is no parameter of these", id="parameter"
+            ["--bucket", "assets", "Count=1"], {}, "Count: is not a parameter of", id="parameter"
         ),
         pytest.param(
             ["--bucket", "assets", "AssetsBucket=b"], {}, "AssetsBucket: comes from", id="assets"

@@ -80,7 +80,7 @@ KARPENTER = [
 LABELS = [
     one(
         node_labels,
-        "of one's own",
+        "the user's",
         _labelled("team", "nvidia.com/mig.config", f"a.b/{'n' * 63}"),
     ),
     one(
@@ -112,7 +112,7 @@ LABELS = [
 TAINTS = [
     one(
         node_taints,
-        "of one's own, two effects",
+        "the user's, two effects",
         _tainted(TAINT, SOFT_TAINT, {"key": "x.org/a", "effect": "NoExecute"}),
     ),
     one(

@@ -1,4 +1,4 @@
-"""Rules on a health check of one's own."""
+"""Rules on the user's health check."""
 
 from typing import Any
 

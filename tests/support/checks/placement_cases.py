@@ -61,7 +61,7 @@ REGIONS = [
     one(closed_network, "closed", config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm=_ECR)),
     one(
         closed_network,
-        "closed with a registry of one's own",
+        "closed with the user's registry",
         config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm={"image_registry": "r.example.com"}),
     ),
     one(

@@ -73,7 +73,7 @@ CASES = [
     ),
     one(
         stop_nodes_without_lustre,
-        "scripts of one's own, or none, everywhere",
+        "the user's scripts, or none, everywhere",
         config(group(**_OWN), group(index=1, **_NONE), storage=_STOPPED),
         (WARNING, _KEY, "has no effect: the project's lifecycle scripts stop the node"),
     ),

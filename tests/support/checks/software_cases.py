@@ -40,7 +40,7 @@ UNLISTED_TYPES = [
     one(unlisted_types, "restricted", config(restricted=[group("ml.g7.2xlarge", index=1)])),
     one(
         unlisted_types,
-        "with plugins of one's own",
+        "with the user's plugins",
         config(group("ml.g4dn.xlarge"), helm=_NO_PLUGINS),
     ),
     one(

@@ -49,6 +49,7 @@ def test_who_may_not_is_told_what_to_do(
     for key, value in operator.stage.environment.aws.environment().items():
         monkeypatch.setenv(key, value)
     assert signed_in
+    chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
     with (
         pytest.raises(OpsError, match=r"Kubernetes API: 40[13] .*; list your role under eks\."),
         kubernetes_api(chosen.session, eks_cluster=name) as api,

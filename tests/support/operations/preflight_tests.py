@@ -36,7 +36,7 @@ def test_what_would_fail_is_told_with_its_fix(operator: Operator) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--skip", "moon"), "--skip: 'moon' is no validator; there are client-tools, "),
+        (("--skip", "moon"), "--skip: 'moon' is not a validator; the validators are client-tools"),
         (("--training-plan", "moon"), "--training-plan: 'moon' is not in us-west-2; `aws"),
         (("--config", "moon.yaml"), "moon.yaml: "),
     ],

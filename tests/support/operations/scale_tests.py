@@ -1,14 +1,13 @@
 """The command that scales a group, after nodes were replaced and deleted, and what was called."""
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rehearsal.hyperpod import Faults
 from tests.support.on_call import CALLS, documented_actions, run
+from tests.support.operations.node_tests import until
 from tests.support.operator import Operator
 
 APP = """
@@ -90,14 +89,6 @@ def test_a_shortage_is_explained_and_told_once(on_call: Operator) -> None:
     listed = [each for each in events["Events"] if each["EventLevel"] == "Error"]
     assert len(listed) == 2 * len(told)
     assert {each["kind"] for each in told} == {"capacity"}
-
-
-def until(holds: Callable[[], object]) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
 
 
 @pytest.mark.slow(seconds=2)

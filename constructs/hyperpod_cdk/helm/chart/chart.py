@@ -14,7 +14,7 @@ from hyperpod_cdk.schema.errors import one_line
 
 # `make charts` puts it into the package, for these checks and for the chart's own at deploy time.
 _PACKAGING = "packaging.json"
-# libyaml's is eight times as fast, where PyYAML has it.
+# libyaml's loader, where PyYAML has it, is eight times as fast.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _REGIONAL, _YAML = "regional-values/values-", ".yaml"
 _CHART, _VALUES, _TEMPLATES = "Chart.yaml", "values.yaml", "templates/"
@@ -23,7 +23,7 @@ _SUBCHART = re.compile(r"charts/[^/]+/Chart\.yaml")
 _OWN_TEMPLATES = "templates/packaging/"
 # `.Values.name`, `index .Values "name"`, or all of them at once.
 _READ_VALUE = re.compile(r"\.Values(?:\.(\w+)|\s+\"([^\"]+)\")?")
-# Helm's own, for every chart.
+# Values that Helm defines for every chart.
 _VALUES_OF_HELM = ("global", "tags")
 # The annotation in `charts/not-packaged/Chart.yaml` that the provisioner refuses.
 _PLACEHOLDER = "hyperpod-cdk/placeholder"

@@ -183,7 +183,7 @@ def _wrong_switches() -> Iterator[tuple[Keys, Keys]]:
         wrong = {(root, "enabled"), (root, "enable"), (*switch[:-1], "enable")} - {switch}
         for keys in sorted(wrong):
             yield keys, switch
-    # The official README's own mistake.
+    # A mistake of the official README.
     yield TARGET_ID[1:], TARGET_ID
 
 

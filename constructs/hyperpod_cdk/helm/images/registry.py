@@ -1,4 +1,4 @@
-"""Names of container images, and what they are called in a registry of one's own."""
+"""Names of container images, and what they are called in the user's registry."""
 
 import re
 from typing import Final

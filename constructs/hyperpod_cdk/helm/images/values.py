@@ -16,7 +16,7 @@ GLOBAL_REGISTRY: Final = ("global", "imageRegistry")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _VALUES = re.compile(r"(?:charts/[^/]+/)*values\.yaml")
 _CHART = re.compile(r"(?:charts/[^/]+/)*Chart\.yaml")
-# What stands beside the repository of an image.
+# Keys beside an image's repository.
 _COMPANIONS = frozenset({"digest", "image", "pullPolicy", "tag", "version"})
 Keys = tuple[str, ...]
 
@@ -39,7 +39,7 @@ def image_values(chart: Path, *, registry: str) -> dict[str, Any]:
 
 def _named_images(chart: Path, *, registry: str) -> Iterator[tuple[Keys, str]]:
     files = dict(_files(chart))
-    # Those of a subchart first: the values of the chart around it have the last word.
+    # Subcharts first: the parent chart's values override theirs.
     for name in sorted(files, key=lambda each: -each.count("/")):
         if _VALUES.fullmatch(name):
             place = _place(name, files=files)

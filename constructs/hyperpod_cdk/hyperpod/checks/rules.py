@@ -1,4 +1,4 @@
-"""All rules, and running them."""
+"""All rules about the cluster, and running them."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Whether HyperPod can use an EKS cluster of one's own."""
+"""Whether HyperPod can use an existing EKS cluster."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -171,8 +171,8 @@ class _Look:
         missing = sorted(needed - there - set(self._config.eks.addons))
         if missing:
             message = (
-                f"leaves out {', '.join(missing)}, which {self._name} has not as EKS add-ons; "
-                "unless it has them in another way, add them here"
+                f"leaves out {', '.join(missing)}, which {self._name} does not have as EKS "
+                "add-ons; unless it has them in another way, add them here"
             )
             yield self.problem(
                 message,

@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
 from hyperpod_ops.preflight.validator import Place
+from provisioner.aws.errors import is_unknown_stack
 
 Record = dict[str, Any]
 """As EC2 describes it."""
@@ -116,7 +117,6 @@ def deployed(config: Config, place: Place, kind: StackKind = "platform") -> froz
             for each in page["StackResourceSummaries"]:
                 found.add(each.get("PhysicalResourceId", ""))
     except ClientError as error:
-        # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/CommonErrors.html
-        if error.response["Error"]["Code"] != "ValidationError":
+        if not is_unknown_stack(error):
             raise
     return frozenset(found - {""})

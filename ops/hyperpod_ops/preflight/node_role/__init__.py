@@ -1,1 +1,1 @@
-"""Whether a role of one's own lets nodes do their work."""
+"""Whether an existing role lets nodes do their work."""

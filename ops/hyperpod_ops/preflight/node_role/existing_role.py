@@ -1,4 +1,4 @@
-"""Whether nodes can run as a role of one's own."""
+"""Whether nodes can run as an existing role."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

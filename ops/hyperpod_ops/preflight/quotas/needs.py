@@ -81,7 +81,7 @@ def network_quotas(config: Config, place: Place) -> Iterator[Problem]:
 
 
 def _problems(needs: Iterator[_Need], place: Place) -> Iterator[Problem]:
-    """Yield what is wrong; a region without Service Quotas is told, since nobody can mend it.
+    """Yield what is wrong; a region without Service Quotas is told, since nobody can change it.
 
     https://docs.aws.amazon.com/general/latest/gr/servicequotas.html
     """

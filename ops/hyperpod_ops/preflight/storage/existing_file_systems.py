@@ -42,7 +42,7 @@ def _problems(identifier: str, *, config: Config, place: Place) -> Iterator[str]
         yield f"is of type {found['FileSystemType']}; name an FSx for Lustre file system"
         return
     if found["Lifecycle"] not in _USABLE:
-        yield f"is {found['Lifecycle']}; wait until it is AVAILABLE, or mend what FSx names"
+        yield f"is {found['Lifecycle']}; wait until it is AVAILABLE, or fix what FSx names"
     if found.get("FileSystemTypeVersion") not in _VERSIONS:
         version = found.get("FileSystemTypeVersion")
         yield f"has Lustre {version}; the nodes' client works with {' and '.join(_VERSIONS)}"

@@ -6,6 +6,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_ops.preflight.validator import Place
+from hyperpod_ops.stack_outputs import described_stack
 
 Record = dict[str, Any]
 """As FSx describes it."""
@@ -36,14 +37,8 @@ def security_groups(found: Record, place: Place) -> list[Record]:
 
 def outputs(stack: str, place: Place) -> dict[str, str]:
     """Return the outputs of a stack by their keys; none if there is no stack."""
-    try:
-        found = place.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
-    except ClientError as error:
-        # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
-        if error.response["Error"]["Code"] != "ValidationError":
-            raise
-        return {}
-    return {each["OutputKey"]: each["OutputValue"] for each in found[0].get("Outputs", ())}
+    found = described_stack(place.client("cloudformation"), stack) or {}
+    return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}
 
 
 def describe_command(identifier: str) -> str:

@@ -34,7 +34,7 @@ def data_bucket_statements(buckets: Sequence[DataBucketConfig]) -> Iterator[iam.
             sid="DecryptData",
             actions=["kms:Decrypt"],
             resources=list(keys),
-            # Of any region: a bucket, and so its key, may be in another one than the nodes.
+            # Any region: a bucket and its key may be in another one than the nodes.
             conditions={"StringLike": {"kms:ViaService": f"s3.*.{Aws.URL_SUFFIX}"}},
         )
 

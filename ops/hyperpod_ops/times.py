@@ -1,7 +1,7 @@
-"""Lengths of time as somebody writes them."""
+"""Times and lengths of time as text."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from hyperpod_ops.errors import OpsError
 
@@ -9,7 +9,12 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LONGEST = timedelta(days=366)
 
 
-def duration(text: str, *, option: str) -> timedelta:
+def in_utc(moment: datetime) -> str:
+    """Return a time as it is shown: to the second, in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def parsed_duration(text: str, *, option: str) -> timedelta:
     """Return a length of time.
 
     Args:

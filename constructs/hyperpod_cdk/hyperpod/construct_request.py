@@ -1,4 +1,4 @@
-"""The CreateCluster request of a HyperPod cluster, whichever resource makes it."""
+"""The CreateCluster request of a construct, whichever resource makes the cluster."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

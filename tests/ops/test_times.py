@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from hyperpod_ops.durations import duration
 from hyperpod_ops.errors import OpsError
+from hyperpod_ops.times import parsed_duration
 
 
 def test_a_length_has_a_unit() -> None:
-    assert duration("90m", option="--since") == timedelta(minutes=90)
+    assert parsed_duration("90m", option="--since") == timedelta(minutes=90)
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ def test_a_length_has_a_unit() -> None:
 )
 def test_what_is_no_length_or_too_long_is_told(text: str, told: str) -> None:
     with pytest.raises(OpsError, match=told):
-        duration(text, option="--since")
+        parsed_duration(text, option="--since")

@@ -1,0 +1,103 @@
+"""What is billed, and its sums."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from hyperpod_cdk.facts.prices import Price
+
+HOURS_A_MONTH = 730
+"""What AWS's own calculator takes for a month."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Charge:
+    """What is billed for one thing.
+
+    Attributes:
+        name: The thing, such as `NAT gateway` or the name of a group.
+        detail: What its price depends on; empty for nothing.
+        quantity: How many units are billed: instances, or GB.
+        price: Price of a unit; None for an unknown one.
+        note: Why there is no price, or what else to know; empty for nothing.
+    """
+
+    name: str
+    detail: str = ""
+    quantity: int
+    price: Price | None
+    note: str = ""
+
+    @property
+    def usd(self) -> Decimal | None:
+        """What it costs in the time that the price is for; None for an unknown price."""
+        if not self.quantity:
+            return Decimal(0)
+        return None if self.price is None else self.quantity * self.price.usd
+
+    @property
+    def usd_a_month(self) -> Decimal | None:
+        """What it costs in a month; None for an unknown price."""
+        hourly = self.price is not None and self.price.unit == "hour"
+        return None if self.usd is None else self.usd * (HOURS_A_MONTH if hourly else 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """A change of the cost that is near.
+
+    Attributes:
+        day: When.
+        usd_a_month: What is known of the cost of a month with or without nodes, from then on.
+        reason: Why.
+    """
+
+    day: date
+    usd_a_month: Decimal
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cost:
+    """What a deployment costs.
+
+    Attributes:
+        region: Where it is; None for a region that is not known.
+        standing: What is billed with or without nodes.
+        nodes: What is billed for each group of nodes.
+        left_out: What is billed by use, or has no price here.
+        change: How the standing cost changes soon; None if it is not known to.
+    """
+
+    region: str | None
+    standing: tuple[Charge, ...]
+    nodes: tuple[Charge, ...]
+    left_out: tuple[str, ...]
+    change: Change | None = None
+
+    @property
+    def oldest_price(self) -> date | None:
+        """The day on which the oldest of the prices was read; None without any."""
+        charges = (*self.standing, *self.nodes)
+        return min((charge.price.date for charge in charges if charge.price), default=None)
+
+    @property
+    def usd_a_month(self) -> Decimal:
+        """What is known of the cost of a month with or without nodes."""
+        return month_of(self.standing)
+
+    @property
+    def usd_an_hour(self) -> Decimal:
+        """What is known of the cost of an hour of the nodes."""
+        return sum((charge.usd or Decimal(0) for charge in self.nodes), Decimal(0))
+
+
+def month_of(charges: Iterable[Charge]) -> Decimal:
+    """Return what is known of the cost of a month."""
+    return sum((charge.usd_a_month or Decimal(0) for charge in charges), Decimal(0))
+
+
+def unpriced(charges: Iterable[Charge]) -> list[Charge]:
+    """Return the charges that are in no total, because their price is not known."""
+    return [charge for charge in charges if charge.usd is None]

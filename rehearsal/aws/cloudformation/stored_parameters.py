@@ -1,0 +1,29 @@
+"""Parameters of a template whose value is in Systems Manager, and is not there.
+
+Worded as in https://github.com/aws-samples/aws-cross-account-cicd-pipeline/issues/40.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ministack.services.cloudformation import changesets, handlers
+
+_ABSENT = re.compile(r"SSM parameter '(?P<name>[^']+)' does not exist")
+
+
+def install() -> None:
+    """Refuse such a template in CloudFormation's words."""
+    resolve: Callable[..., dict[str, Any]] = handlers._resolve_parameters
+
+    def resolve_parameters(*arguments: Any, **options: Any) -> dict[str, Any]:
+        try:
+            return resolve(*arguments, **options)
+        except ValueError as error:
+            absent = _ABSENT.search(str(error))
+            if absent is None:
+                raise
+            message = f"Unable to fetch parameters [{absent['name']}] from parameter store"
+            raise ValueError(f"{message} for this account.") from error
+
+    handlers._resolve_parameters = changesets._resolve_parameters = resolve_parameters

@@ -1,0 +1,471 @@
+"""Steps of a deployment, each taken by itself in an account that has nothing else in it.
+
+CloudFormation gets resources of the deployment's own templates, with no more than they refer to.
+What the provisioner makes, its own code makes, in this process, with clients of the account.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import boto3
+import pytest
+import yaml
+from botocore.config import Config as ClientConfig
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import StackKind, stack_name
+from hyperpod_ops.preflight.validator import Place
+from provisioner.aws.errors import AWS_ERRORS
+from provisioner.eks.authentication_mode import AuthenticationMode
+from provisioner.framework.errors import ProvisioningError
+from provisioner.framework.request import Resource
+from provisioner.hyperpod.cluster import HyperPodCluster
+from provisioner.lifecycle_scripts.scripts import LifecycleScripts
+from provisioner.storage.availability import FileSystemAvailability
+from rehearsal.aws.clients import AwsClients
+from rehearsal.aws.local_aws import LocalAws
+from rehearsal.environment import VpcSubnets
+from rehearsal.hyperpod import Caller, HyperPodService, Subnet
+from rehearsal.node.network import VpcNetwork
+from tests.support.assembly import merged, synthesized
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tests.support.local_aws import Template, settled
+from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.fake_s3 import zipped
+from tests.support.provisioner.fake_stack import FakeCloudFormation
+
+ACCOUNT_IN_FILES = "111122223333"
+"""The account in the ARNs of examples, which stands for the account of each deployment."""
+_CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+_FAILURES: tuple[type[Exception], ...] = (ProvisioningError, *AWS_ERRORS)
+_BOOTSTRAP = "BootstrapVersion"
+_CUSTOM = "Custom::"
+_AUTHENTICATION_MODE = "Custom::EksAuthenticationMode"
+_VARIABLE = re.compile(r"\$\{([^}.!]+)[^}]*\}")
+
+
+_Network = TypeVar("_Network", VpcNetwork, VpcSubnets)
+
+
+class StepFailedError(Exception):
+    """A step of a deployment failed; the text is what a user reads of it."""
+
+
+def example(name: str) -> dict[str, Any]:
+    """Return what an example of `config/examples` holds."""
+    text = (CONFIG_FOLDER / "examples" / f"{name}.yaml").read_text("utf-8")
+    document: dict[str, Any] = yaml.safe_load(text)
+    return document
+
+
+@cache
+def clients(endpoint: str, *, account: str, region: str) -> AwsClients:
+    """Return what makes clients of the root user of an account of a local AWS, each once."""
+    once = ClientConfig(retries={"total_max_attempts": 1})
+
+    @cache
+    def client(service: str) -> Any:  # noqa: ANN401 - any service
+        return _session().client(
+            service,  # type: ignore[call-overload] # the name is not known to the type checker
+            endpoint_url=endpoint,
+            region_name=region,
+            # MiniStack takes an access key of twelve digits for the root user of that account.
+            aws_access_key_id=account,
+            aws_secret_access_key="any",  # noqa: S106 - no such secret
+            config=once,
+        )
+
+    return client
+
+
+@cache
+def _session() -> boto3.Session:
+    """Return the session of all clients, which reads the model of a service once."""
+    return boto3.Session()
+
+
+@dataclass(kw_only=True)
+class Synthesis:
+    """Templates of configurations, each synthesized once.
+
+    Attributes:
+        directory: Gets them.
+    """
+
+    directory: Path
+    _made: dict[str, dict[str, Template]] = field(default_factory=dict)
+
+    def templates(self, config: Config) -> dict[str, Template]:
+        """Return the template of each stack, by the stack's name."""
+        text = config.model_dump_json()
+        if text not in self._made:
+            directory = self.directory / str(len(self._made))
+            found = synthesized(config, chart=_CHART, directory=directory, validate=False)
+            self._made[text] = found.templates()
+        return self._made[text]
+
+
+class Networks:
+    """Knows the networks of each account of a local AWS; until connected knows none."""
+
+    def __init__(self) -> None:
+        self._aws: LocalAws | None = None
+
+    def connect(self, aws: LocalAws) -> None:
+        """Look subnets up there from now on."""
+        self._aws = aws
+
+    def find(self, *, subnet_id: str, caller: Caller) -> Subnet | None:
+        """Return a subnet of the caller's account, or None."""
+        return self._of(caller).find(subnet_id=subnet_id, caller=caller)
+
+    def zones(self, *, caller: Caller) -> Mapping[str, str]:
+        """Return the zones of the caller's region."""
+        return self._of(caller).zones(caller=caller)
+
+    def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...], caller: Caller) -> bool:
+        """Return whether nodes in the caller's account get their scripts."""
+        network = self._connected(VpcNetwork(), caller)
+        return network.reaches_s3(subnet_id=subnet_id, groups=groups, caller=caller)
+
+    def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:
+        """Return whether EFA's traffic passes between nodes in the caller's account."""
+        return self._connected(VpcNetwork(), caller).passes_efa(groups=groups, caller=caller)
+
+    def _of(self, caller: Caller) -> VpcSubnets:
+        return self._connected(VpcSubnets(), caller)
+
+    def _connected(self, found: _Network, caller: Caller) -> _Network:
+        if self._aws is not None:
+            found.connect(clients(self._aws.endpoint, account=caller.account, region=caller.region))
+        return found
+
+
+@dataclass(kw_only=True)
+class Deployment:
+    """A configuration in an account of its own, in which nothing is deployed yet.
+
+    Attributes:
+        aws: The local AWS.
+        hyperpod: What answers for its HyperPod clusters.
+        time: The clock of that.
+        account: Twelve digits.
+        region: Where.
+        document: The configuration, with `ACCOUNT_IN_FILES` for the account.
+        synthesis: Makes the templates.
+        patch: Changes that are undone after the test.
+    """
+
+    aws: LocalAws
+    hyperpod: HyperPodService
+    time: Time
+    account: str
+    region: str
+    document: Mapping[str, Any]
+    synthesis: Synthesis
+    patch: pytest.MonkeyPatch
+    _attributes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _parts: dict[str, "_Part"] = field(default_factory=dict)
+
+    def changed(self, changes: Mapping[str, Any]) -> "Deployment":
+        """Return the deployment of a changed configuration in the same account."""
+        return self.of(merged(self.document, changes))
+
+    def of(self, document: Mapping[str, Any]) -> "Deployment":
+        """Return the deployment of another configuration in the same account."""
+        return replace(self, document=document, _attributes={})
+
+    @cached_property
+    def config(self) -> Config:
+        """The configuration, in this account."""
+        return Config.model_validate(json.loads(self.in_account(json.dumps(self.document))))
+
+    @cached_property
+    def client(self) -> AwsClients:
+        """Returns the client of a service."""
+        return clients(self.aws.endpoint, account=self.account, region=self.region)
+
+    @property
+    def place(self) -> Place:
+        """Where validators look."""
+        return Place(partition="aws", account=self.account, region=self.region, client=self.client)
+
+    def create(self, kind: StackKind, *kinds: str, bootstrapped: bool = True) -> None:
+        """Create or update resources of a stack.
+
+        Args:
+            kind: The stack.
+            kinds: Types of resources, or what their logical ids begin with.
+            bootstrapped: Whether to leave out the parameter that asks for the bootstrap stack.
+
+        Raises:
+            StepFailedError: CloudFormation could not.
+        """
+        stack = stack_name(self.config, kind)
+        part = self._part(stack)
+        roots = [
+            name
+            for name, body in self._templates[stack]["Resources"].items()
+            if any(body["Type"] == each or name.startswith(each) for each in kinds)
+        ]
+        assert roots, kinds
+        part.resources.update(roots)
+        self._deploy(stack, bootstrapped=bootstrapped)
+
+    def provision(self, kind: StackKind, resource_type: str) -> Mapping[str, Any]:
+        """Create a custom resource by the provisioner; return its attributes.
+
+        Args:
+            kind: The stack.
+            resource_type: Such as `Custom::HyperPodCluster`.
+
+        Raises:
+            StepFailedError: It, or what it needs, could not be made.
+        """
+        stack = stack_name(self.config, kind)
+        resources = self._templates[stack]["Resources"]
+        name = next(name for name, body in resources.items() if body["Type"] == resource_type)
+        return self._provisioned(stack, name)
+
+    def create_cluster(self) -> str:
+        """Create the HyperPod cluster, with what its nodes need; return which nodes are missing.
+
+        Raises:
+            StepFailedError: There will be no cluster.
+        """
+        there = self._templates[stack_name(self.config, "platform")]["Resources"]
+        if any(body["Type"] == _AUTHENTICATION_MODE for body in there.values()):
+            self.provision("platform", _AUTHENTICATION_MODE)
+        kinds = {body["Type"] for body in there.values()} & _NETWORK_OF_NODES
+        roles = {name for name in there if name.startswith("ExecutionRole")}
+        if kinds or roles:
+            self.create("platform", *kinds, *roles)
+        return str(self.provision("hyperpod", "Custom::HyperPodCluster").get("Shortage", ""))
+
+    def _provisioned(self, stack: str, name: str) -> Mapping[str, Any]:
+        if name in self._attributes:
+            return self._attributes[name]
+        body = self._templates[stack]["Resources"][name]
+        wanted = {key: value for key, value in body["Properties"].items() if key != "ServiceToken"}
+        # CloudFormation evaluates the properties.
+        self._part(stack).outputs.update({f"{name}{key}": value for key, value in wanted.items()})
+        found = self._deploy(stack)
+        properties = {key: found[f"{name}{key}"] for key in wanted}
+        framework = Framework(
+            resource=self._handler(body["Type"], properties),
+            resource_type=body["Type"],
+            time=self.time,
+        )
+        try:
+            self._attributes[name] = framework.create(properties).data or {}
+        except _FAILURES as failure:
+            raise StepFailedError(str(failure)) from failure
+        return self._attributes[name]
+
+    def _handler(self, resource_type: str, properties: Mapping[str, str]) -> Resource:
+        match resource_type:
+            case "Custom::HyperPodCluster":
+                return HyperPodCluster(
+                    sagemaker=self.client("sagemaker"),
+                    cloudformation=FakeCloudFormation(),
+                    delete_node_objects=lambda *_: None,
+                )
+            case "Custom::EksAuthenticationMode":
+                return AuthenticationMode(eks=self.client("eks"))
+            case "Custom::FileSystemAvailability":
+                return FileSystemAvailability(fsx=self.client("fsx"))
+            case "Custom::LifecycleScripts":
+                self._publish_scripts(properties)
+                return LifecycleScripts(s3=self.client("s3"))
+        raise NotImplementedError(resource_type)
+
+    def _publish_scripts(self, properties: Mapping[str, str]) -> None:
+        """Put the zipped lifecycle scripts where the CDK CLI publishes them."""
+        bucket, s3 = properties["SourceBucket"], self.client("s3")
+        where = {"LocationConstraint": self.region}
+        s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=where)
+        files = dict.fromkeys(json.loads(properties["Keys"]), b"#!/bin/bash\n")
+        s3.put_object(Bucket=bucket, Key=properties["SourceKey"], Body=zipped(files))
+
+    @cached_property
+    def _templates(self) -> dict[str, Template]:
+        """The templates in this account, by stack."""
+        text = json.dumps(self.synthesis.templates(Config.model_validate(self.document)))
+        templates: dict[str, Template] = json.loads(self.in_account(text))
+        return templates
+
+    def in_account(self, text: str) -> str:
+        """Return a text with this account for that of the examples."""
+        return text.replace(ACCOUNT_IN_FILES, self.account)
+
+    def _part(self, stack: str) -> "_Part":
+        return self._parts.setdefault(stack, _Part())
+
+    def _deploy(self, stack: str, *, bootstrapped: bool = True) -> Mapping[str, str]:
+        """Create or update a stack with its part; return its outputs."""
+        template, part = self._templates[stack], self._part(stack)
+        everything = template["Resources"]
+        # Of a configuration before, some are gone.
+        part.resources &= everything.keys()
+        part.resources.update(_needed([*part.resources, *_references(part.outputs)], everything))
+        for name in _references([part.outputs, *(everything[name] for name in part.resources)]):
+            if everything.get(name, {}).get("Type", "").startswith(_CUSTOM):
+                self._provisioned(stack, name)
+        body = {name: _depending_on(part.resources, everything[name]) for name in part.resources}
+        self._export(_imports([body, part.outputs]))
+        told = {
+            key: output
+            for key, output in template.get("Outputs", {}).items()
+            if {*_references(output)} & {*everything} <= part.resources | {*self._attributes}
+        }
+        parameters = template.get("Parameters", {})
+        cut = {
+            "Parameters": {
+                name: parameter
+                for name, parameter in parameters.items()
+                if name != _BOOTSTRAP or not bootstrapped
+            },
+            "Resources": body or {"Nothing": {"Type": "AWS::CloudFormation::WaitConditionHandle"}},
+            "Outputs": told | {name: {"Value": value} for name, value in part.outputs.items()},
+        }
+        return self._run(stack, _with_attributes(cut, self._attributes))
+
+    def _export(self, names: Iterable[str]) -> None:
+        """Have other stacks export what a stack imports."""
+        wanted = {*names}
+        for stack, template in self._templates.items():
+            referred = [
+                output
+                for output in template.get("Outputs", {}).values()
+                if output.get("Export", {}).get("Name") in wanted
+            ]
+            own = {*_references(referred)} & {*template["Resources"]}
+            part = self._part(stack)
+            customs = {
+                name for name in own if template["Resources"][name]["Type"].startswith(_CUSTOM)
+            }
+            for name in customs:
+                self._provisioned(stack, name)
+            if (referred and not own - customs <= part.resources) or customs:
+                part.resources.update(own - customs)
+                self._deploy(stack)
+
+    def _run(self, stack: str, template: Template) -> Mapping[str, str]:
+        cloudformation = self.client("cloudformation")
+        arguments = {
+            "StackName": stack,
+            "TemplateBody": json.dumps(template),
+            "Capabilities": ["CAPABILITY_NAMED_IAM"],
+        }
+        there = [each["StackName"] for each in cloudformation.describe_stacks()["Stacks"]]
+        change = cloudformation.update_stack if stack in there else cloudformation.create_stack
+        try:
+            change(**arguments)
+        except ClientError as refused:
+            if "No updates are to be performed" not in str(refused):
+                raise StepFailedError(str(refused)) from refused
+        found = settled(cloudformation, stack)
+        if found["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
+            events = cloudformation.describe_stack_events(StackName=stack)["StackEvents"]
+            # What is found of all resources before the first one is made.
+            early = cloudformation.describe_events(StackName=stack)["OperationEvents"]
+            reasons = [
+                *(each.get("ResourceStatusReason", "") for each in events),
+                *(each.get("ValidationStatusReason", "") for each in early),
+            ]
+            raise StepFailedError("\n".join(filter(None, reasons)))
+        return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}
+
+
+@dataclass
+class _Part:
+    """What of a stack is deployed.
+
+    Attributes:
+        resources: Logical ids.
+        outputs: Values by key, beside the template's own.
+    """
+
+    resources: set[str] = field(default_factory=set)
+    outputs: dict[str, Any] = field(default_factory=dict)
+
+
+_NETWORK_OF_NODES = frozenset(
+    {
+        "AWS::EC2::Route",
+        "AWS::EC2::SecurityGroupEgress",
+        "AWS::EC2::SecurityGroupIngress",
+        "AWS::EC2::SubnetRouteTableAssociation",
+        "AWS::EC2::VPCEndpoint",
+    }
+)
+
+
+def _references(node: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    """Yield the logical ids, and other names, that a part of a template refers to."""
+    match node:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
+            yield name
+        case {"Fn::Sub": str(text)}:
+            yield from _VARIABLE.findall(text)
+        case dict():
+            for value in node.values():
+                yield from _references(value)
+        case list():
+            for value in node:
+                yield from _references(value)
+
+
+def _imports(node: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    match node:
+        case {"Fn::ImportValue": str(name)}:
+            yield name
+        case dict():
+            for value in node.values():
+                yield from _imports(value)
+        case list():
+            for value in node:
+                yield from _imports(value)
+
+
+def _needed(roots: Iterable[str], resources: Mapping[str, Template]) -> set[str]:
+    """Return the resources of CloudFormation that some refer to, themselves included."""
+    found: set[str] = set()
+    left = [*roots]
+    while left:
+        name = left.pop()
+        if name in found or resources.get(name, {"Type": _CUSTOM})["Type"].startswith(_CUSTOM):
+            continue
+        found.add(name)
+        left += [*_references(resources[name]), *_dependencies(resources[name])]
+    return found
+
+
+def _dependencies(resource: Template) -> list[str]:
+    needed = resource.get("DependsOn", [])
+    return [needed] if isinstance(needed, str) else needed
+
+
+def _depending_on(names: set[str], resource: Template) -> Template:
+    return {**resource, "DependsOn": [name for name in _dependencies(resource) if name in names]}
+
+
+def _with_attributes(
+    node: Any,  # noqa: ANN401 - any JSON value
+    attributes: Mapping[str, Mapping[str, Any]],
+) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a part of a template with the attributes of custom resources in it."""
+    match node:
+        case {"Fn::GetAtt": [str(name), str(attribute)]} if name in attributes:
+            return attributes[name][attribute]
+        case dict():
+            return {key: _with_attributes(value, attributes) for key, value in node.items()}
+        case list():
+            return [_with_attributes(value, attributes) for value in node]
+    return node

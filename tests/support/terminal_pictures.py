@@ -1,0 +1,214 @@
+"""Pictures of what `hyperpod-ops` prints: `python -m tests.support.terminal_pictures`.
+
+Each is of a real command on a rehearsed deployment, as a terminal of 80 columns shows it. What
+differs each time, such as IDs and times, gets values of the same length, so that a picture stays
+as it is until a command prints something else.
+"""
+
+import hashlib
+import io
+import json
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from rich.console import Console
+from rich.text import Text
+
+from hyperpod_ops.cli import app
+from hyperpod_ops.clusters.cluster import nodes_of
+from rehearsal.hyperpod.simulation.faults import Faults
+from rehearsal.kept import operator_credentials
+from rehearsal.terminal_picture import picture
+from rehearsal.verification.inspection import wait_for_nodes
+from tests.support.configs import REPOSITORY
+from tests.support.operator import Operator
+from tests.support.stages import bootstrapped_stage
+
+FOLDER = REPOSITORY / "docs" / "terminal"
+GROUP = "worker-group-1"
+_WIDTH = 80
+_ID = re.compile(r"\b(fs|i|nat|rtb|sg|subnet|vpc)-[0-9a-f]{17}\b")
+_TIME = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\b")
+_SOME_TIME = "2026-01-15 09:30:00"
+
+Situation = Callable[[Operator], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Picture:
+    """A picture.
+
+    Attributes:
+        command: The command.
+        situation: What holds meanwhile.
+        typed: What somebody types.
+    """
+
+    command: str
+    situation: Situation
+    typed: str = ""
+
+
+def _kubectl(operator: Operator, arguments: str) -> str:
+    succeeded, output = operator.stage.tools.run(f"kubectl {arguments}")
+    assert succeeded, output
+    return output
+
+
+def _node(operator: Operator) -> str:
+    sagemaker = operator.stage.environment.clients("sagemaker")
+    (node,) = nodes_of(sagemaker, operator.stage.config.cluster.name, group=GROUP)
+    return node.kubernetes_name
+
+
+@contextmanager
+def _as_it_is(_operator: Operator) -> Iterator[None]:
+    """Leave everything as it is."""
+    yield
+
+
+@contextmanager
+def _missing_priority(operator: Operator) -> Iterator[None]:
+    """Have somebody delete a priority class."""
+    found = json.loads(_kubectl(operator, "get priorityclass training -o json"))
+    kept = ("name", "labels", "annotations")
+    found["metadata"] = {key: found["metadata"][key] for key in kept if key in found["metadata"]}
+    _kubectl(operator, "delete priorityclass training")
+    yield
+    _create(operator, found)
+
+
+@contextmanager
+def _quota_of_none(operator: Operator) -> Iterator[None]:
+    """Have an account that may use no instance of a type."""
+    hyperpod = operator.stage.environment.hyperpod
+    before = hyperpod.faults
+    hyperpod.faults = Faults(quotas={operator.stage.config.cluster.instance_types[0]: 0})
+    yield
+    hyperpod.faults = before
+
+
+@contextmanager
+def _training(operator: Operator) -> Iterator[None]:
+    """Have a pod of a user run on a node."""
+    spec = {
+        "nodeName": _node(operator),
+        "containers": [{"name": "train", "image": "train"}],
+    }
+    _create(
+        operator, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train-0"}, "spec": spec}
+    )
+    yield
+    _kubectl(operator, "delete pod train-0 --now")
+
+
+def _create(operator: Operator, document: Mapping[str, object]) -> None:
+    file = operator.home / "created.json"
+    file.write_text(json.dumps(document), "utf-8")
+    _kubectl(operator, f"create -f {file}")
+
+
+PICTURES: Mapping[str, Picture] = {
+    "status": Picture(command="hyperpod-ops status", situation=_as_it_is),
+    "verify": Picture(command="hyperpod-ops verify", situation=_missing_priority),
+    # Whoever draws it has other tools than the next one.
+    "preflight": Picture(
+        command="hyperpod-ops preflight --skip client-tools", situation=_quota_of_none
+    ),
+    "replace": Picture(command=f"hyperpod-ops replace {GROUP}/1", situation=_training, typed="n\n"),
+}
+"""Each by the name of its file."""
+
+
+def drawn(name: str, operator: Operator) -> str:
+    """Return a picture of today as an SVG; the deployment is afterwards as it was.
+
+    Args:
+        name: Its name.
+        operator: Who runs the command.
+    """
+    wanted = PICTURES[name]
+    with wanted.situation(operator):
+        shown = printed(operator, *shlex.split(wanted.command)[1:], typed=wanted.typed)
+    console = Console(
+        record=True, file=io.StringIO(), width=_WIDTH, highlight=False, markup=False, emoji=False
+    )
+    # Below the last line, an SVG of rich has no room for the tails of letters.
+    console.print(Text.from_ansi(settled(shown).rstrip()), end="\n\n")
+    return picture(console, title=wanted.command, name=name)
+
+
+class _Keyboard(io.StringIO):
+    """What somebody types at a terminal, which shows it."""
+
+    def __init__(self, typed: str, *, screen: io.StringIO) -> None:
+        super().__init__(typed)
+        self._screen = screen
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override] # as of StringIO
+        line = super().readline(size)
+        self._screen.write(line)
+        return line
+
+
+def printed(operator: Operator, *arguments: str, typed: str = "") -> str:
+    """Return what a command prints on a terminal, with its colors.
+
+    Args:
+        operator: Who runs it.
+        arguments: Of `hyperpod-ops`.
+        typed: What somebody types.
+    """
+    screen = io.StringIO()
+    terminal = {"COLUMNS": str(_WIDTH), "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    with (
+        patch.dict(os.environ, {**operator.environment(), **terminal}),
+        patch("sys.stdin", _Keyboard(typed, screen=screen)),
+        redirect_stdout(screen),
+    ):
+        app()([*arguments], standalone_mode=False)
+    return screen.getvalue()
+
+
+def settled(text: str) -> str:
+    """Return a text in which IDs and times are fixed ones, as long as they were."""
+    found: dict[str, str] = {}
+
+    def fixed(match: re.Match[str]) -> str:
+        kind, number = match[1], len(found)
+        digest = hashlib.sha256(f"{kind}{number}".encode()).hexdigest()[:17]
+        return found.setdefault(match[0], f"{kind}-{digest}")
+
+    own = text.replace(f"{REPOSITORY}/", "")
+    return _TIME.sub(_SOME_TIME, _ID.sub(fixed, own))
+
+
+def main() -> None:
+    """Deploy, and draw every picture."""
+    FOLDER.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        bootstrapped_stage(Path(folder)) as stage,
+    ):
+        told = stage.deploy_first()
+        assert told is None, told
+        wait_for_nodes(stage.config, clients=stage.environment.clients)
+        home = Path(folder) / "home"
+        home.mkdir()
+        operator = Operator(stage=stage, home=home, credentials=operator_credentials(stage))
+        for name in PICTURES:
+            (FOLDER / f"{name}.svg").write_text(drawn(name, operator), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
