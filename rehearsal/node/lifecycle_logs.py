@@ -67,7 +67,7 @@ class LifecycleLogs:
                 if not each.cancelled():
                     each.result()
 
-    def script_begins(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
+    def script_runs(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
         """See `rehearsal.hyperpod.Scripts`."""
         if node.lifecycle:
             self._begun.append(self._worker.submit(self._write, cluster, node, fails=fails))

@@ -61,7 +61,8 @@ def test_eks_reports_its_endpoint(
 def test_nodes_join_and_leave_it(
     environment: RehearsalEnvironment, control_plane: RecordingControlPlane
 ) -> None:
-    request = create_request(group(count=2))
+    nodes = group(count=2, InstanceType="ml.m5.2xlarge")
+    request = create_request(nodes, VpcConfig=_vpc_config(environment))
     name = {"ClusterName": request["ClusterName"]}
     environment.hyperpod.call("CreateCluster", request, Caller())
     _wait(environment, control_plane, nodes=2)
@@ -74,6 +75,23 @@ def test_nodes_join_and_leave_it(
 
     environment.hyperpod.call("DeleteCluster", name, Caller())
     _wait(environment, control_plane, nodes=0)
+
+
+def _vpc_config(environment: RehearsalEnvironment) -> dict[str, list[str]]:
+    """Make a network in which nodes get their lifecycle scripts."""
+    ec2 = environment.clients("ec2")
+    vpc_id = ec2.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc_id, CidrBlock="10.7.0.0/24")["Subnet"]
+    of_vpc = [{"Name": "vpc-id", "Values": [vpc_id]}]
+    (table,) = ec2.describe_route_tables(Filters=of_vpc)["RouteTables"]
+    ec2.create_vpc_endpoint(
+        VpcId=vpc_id,
+        ServiceName="com.amazonaws.us-west-2.s3",
+        VpcEndpointType="Gateway",
+        RouteTableIds=[table["RouteTableId"]],
+    )
+    (default,) = ec2.describe_security_groups(Filters=of_vpc)["SecurityGroups"]
+    return {"Subnets": [subnet["SubnetId"]], "SecurityGroupIds": [default["GroupId"]]}
 
 
 def _wait(

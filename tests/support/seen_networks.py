@@ -8,6 +8,8 @@ from rehearsal.aws.clients import AwsClients
 Seen = Mapping[str, Mapping[str, Any]]
 """By kind, and by id, what EC2 describes."""
 
+# How many addresses of a subnet are free is no setting of it: whoever uses the subnet takes some.
+_NO_SETTING = "AvailableIpAddressCount"
 _KINDS = {
     "vpc": ("describe_vpcs", "Vpcs", "VpcId", "vpc-id"),
     "subnet": ("describe_subnets", "Subnets", "SubnetId", "vpc-id"),
@@ -31,7 +33,11 @@ def seen_of(vpc_id: str, *, clients: AwsClients) -> Seen:
     for kind, (call, key, id_key, name) in _KINDS.items():
         argument = "Filter" if kind == "NAT gateway" else "Filters"
         answer = getattr(ec2, call)(**{argument: [{"Name": name, "Values": [vpc_id]}]})
-        found[kind] = {each[id_key]: each for each in answer[key] if each.get("State") != "deleted"}
+        found[kind] = {
+            each[id_key]: {name: value for name, value in each.items() if name != _NO_SETTING}
+            for each in answer[key]
+            if each.get("State") != "deleted"
+        }
     for attribute in ("enableDnsSupport", "enableDnsHostnames"):
         answer = ec2.describe_vpc_attribute(VpcId=vpc_id, Attribute=attribute)
         found["vpc"][attribute] = {key: answer[key] for key in answer if key.startswith("Enable")}

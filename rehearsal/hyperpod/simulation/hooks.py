@@ -162,5 +162,5 @@ class Observer(Protocol):
 class Scripts(Protocol):
     """Runs lifecycle scripts."""
 
-    def script_begins(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
-        """The lifecycle script of a node that was launched begins, and will fail or succeed."""
+    def script_runs(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
+        """The lifecycle script of a node that was launched runs, and fails or succeeds."""

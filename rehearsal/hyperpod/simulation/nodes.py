@@ -132,11 +132,6 @@ class NodeProvisioner:
         node.launch_time, node.message = now, None
         node.image_release_version = group.image_release_version
         self._record_start(place, now, description="was launched", script_state="InProgress")
-        if self._around.scripts:
-            fails = group.name in self._around.faults.current.lifecycle_script_failure
-            self._around.scripts.script_begins(
-                cluster_view(cluster), node_view(cluster, node), fails=fails
-            )
         script = self._around.timings.lifecycle_script * self._slowness(group)
         self._later(place, now + script, self._script_ended)
 
@@ -161,8 +156,14 @@ class NodeProvisioner:
         if not self._passes_efa(place):
             self._fail(place, now, message=faults.efa_health_check(node=node))
             return
-        unscripted = self._around.faults.current.lifecycle_script_failure
-        if group.name in unscripted or not self._reaches_s3(place):
+        reaches_s3 = self._reaches_s3(place)
+        fails = group.name in self._around.faults.current.lifecycle_script_failure
+        # Without a way to S3, there is no way for a log either.
+        if self._around.scripts and reaches_s3:
+            self._around.scripts.script_runs(
+                cluster_view(place.cluster), node_view(place.cluster, node), fails=fails
+            )
+        if fails or not reaches_s3:
             message = faults.lifecycle_script(cluster=place.cluster, node=node)
             self._fail(place, now, message=message, script_state="Failed")
             return

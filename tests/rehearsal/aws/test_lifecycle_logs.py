@@ -51,7 +51,7 @@ def said(
     )
     with LifecycleLogs() as logs:
         logs.connect(clients)
-        logs.script_begins(CLUSTER, node, fails=fails)
+        logs.script_runs(CLUSTER, node, fails=fails)
         logs.wait()
     events = clients("logs").get_log_events(
         logGroupName=f"/aws/sagemaker/Clusters/c/{CLUSTER.id}",

@@ -35,6 +35,11 @@ def _with_version(version: str) -> Step:
     )
 
 
+def _with_addresses(deployment: Deployment) -> None:
+    there = deployment.changed({"eks": {"public_access_cidrs": ["192.0.2.0/24"]}})
+    there.create("platform", "AWS::EKS::Cluster")
+
+
 def _with_wrong_pin(deployment: Deployment) -> None:
     deployment.patch.setitem(ADDON_VERSIONS["1.34"], "vpc-cni", _PIN)
 
@@ -106,6 +111,14 @@ FAILURES = (
         found=f"has add-ons that EKS does not offer here: vpc-cni {_PIN}",
         deploy=creating("platform", "EksVpcCni"),
         said="Addon version specified is not supported",
+    ),
+    Failure(
+        validator="left-out-properties",
+        name="who reaches the endpoint",
+        before=_with_addresses,
+        found="takes the list out of the template of ml-platform, which CloudFormation refuses",
+        deploy=CONTROL_PLANE,
+        said="PublicAccessCidrs",
     ),
     Failure(
         validator="kubernetes-support",

@@ -16,7 +16,7 @@ from tests.support.failing_deployments.failure import (
     creating,
     the_cluster,
 )
-from tests.support.partial_deployment import Deployment
+from tests.support.partial_deployment import Deployment, example
 
 VPC, OTHER_VPC = "vpc-0a1b2c3d4e5f60718", "vpc-0a1b2c3d4e5f60719"
 FIRST, SECOND, NODES = (f"subnet-0a1b2c3d4e5f6000{number}" for number in range(1, 4))
@@ -222,6 +222,24 @@ FAILURES = (
         found="'us-east-1c' is use1-az3 in this account, where EKS takes no subnet",
         deploy=CONTROL_PLANE,
         said="UnsupportedAvailabilityZoneException.* because us-east-1c, the targeted",
+    ),
+    Failure(
+        validator="endpoint-services",
+        name="none in the zone",
+        document=merged(
+            example("closed-network"),
+            {
+                "network": {
+                    "availability_zone_ids": ["usw2-az1", "usw2-az2"],
+                    "hyperpod_subnets": [
+                        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az4"}
+                    ],
+                }
+            },
+        ),
+        found="there is no endpoint of com.amazonaws.us-west-2.eks-auth",
+        deploy=creating("platform", "AWS::EC2::VPCEndpoint"),
+        said="com.amazonaws.us-west-2.eks-auth does not support the availability zone",
     ),
     Failure(
         validator="cidr-blocks",
