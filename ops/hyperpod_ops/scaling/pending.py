@@ -18,6 +18,10 @@ from hyperpod_ops.synthesis import synthesized
 from provisioner.aws.errors import is_unknown_stack
 
 _NATIVE = "native"
+# The CDK CLI has its usage reported by them; the app alone does not.
+# https://docs.aws.amazon.com/cdk/v2/guide/usage-data.html
+_OF_CLI = "AWS::CDK::Metadata"
+_CONDITION_OF_CLI = "CDKMetadataAvailable"
 
 
 def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: HyperPodCluster) -> None:
@@ -95,9 +99,16 @@ def _content(template: Mapping[str, Any], group: str) -> str:
     resources = {
         name: {key: value for key, value in resource.items() if key != "Metadata"}
         for name, resource in template.get("Resources", {}).items()
+        if resource["Type"] != _OF_CLI
+    }
+    conditions = {
+        name: condition
+        for name, condition in template.get("Conditions", {}).items()
+        if name != _CONDITION_OF_CLI
     }
     acted_on = {key: value for key, value in template.items() if key != "Metadata"}
-    text = json.dumps({**acted_on, "Resources": resources}, sort_keys=True)
+    content = {**acted_on, "Resources": resources, "Conditions": conditions}
+    text = json.dumps(content, sort_keys=True)
     return _count_of(group).sub(r"\1\2", text)
 
 

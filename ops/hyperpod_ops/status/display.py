@@ -23,22 +23,28 @@ def as_json(snapshot: Snapshot) -> str:
     return json.dumps(asdict(snapshot), indent=2)
 
 
-def display(snapshot: Snapshot, *, most_nodes: int = MOST_NODES) -> RenderableType:
+def display(
+    snapshot: Snapshot, *, most_nodes: int = MOST_NODES, every_node: bool = False
+) -> RenderableType:
     """Return a snapshot for a terminal.
 
     Args:
         snapshot: The snapshot.
+        every_node: Whether to list all nodes, too. Default: only those that do not work.
         most_nodes: How many nodes that do not work are listed; the others are counted.
     """
-    return Group(*_parts(snapshot, most_nodes=most_nodes))
+    return Group(*_parts(snapshot, most_nodes=most_nodes, every_node=every_node))
 
 
-def _parts(snapshot: Snapshot, *, most_nodes: int) -> Iterator[RenderableType]:
+def _parts(snapshot: Snapshot, *, most_nodes: int, every_node: bool) -> Iterator[RenderableType]:
     yield Text(f"{snapshot.cluster} in {snapshot.region}: {snapshot.status}, {snapshot.time} UTC")
     for note in snapshot.notes:
         yield Text(note, style="yellow")
     yield Text("")
     yield _Groups(snapshot=snapshot)
+    if every_node and snapshot.nodes:
+        yield Text("")
+        yield _all_nodes(snapshot.nodes)
     troubled = [node for node in snapshot.nodes if node.trouble]
     if troubled:
         yield Text(f"\n{counted_nodes(troubled)} not healthy:", style="yellow")
@@ -116,6 +122,20 @@ def checked(group: GroupState) -> str:
         f"{count:,} {_CHECKS.get(result, result)}"
         for result, count in sorted(group.deep_health_checks.items())
     )
+
+
+def _all_nodes(nodes: Sequence[NodeState]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("node", overflow="fold")
+    table.add_column("ID", no_wrap=True)
+    for name in ("type", "status", "health"):
+        table.add_column(name, overflow="fold")
+    table.add_column("launched")
+    for node in nodes:
+        name = f"{node.group}/{node.number}"
+        health = node.health or "-"
+        table.add_row(name, node.id, node.instance_type, node.status, health, node.launched)
+    return table
 
 
 def _nodes(nodes: list[NodeState]) -> Table:

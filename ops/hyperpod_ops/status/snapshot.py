@@ -36,6 +36,8 @@ class NodeState:
         group: Its instance group.
         number: Its number in the group.
         id: Its instance ID.
+        instance_type: Its type.
+        launched: When its instance was launched, in UTC; empty while SageMaker does not say.
         status: SageMaker's status of it.
         health: HyperPod's label of its health; empty while it is not known.
         deep_health_check: InProgress, Passed, Failed, or empty.
@@ -45,6 +47,8 @@ class NodeState:
     group: str
     number: int
     id: str
+    instance_type: str
+    launched: str
     status: str
     health: str
     deep_health_check: str
@@ -208,6 +212,8 @@ def _node_state(
         group=node.group,
         number=number,
         id=node.id,
+        instance_type=node.instance_type,
+        launched="" if node.launched is None else in_utc(node.launched),
         status=node.status,
         health=found.status if found else "",
         deep_health_check=checked,

@@ -55,9 +55,9 @@ def look(*, broken: int, known: bool = True, requested: Sequence[RequestedNode] 
     )
 
 
-def printed(found: Snapshot, *, width: int = 80) -> list[str]:
+def printed(found: Snapshot, *, width: int = 80, every_node: bool = False) -> list[str]:
     out = Console(file=StringIO(), width=width, color_system=None, highlight=False)
-    out.print(display(found))
+    out.print(display(found, every_node=every_node))
     assert isinstance(out.file, StringIO)
     return out.file.getvalue().splitlines()
 
@@ -102,6 +102,16 @@ def test_a_healthy_cluster_lists_no_node() -> None:
 
     assert "All nodes are healthy." in text
     assert "i-0" not in text
+
+
+def test_all_nodes_are_listed_if_asked_for() -> None:
+    found = look(broken=1)
+    lines = printed(replace(found, nodes=found.nodes[499:501]), width=200, every_node=True)
+    (listed,) = (line.split() for line in lines if line.startswith("b/1 "))
+    assert listed == [
+        *("b/1", f"i-{500:017x}", "ml.p5.48xlarge", "Running", "Schedulable"),
+        *("2026-11-01", "00:00:00"),
+    ]
 
 
 def test_nodes_whose_health_is_not_known_are_not_called_faulty() -> None:
