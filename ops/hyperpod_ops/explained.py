@@ -13,9 +13,8 @@ from botocore.exceptions import (
 
 from hyperpod_cdk.schema.errors import ConfigError, one_line
 from hyperpod_ops.errors import OpsError
-from provisioner.aws.errors import is_denied
+from provisioner.aws.errors import is_denied, is_throttled
 
-_THROTTLED = ("Throttling", "ThrottlingException", "TooManyRequestsException")
 # The first that fits counts, so specific errors come before general ones.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
     OpsError: "{told}",
@@ -67,7 +66,7 @@ def _refused(error: ClientError) -> str:
     told = one_line(error)
     if is_denied(error):
         return f"Not permitted: {told}; ask for that permission, or use another profile"
-    if code in _THROTTLED:
+    if is_throttled(error):
         return f"AWS asks for fewer calls: {told}; wait a minute and run it again"
     if code.startswith(_EXPIRED):
         return f"AWS credentials: {told}; sign in again"

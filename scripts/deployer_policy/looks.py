@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
 from hyperpod_ops.diagram.templates import Resource, Value
 from scripts.deployer_policy.names import Names, pattern, strings
+from scripts.deployer_policy.needs import KEY, KEY_ID
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 _OF_EXISTING_BUCKET = [
@@ -16,7 +17,6 @@ _OF_EXISTING_BUCKET = [
 ]
 _OF_OWN_BUCKET = ["s3:GetEncryptionConfiguration", "s3:ListBucket"]
 _OF_FILE_SYSTEMS = ["fsx:DescribeDataRepositoryAssociations", "fsx:DescribeFileSystems"]
-_KEY_ACTIONS = {"kms:GenerateDataKey"}
 
 Look = tuple[str, list[str], list[str]]
 """Name of a statement, its actions and its resources."""
@@ -41,9 +41,9 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
     if existing:
         arns = [f"arn:{partition}:s3:::{bucket}" for bucket in existing]
         yield "LookAtBucket", _OF_EXISTING_BUCKET, arns
-        keys = sorted(_resources_of(names, actions=_KEY_ACTIONS))
-        if keys:
-            yield "LookAtKey", ["kms:DescribeKey", "kms:GetKeyPolicy"], keys
+    keys = sorted({*_keys(names)})
+    if keys:
+        yield "LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], keys
     if any(each.type == "AWS::EKS::Cluster" for each in names.resources):
         environment = names.environment
         groups = f"arn:{partition}:logs:{environment.region}:{environment.account}:log-group:*"
@@ -75,11 +75,11 @@ def looks(names: Names, *, eks_cluster: str) -> Iterator[Look]:
 
 
 def _named(resources: list[Resource], key: str, names: Names) -> Iterator[str]:
-    """Yield the values of a property that are texts and the whole of a name."""
+    """Yield the values of a property that are the whole of a name."""
     for resource in resources:
-        value = resource.properties.get(key)
-        if isinstance(value, str):
-            yield pattern(value, names.environment)
+        name = pattern(resource.properties.get(key), names.environment)
+        if "*" not in name:
+            yield name
 
 
 def _node_roles(names: Names) -> Iterator[str]:
@@ -95,15 +95,16 @@ def _node_roles(names: Names) -> Iterator[str]:
                     yield from _roles(group["ExecutionRole"], names)
 
 
-def _resources_of(names: Names, *, actions: set[str]) -> set[str]:
-    """Return the resources of the statements that allow some of the actions."""
-    return {
-        arn
-        for statement in _statements(names)
-        if actions & {*_listed(statement["Action"])}
-        for arn in strings(statement["Resource"], names.environment)
-        if "*" not in arn
-    }
+def _keys(names: Names) -> Iterator[str]:
+    """Yield the ARNs of KMS keys that no template makes."""
+    environment = names.environment
+    where = f"arn:{environment.partition}:kms:{environment.region}:{environment.account}"
+    for resource in names.resources:
+        for text in strings(resource.properties, environment):
+            if KEY.fullmatch(text) and "*" not in text:
+                yield text
+            elif KEY_ID.fullmatch(text):
+                yield f"{where}:key/{text}"
 
 
 def _statements(names: Names) -> Iterator[Value]:
@@ -115,7 +116,3 @@ def _statements(names: Names) -> Iterator[Value]:
 def _roles(value: Value, names: Names) -> Iterator[str]:
     found = [value] if isinstance(value, str) else [*strings(value, names.environment)]
     yield from (arn for arn in found if ":role/" in arn and "*" not in arn)
-
-
-def _listed(value: Value) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)

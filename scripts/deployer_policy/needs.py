@@ -11,9 +11,9 @@ from scripts.deployer_policy.names import Names, pattern, strings
 
 HANDLERS = ("create", "read", "update", "delete")
 _LAST = re.compile(r"(/\*)+$")
-_KEY = re.compile(r"arn:[\w-]+:kms:[^:]*:[^:]*:key/.+")
+KEY = re.compile(r"arn:[\w-]+:kms:[^:]*:[^:]*:key/.+")
 # As the API takes it besides the ARN.
-_KEY_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32}")
+KEY_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32}")
 _KEY_FORM = "arn:${Partition}:kms:${Region}:${Account}:key/${KeyId}"
 # Such as KmsKeyId, VolumeKmsKeyId, and KeyArn of a Provider.
 _KEY_PROPERTY = re.compile(r"(?i)kms.*key|^keyarn$")
@@ -165,9 +165,9 @@ class _Handlers:
     def _keys(self) -> Iterator[str]:
         """Yield the ARNs of the KMS keys that the type's resources name."""
         for text in self._texts:
-            if _KEY.fullmatch(text):
+            if KEY.fullmatch(text):
                 yield text
-            elif _KEY_ID.fullmatch(text):
+            elif KEY_ID.fullmatch(text):
                 yield from _arns(_KEY_FORM, self.names, KeyId=(text,))
         if any(_refers_to_key(resource.properties) for resource in self.resources):
             yield from _arns(_KEY_FORM, self.names)

@@ -16,13 +16,14 @@ from provisioner.framework import consent
 from scripts.deployer_policy import __main__ as command
 from scripts.deployer_policy import deployer
 from scripts.deployer_policy.documents import DOCUMENT_CHARACTERS, POLICIES_OF_A_ROLE, size, split
+from scripts.deployer_policy.looks import looks
 from scripts.deployer_policy.names import Names
 from scripts.deployer_policy.needs import needs
 from scripts.deployer_policy.policies import Policies, policies_of
 from scripts.stack_operations.next_steps import Situation, interrupted, next_step
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
-from tests.support.configs import EVERY_FIELD, REPOSITORY
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY
 from tests.test_packages import imported
 
 ACCOUNT = "111122223333"
@@ -246,6 +247,30 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
     )
 
 
+def test_who_closes_a_network_may_look_for_endpoint_services(
+    default: Policies, assemble: Assemble
+) -> None:
+    config = load_config(CONFIG_FOLDER / "examples" / "closed-network.yaml")
+    assembly = assemble(config).directory
+    closed = policies_of(assembly, deployment=config.name, environment=ENVIRONMENT)
+    looking = [
+        [
+            each
+            for each in policies.deployer["Statement"]
+            if each["Sid"] == "LookForEndpointServices"
+        ]
+        for policies in (default, closed)
+    ]
+    allowed = {
+        "Sid": "LookForEndpointServices",
+        "Effect": "Allow",
+        "Action": ["ec2:DescribeVpcEndpointServices"],
+        "Resource": ["*"],
+    }
+
+    assert looking == [[], [allowed]]
+
+
 def test_who_deploys_may_follow_the_stacks_of_the_deployment(default: Policies) -> None:
     (follow,) = [each for each in default.deployer["Statement"] if each["Sid"] == "FollowStacks"]
     stacks = f"arn:aws:cloudformation:us-west-2:{ACCOUNT}:stack"
@@ -273,6 +298,35 @@ def test_who_deploys_may_run_what_a_failure_says_to_run(default: Policies) -> No
         for operation in [words[2] for words in commands if words[0] == "aws"]:
             name = "".join(part.title() for part in operation.split("-"))
             assert operation == "wait" or f"cloudformation:{name}" in allowed, status
+
+
+def test_who_deploys_may_look_at_keys_and_at_the_name_of_a_bucket(
+    assemble: Assemble,
+) -> None:
+    config = load_config(REPOSITORY / "config" / "examples" / "customer-key.yaml")
+    keyed = policies_of(assemble(config).directory, deployment="keyed", environment=ENVIRONMENT)
+    by_name = {each["Sid"]: each for each in keyed.deployer["Statement"]}
+
+    assert by_name["LookAtKeys"]["Action"] == ["kms:DescribeKey", "kms:GetKeyPolicy"]
+    assert by_name["LookAtKeys"]["Resource"] == [KEY]
+    bucket = f"arn:aws:s3:::sagemaker-keyed-{ACCOUNT}-us-west-2"
+    assert "s3:ListBucket" in by_name["LookForBucket"]["Action"]
+    assert by_name["LookForBucket"]["Resource"] == [bucket]
+
+
+def test_who_deploys_may_look_at_the_key_of_a_volume() -> None:
+    volumes = [{"EbsVolumeConfig": {"VolumeKmsKeyId": KEY.rpartition("/")[2]}}]
+    cluster = Resource(
+        address=Address("ml-hyperpod", "Cluster"),
+        type="AWS::SageMaker::Cluster",
+        properties={"InstanceGroups": [{"InstanceStorageConfigs": volumes, "ExecutionRole": ""}]},
+        deletion_policy="",
+        needs=(),
+    )
+    names = Names(deployment="ml", environment=ENVIRONMENT, resources=[cluster])
+    assert ("LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], [KEY]) in looks(
+        names, eks_cluster="ml-eks"
+    )
 
 
 def test_who_deploys_may_consent_to_a_deletion() -> None:

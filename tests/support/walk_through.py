@@ -48,6 +48,9 @@ def blocks(page: Path) -> Iterator[Block]:
 
 def checkout(directory: Path) -> Path:
     """Return a folder that looks like a checkout in which nothing has been made yet."""
+    # Else make would install the package from this folder into the environment of the tests.
+    is_set_up = subprocess.run(["make", "-q", "setup-development"], cwd=REPOSITORY, check=False)
+    assert is_set_up.returncode == 0, "run `make setup-development` first"
     for path in REPOSITORY.iterdir():
         if path.name not in _OWN:
             (directory / path.name).symlink_to(path)

@@ -18,7 +18,7 @@ from hyperpod_cdk.config.location_rules import (
     unnamed_zone_findings,
 )
 from hyperpod_cdk.config.tags import Tags
-from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON, EksConfig
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.helm.components.section import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
@@ -104,6 +104,11 @@ class Config(Section):
         wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)
         # On an existing cluster, the driver may also serve file systems of others.
         return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)
+
+    @property
+    def installed_addons(self) -> tuple[str, ...]:
+        """The EKS add-ons that the deployment installs."""
+        return (*self.eks.addons_among(DAEMON_SET_ADDONS), *self.addons_that_need_nodes)
 
     @cached_property
     def components(self) -> ComponentsConfig:

@@ -124,9 +124,14 @@ def is_denied(error: Exception) -> bool:
     return code(error) in _ACCESS_DENIED
 
 
+def is_throttled(error: Exception) -> bool:
+    """Say whether the service asks for fewer calls."""
+    return code(error) in _THROTTLING
+
+
 def is_transient(error: Exception) -> bool:
     """Say whether the same call may well succeed a little later."""
-    if code(error) in _THROTTLING | _TRANSIENT:
+    if is_throttled(error) or code(error) in _TRANSIENT:
         return True
     if _http_status(error) >= HTTPStatus.INTERNAL_SERVER_ERROR:  # EKS has names of its own
         return True

@@ -132,22 +132,21 @@ def find_cluster(
     except ClientError as error:
         if not is_not_found(error):
             raise
+    region = sagemaker.meta.region_name
     first = f"run `{deployed_by}`, or " if deployed_by else ""
     raise NoClusterError(
-        f"cluster: {name!r} is not in {sagemaker.meta.region_name}{_others(sagemaker)}; {first}"
-        "name one with --cluster, or another region with --region"
+        f"cluster: {name!r} is not in {region}, where stacks have made: {_others(sagemaker)}; "
+        f"{first}name one with --cluster, or another region with --region"
     )
 
 
 def _others(sagemaker: AwsClient) -> str:
-    """Return which clusters there are, if the caller may know."""
     try:
-        known = ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
-    except ClientError as error:
-        if not is_denied(error):
+        return ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
+    except ClientError as denied:
+        if not is_denied(denied):
             raise
-        return ""
-    return f", where deployments have made: {known}"
+        return "what you may not list"
 
 
 def nodes_of(

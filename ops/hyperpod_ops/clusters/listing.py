@@ -1,9 +1,11 @@
-"""The HyperPod clusters of deployments."""
+"""The HyperPod clusters that CloudFormation stacks made."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from botocore.exceptions import ClientError
+
 from hyperpod_ops.aws_client import AwsClient
+from provisioner.aws.errors import is_denied, is_not_found
 from provisioner.framework.owner import STACK_TAG
 
 # CloudFormation tags its own resources.
@@ -29,29 +31,39 @@ class ListedCluster:
 def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
     """Return the clusters of a region that stacks made, by name.
 
+    Clusters whose tags the caller may not read, as of another team, are passed over, and so are
+    those that are deleted meanwhile.
+
     Args:
         sagemaker: Client of SageMaker.
 
     Raises:
-        ClientError: AWS refused to say.
+        ClientError: AWS refused to say, of any cluster at all.
         BotoCoreError: AWS could not be asked.
     """
-    return sorted(_found(sagemaker), key=lambda cluster: cluster.name)
-
-
-def _found(sagemaker: AwsClient) -> Iterator[ListedCluster]:
+    found, denied, is_any_read = [], None, False
     for page in sagemaker.get_paginator("list_clusters").paginate():
         for summary in page["ClusterSummaries"]:
-            stack = _stack(sagemaker, arn=summary["ClusterArn"])
+            try:
+                stack = _stack(sagemaker, arn=summary["ClusterArn"])
+            except ClientError as error:
+                if is_denied(error):
+                    denied = error
+                elif not is_not_found(error):
+                    raise
+                continue
+            is_any_read = True
             if stack is not None:
-                yield ListedCluster(
-                    name=summary["ClusterName"], status=summary["ClusterStatus"], stack=stack
-                )
+                name, status = summary["ClusterName"], summary["ClusterStatus"]
+                found.append(ListedCluster(name=name, status=status, stack=stack))
+    if denied is not None and not is_any_read:
+        raise denied
+    return sorted(found, key=lambda cluster: cluster.name)
 
 
 def _stack(sagemaker: AwsClient, *, arn: str) -> str | None:
     for page in sagemaker.get_paginator("list_tags").paginate(ResourceArn=arn):
-        for tag in page["Tags"]:
+        for tag in page.get("Tags", ()):
             if tag["Key"] in _STACK_TAGS:
                 return str(tag["Value"].split("/")[1])
     return None

@@ -6,9 +6,9 @@ from hyperpod_ops.options import DEFAULT_CONFIG, AsJson, ConfigFile, Region
 def list_clusters(
     *, config: ConfigFile = DEFAULT_CONFIG, region: Region = None, as_json: AsJson = False
 ) -> None:
-    """List the HyperPod clusters that this project deployed.
+    """List the HyperPod clusters that CloudFormation stacks made.
 
-    Those in one region; without --region, the configuration's or the environment's.
+    Those in one region: --region, else the configuration's or the environment's.
     """
     from hyperpod_cdk import load_config
     from hyperpod_ops.clusters.listing import own_clusters
@@ -18,5 +18,5 @@ def list_clusters(
     # Elsewhere than in the project there may be no default configuration.
     is_read = region is None and (config != DEFAULT_CONFIG or config.is_file())
     session = aws_session(region=region, config=load_config(config) if is_read else None)
-    found = own_clusters(session.client("sagemaker"))
-    shown(found, as_json=as_json, empty="No cluster of a deployment is in this region.")
+    nothing = "No cluster of a stack that you may look at is in this region."
+    shown(own_clusters(session.client("sagemaker")), as_json=as_json, empty=nothing)

@@ -15,6 +15,9 @@ from provisioner.aws.errors import is_denied
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
+# S3 answers HEAD without a message, and of a bucket that is not the caller's alike.
+# https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
+_UNNAMED = {"HeadBucket": "s3:ListBucket (or the bucket is another account's)"}
 
 
 class Status(StrEnum):
@@ -113,4 +116,5 @@ def command_in(problem: Problem, place: Place) -> str:
 def _permission(denied: ClientError) -> str:
     """Return the action that AWS's message names; of services that name none, the operation."""
     named = _ACTION.search(str(denied.response["Error"].get("Message", "")))
-    return denied.operation_name if named is None else named["action"]
+    operation = denied.operation_name
+    return _UNNAMED.get(operation, operation) if named is None else named["action"]

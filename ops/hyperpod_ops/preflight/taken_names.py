@@ -37,8 +37,6 @@ def taken_names(config: Config, place: Place) -> Iterator[Problem]:
             command=f"aws kms describe-key --key-id alias/{config.name}",
             instead="or name that key in encryption.kms_key_arn",
         )
-    if config.lifecycle_scripts.existing_bucket_name is None:
-        yield from _bucket(config, place)
     role = config.cluster.execution_role_name
     if role is not None and _exists(place, "iam", name=role):
         yield _taken(
@@ -47,6 +45,9 @@ def taken_names(config: Config, place: Place) -> Iterator[Problem]:
             command=f"aws iam get-role --role-name {role}",
             instead="or name that role in cluster.execution_role_arn",
         )
+    # The last one, since S3 may refuse to say.
+    if config.lifecycle_scripts.existing_bucket_name is None:
+        yield from _bucket(config, place)
 
 
 def _log_group(config: Config, place: Place) -> Iterator[Problem]:
@@ -69,28 +70,16 @@ def _log_group(config: Config, place: Place) -> Iterator[Problem]:
 
 
 def _bucket(config: Config, place: Place) -> Iterator[Problem]:
-    configured = config.lifecycle_scripts.bucket_name
     # It stays where files of a user's are in it.
     default = f"sagemaker-{config.name}-{place.account}-{place.region}"
-    bucket = configured or default
-    if _exists(place, "s3", name=bucket) if configured else _is_own(place, bucket=bucket):
+    bucket = config.lifecycle_scripts.bucket_name or default
+    if _exists(place, "s3", name=bucket):
         yield _taken(
             ("lifecycle_scripts", "bucket_name"),
             bucket,
             command=f"aws s3api head-bucket --bucket {bucket}",
             instead="or name it in lifecycle_scripts.existing_bucket_name, if it is yours",
         )
-
-
-def _is_own(place: Place, *, bucket: str) -> bool:
-    """Return whether the caller sees a bucket of the account; nobody else takes such a name."""
-    try:
-        place.client("s3").head_bucket(Bucket=bucket, ExpectedBucketOwner=place.account)
-    except ClientError as refused:
-        if refused.response["Error"]["Code"] in {"301", "400", "403", "404"}:
-            return False
-        raise
-    return True
 
 
 def _has_alias(place: Place, name: str) -> bool:
@@ -117,9 +106,9 @@ def _exists(place: Place, service: str, *, name: str) -> bool:
         code = refused.response["Error"]["Code"]
         if code in _ABSENT:
             return False
-        # Another account's bucket is as taken as one of this account, and so is one elsewhere.
-        # https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
-        if service == "s3" and code in {"301", "403"}:
+        # One elsewhere. 403 says either that it is another account's or that the caller may not
+        # look: https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
+        if service == "s3" and code in {"301", "400"}:
             return True
         raise
     return True

@@ -8,7 +8,7 @@ from kubernetes.client import CoreV1Api, StorageV1Api
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
-from hyperpod_ops.verification.addons import WITHOUT, wanted_addons
+from hyperpod_ops.verification.addons import WITHOUT
 from hyperpod_ops.verification.check import Check, Deployment, checked, existing, several
 from hyperpod_ops.verification.nodes import listed_nodes
 from hyperpod_ops.verification.workloads import Workload
@@ -43,7 +43,7 @@ def addon_pods(deployment: Deployment) -> Iterator[Check]:
     nodes = [node.metadata.name for node in listed_nodes(deployment)]
     for addon in (name for name in _SELECTORS if name in needed):
         yield _on_each_node(deployment, nodes, addon=addon)
-    for addon in wanted_addons(config):
+    for addon in config.installed_addons:
         if addon in _CONTROLLERS:
             controller = Workload(
                 kind="deploy",
@@ -67,12 +67,12 @@ def _on_each_node(deployment: Deployment, nodes: Sequence[str], *, addon: str) -
 
 def _needed(config: Config) -> frozenset[str]:
     """Return the add-ons of the deployment, and the driver that may be somebody else's."""
-    ours = wanted_addons(config)
+    ours = config.installed_addons
     return frozenset(ours if config.storage is None else (*ours, FSX_ADDON))
 
 
 def _again(config: Config, addon: str) -> str:
-    if addon not in wanted_addons(config):
+    if addon not in config.installed_addons:
         return "Install the driver again, or list it under eks.addons and deploy"
     return (
         f"Somebody deleted it; EKS puts it back: `aws eks update-addon --cluster-name "

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_cdk import Config
-from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_ops.verification.check import Check, Deployment, checked
 
@@ -38,7 +36,7 @@ def addons(deployment: Deployment) -> Iterator[Check]:
             problem=None if holds else ": ".join(told),
             advice=WITHOUT.get(addon, "") + _NEEDS_NODES,
         )
-    for addon in wanted_addons(config):
+    for addon in config.installed_addons:
         if addon not in listed:
             yield checked(
                 f"aws eks describe-addon --addon-name {addon}: ACTIVE",
@@ -47,8 +45,3 @@ def addons(deployment: Deployment) -> Iterator[Check]:
                 + f"Somebody removed it: `aws eks create-addon --cluster-name {name} "
                 f"--addon-name {addon}`",
             )
-
-
-def wanted_addons(config: Config) -> tuple[str, ...]:
-    """Return the add-ons that the deployment installs."""
-    return (*config.eks.addons_among(DAEMON_SET_ADDONS), *config.addons_that_need_nodes)

@@ -4,7 +4,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AssociateRouteTable.h
 https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ministack.services import ec2
@@ -91,10 +91,25 @@ def _check_endpoint(properties: Properties) -> None:
 
 
 def install() -> None:
-    """Check what is created of these types."""
+    """Check what is created of these types; route to VPC endpoints, which MiniStack passes over."""
+    for operation in ("CreateRoute", "ReplaceRoute"):
+        ec2._ACTION_MAP[operation] = _with_endpoint_as_gateway(ec2._ACTION_MAP[operation])
     _check_before_create("AWS::EC2::SubnetRouteTableAssociation", _check_association)
     _check_before_create("AWS::EC2::Route", _check_route)
     _check_before_create("AWS::EC2::VPCEndpoint", _check_endpoint)
+
+
+def _with_endpoint_as_gateway(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep a VPC endpoint as the gateway of a route: EC2's Route has no member for endpoints.
+
+    https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/ec2/vpc_route.go
+    """
+
+    def routed(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
+        endpoint = query.get("VpcEndpointId")
+        return call({**query, "GatewayId": endpoint} if endpoint else query)
+
+    return routed
 
 
 def _check_before_create(resource_type: str, check: Callable[[Properties], None]) -> None:

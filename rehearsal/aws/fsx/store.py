@@ -70,11 +70,12 @@ def is_linked(file_system_id: str) -> bool:
 def creating(record: dict[str, Any]) -> dict[str, Any]:
     """Return what is known of a file system that may still be CREATING.
 
-    Whether one that is has its names already is not documented; this one does not.
+    Whether one that is has its names and interfaces already is not documented; this one has not.
     """
     if not READINESS.get(record["FileSystemId"], (0, ""))[0]:
         return record
-    nameless = {key: value for key, value in record.items() if key != "DNSName"}
+    later = {"DNSName", "NetworkInterfaceIds"}
+    nameless = {key: value for key, value in record.items() if key not in later}
     if "LustreConfiguration" in record:
         lustre = dict(record["LustreConfiguration"])
         del lustre["MountName"]

@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 from xml.sax.saxutils import escape
@@ -13,7 +14,10 @@ from ministack.core import iam_evaluator
 from ministack.core.responses import get_account_id, get_region
 from ministack.services import iam
 
+from aws_reference.action_resources import forms
+
 _DECISIONS = {"Allow": "allowed", "Deny": "explicitDeny", "ImplicitDeny": "implicitDeny"}
+_BY_RESTRICTION = ("allowed", "implicitDeny", "explicitDeny")
 _Response = tuple[int, dict[str, str], bytes]
 
 
@@ -47,34 +51,69 @@ def install() -> None:
     iam._IAM_HANDLERS["SimulatePrincipalPolicy"] = simulate
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Result:
+    """What is decided of an action on a resource."""
+
+    resource: str
+    decision: str
+    missing: frozenset[str]
+
+
 def _results(parameters: Mapping[str, Any], *, role_arn: str, role_name: str) -> Iterator[str]:
-    account = get_account_id()
-    policies = iam_evaluator._gather_role_policies(role_name, account)
-    known = _context(parameters)
+    """Yield one result for each action: the most restrictive decision, and that of each resource.
+
+    https://docs.aws.amazon.com/IAM/latest/APIReference/API_EvaluationResult.html
+    """
+    resources = [*_members(parameters, "ResourceArns")] or ["*"]
     for action in _members(parameters, "ActionNames"):
-        for resource in [*_members(parameters, "ResourceArns")] or ["*"]:
-            context = iam_evaluator.EvalContext(
-                principal_arn=role_arn,
-                principal_type="AssumedRole",
-                principal_account=account,
-                action=action,
-                resource_arn=resource,
-                region=get_region(),
-                source_ip="127.0.0.1",
-                secure_transport=True,
-                service_context=known,
-            )
-            decision = _DECISIONS[iam_evaluator.evaluate(context, policies).decision]
-            missing = "".join(
-                f"<member>{escape(key)}</member>"
-                for key in sorted(_asked(policies, context) - known.keys())
-            )
-            yield (
-                f"<member><EvalActionName>{action}</EvalActionName>"
-                f"<EvalResourceName>{escape(resource)}</EvalResourceName>"
-                f"<EvalDecision>{decision}</EvalDecision><MatchedStatements></MatchedStatements>"
-                f"<MissingContextValues>{missing}</MissingContextValues></member>"
-            )
+        results = [
+            _result(parameters, action, resource, role_arn=role_arn, role_name=role_name)
+            for resource in resources
+        ]
+        decision = max((each.decision for each in results), key=_BY_RESTRICTION.index)
+        missing = frozenset[str]().union(*(each.missing for each in results))
+        specific = "".join(
+            f"<member><EvalResourceName>{escape(each.resource)}</EvalResourceName>"
+            f"<EvalResourceDecision>{each.decision}</EvalResourceDecision>"
+            f"<MatchedStatements></MatchedStatements>{_missing(each.missing)}</member>"
+            for each in results
+        )
+        of_resources = f"<ResourceSpecificResults>{specific}</ResourceSpecificResults>"
+        yield (
+            f"<member><EvalActionName>{action}</EvalActionName>"
+            f"<EvalResourceName>{escape(next(iter(forms(action)), '*'))}</EvalResourceName>"
+            f"<EvalDecision>{decision}</EvalDecision><MatchedStatements></MatchedStatements>"
+            f"{_missing(missing)}{'' if resources == ['*'] else of_resources}</member>"
+        )
+
+
+def _missing(keys: frozenset[str]) -> str:
+    members = "".join(f"<member>{escape(key)}</member>" for key in sorted(keys))
+    return f"<MissingContextValues>{members}</MissingContextValues>"
+
+
+def _result(
+    parameters: Mapping[str, Any], action: str, resource: str, *, role_arn: str, role_name: str
+) -> _Result:
+    account, known = get_account_id(), _context(parameters)
+    policies = iam_evaluator._gather_role_policies(role_name, account)
+    context = iam_evaluator.EvalContext(
+        principal_arn=role_arn,
+        principal_type="AssumedRole",
+        principal_account=account,
+        action=action,
+        resource_arn=resource,
+        region=get_region(),
+        source_ip="127.0.0.1",
+        secure_transport=True,
+        service_context=known,
+    )
+    return _Result(
+        resource=resource,
+        decision=_DECISIONS[iam_evaluator.evaluate(context, policies).decision],
+        missing=frozenset(_asked(policies, context) - known.keys()),
+    )
 
 
 def _context(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from rehearsal.aws.iam.permission import Permission
 from rehearsal.aws.json_service import Response, ServiceError
 from rehearsal.aws.parent_process import Settings
 from rehearsal.aws.sagemaker import checks, cluster_request, identities, permissions
-from rehearsal.aws.service_quotas.instances import require_quota
+from rehearsal.aws.service_quotas.instances import require_quotas
 
 _NAMES_A_CLUSTER = "ClusterName"
 # Operations that change a cluster, authorized by its tags as well.
@@ -101,7 +101,7 @@ async def _create(call: _Call) -> Response:
     arn = cluster_request.new_cluster_arn(region=get_region(), account=get_account_id())
     eks_arn = cluster_request.eks_cluster_arn(request)
     await call.require_operation(arn)
-    require_quota(request)
+    await require_quotas(request, client=call.client)
     call.require(permissions.to_put(request, operation=call.operation, eks_cluster_arn=eks_arn))
     first = not identities.has_service_linked_role()
     if first:
@@ -127,7 +127,7 @@ def _create_entries(call: _Call, eks_arn: str | None, cluster_name: str) -> None
 
 async def _update(call: _Call, cluster: Mapping[str, Any]) -> Response:
     arn, eks_arn = cluster["ClusterArn"], cluster_request.eks_cluster_arn(cluster)
-    require_quota(call.request)
+    await require_quotas(call.request, client=call.client)
     call.require(
         permissions.to_put(call.request, operation=call.operation, eks_cluster_arn=eks_arn)
     )

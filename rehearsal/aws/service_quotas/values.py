@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 VPCS, ADDRESSES, INTERFACES = "L-F678F1CE", "L-0263D0A3", "L-DF5E4CA3"
 PER_CLUSTER, ACROSS_CLUSTERS = "L-2CE978FC", "L-3308CCC7"
+SPOT_ACROSS_CLUSTERS, VOLUME_SIZE = "L-97A2C724", "L-E13DF72A"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,5 +46,17 @@ VALUES = {
         name="Total number of instances allowed across SageMaker HyperPod clusters",
         default=30,
         applied=4000,
+    ),
+    SPOT_ACROSS_CLUSTERS: Value(
+        service="sagemaker",
+        name="Total number of Spot instances allowed across SageMaker HyperPod clusters",
+        default=0,
+        applied=1000,
+    ),
+    VOLUME_SIZE: Value(
+        service="sagemaker",
+        name="Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance",
+        default=1024,
+        applied=8192,
     ),
 }

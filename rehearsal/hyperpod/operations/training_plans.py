@@ -120,7 +120,8 @@ class TrainingPlanOperations:
             "EndTime": offering.end,
             **FEE,
             "TotalInstanceCount": total,
-            "AvailableInstanceCount": total - in_use if status == "Active" else 0,
+            # Only of one that has begun; the model requires it of none.
+            **({"AvailableInstanceCount": total - in_use} if status == "Active" else {}),
             "InUseInstanceCount": in_use,
             "TargetResources": list(offering.targets),
             "ReservedCapacitySummaries": [

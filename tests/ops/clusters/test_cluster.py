@@ -22,8 +22,11 @@ def sagemaker(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a clien
 @pytest.mark.parametrize(
     ("may_list", "told"),
     [
-        (True, "cluster: 'x' is not in us-west-2, where deployments have made: none; run `make"),
-        (False, "cluster: 'x' is not in us-west-2; run `make deploy`, or name one with --cluster"),
+        (True, "cluster: 'x' is not in us-west-2, where stacks have made: none; run `make"),
+        (
+            False,
+            "cluster: 'x' is not in us-west-2, where stacks have made: what you may not list; run",
+        ),
     ],
 )
 def test_it_is_told_whether_or_not_others_may_be_listed(

@@ -13,10 +13,13 @@ from hyperpod_ops.preflight.control_plane.existing_control_plane import existing
 from hyperpod_ops.preflight.validator import Place
 from rehearsal.aws.clients import aws_clients
 from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
+from rehearsal.hyperpod import ApiError, Caller, HyperPodService
+from rehearsal.hyperpod.server import HyperPodApi
 from rehearsal.stand_ins.eks_clusters import EksCluster
 from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from rehearsal.stand_ins.stand_ins import stand_ins
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.hyperpod_api import FakeClock, create_request, group
 
 ACCOUNT, REGION = "111122223333", "us-west-2"
 VPC, GROUP = "vpc-0c1b2c3d4e5f60718", "sg-0c1b2c3d4e5f60002"
@@ -24,9 +27,16 @@ ADDONS = ("eks-pod-identity-agent", "aws-fsx-csi-driver")
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
+def hyperpod() -> Iterator[HyperPodApi]:
+    with HyperPodApi(service=HyperPodService(clock=FakeClock())) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def place(hyperpod: HyperPodApi) -> Iterator[Place]:
     """An account of its own: examples of other subjects name the same VPC, with less in it."""
-    with LocalAws(LocalAwsSettings(account=ACCOUNT, region=REGION)) as aws:
+    settings = LocalAwsSettings(account=ACCOUNT, region=REGION, hyperpod_api=hyperpod.url)
+    with LocalAws(settings) as aws:
         yield Place(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))
 
 
@@ -116,6 +126,25 @@ def test_what_is_otherwise_is_told_with_what_to_write(
 ) -> None:
     (line,) = lines(changed(config, section, **values), place)
     assert line.startswith(said)
+
+
+def test_an_eks_cluster_serves_one_hyperpod_cluster(
+    config: Config, place: Place, hyperpod: HyperPodApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arn, caller = config.eks.cluster_arn, Caller(account=ACCOUNT, region=REGION)
+    monkeypatch.setattr(hyperpod, "service", HyperPodService(clock=FakeClock()))
+    using = create_request(group(), ClusterName="theirs", Orchestrator={"Eks": {"ClusterArn": arn}})
+    hyperpod.service.call("CreateCluster", using, caller)
+
+    (problem,) = existing_control_plane(config, place)
+
+    assert str(problem.finding).startswith(
+        f"eks.cluster_arn: '{arn}' serves the HyperPod cluster theirs already"
+    )
+    assert problem.command == "aws sagemaker describe-cluster --cluster-name theirs"
+    assert lines(changed(config, "cluster", name="theirs"), place) == []
+    with pytest.raises(ApiError, match="is already used by HyperPod cluster 'theirs'"):
+        hyperpod.service.call("CreateCluster", {**using, "ClusterName": "ours"}, caller)
 
 
 def test_missing_addons_are_a_warning(config: Config, place: Place) -> None:

@@ -1,6 +1,7 @@
 """Whether nodes can run as an existing role."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -116,6 +117,61 @@ def test_missing_rights_are_named_with_the_statement_to_add(
     statements = [*kept, to_add, json.loads(images.partition("add to its policies: ")[2])]
     iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": statements}))
     assert lines(configure, place, {"execution_role_arn": arn}) == []
+
+
+def test_a_right_on_one_of_several_resources_will_do(configure: Configure, place: Place) -> None:
+    arn, iam = f"{IAM}/OfSome", place.client("iam")
+    make(configure, place, arn)
+    policy = {"RoleName": "OfSome", "PolicyName": "Nodes"}
+    document = iam.get_role_policy(**policy)["PolicyDocument"]
+    for statement in document["Statement"]:
+        if statement["Sid"] == "ManageNetworkInterfaces":
+            statement["Resource"] = [
+                each for each in statement["Resource"] if ":subnet/" not in each
+            ]
+    iam.put_role_policy(**policy, PolicyDocument=json.dumps(document))
+    assert lines(configure, place, {"execution_role_arn": arn}) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "may"),
+    [
+        # As IAM answered formerly: a result for each resource, with its decision.
+        ({"EvalDecision": "allowed"}, True),
+        ({"EvalDecision": "implicitDeny", "MissingContextValues": ["ec2:Vpc"]}, True),
+        ({"EvalDecision": "implicitDeny"}, False),
+        ({"EvalDecision": "implicitDeny", "ResourceSpecificResults": ["implicitDeny"]}, False),
+        (
+            {
+                "EvalDecision": "explicitDeny",
+                "ResourceSpecificResults": ["explicitDeny", "allowed"],
+            },
+            True,
+        ),
+    ],
+)
+def test_every_shape_of_a_simulation_is_understood(
+    configure: Configure, place: Place, answer: dict[str, Any], *, may: bool
+) -> None:
+    make(configure, place, f"{IAM}/Fine")
+    nested = [
+        {"EvalResourceName": "*", "EvalResourceDecision": decision}
+        for decision in answer.get("ResourceSpecificResults", ())
+    ]
+
+    class Iam:
+        def get_paginator(self, _name: str) -> "Iam":
+            return self
+
+        def paginate(self, *, ActionNames: list[str], **_: object) -> list[dict[str, Any]]:
+            told = {**answer, "ResourceSpecificResults": nested} if nested else answer
+            return [{"EvaluationResults": [{"EvalActionName": n, **told} for n in ActionNames]}]
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any other operation
+            return getattr(place.client("iam"), name)
+
+    told = replace(place, client=lambda _: Iam())
+    assert (lines(configure, told, {"execution_role_arn": f"{IAM}/Fine"}) == []) is may
 
 
 def test_the_managed_policy_is_asked_for(configure: Configure, place: Place) -> None:

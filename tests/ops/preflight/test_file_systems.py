@@ -83,6 +83,14 @@ def test_one_that_is_not_there_is_told(configure: Configure, made: Place) -> Non
     ("described", "message"),
     [
         ({"Lifecycle": "FAILED"}, "is FAILED; wait until it is AVAILABLE"),
+        (
+            {"Lifecycle": "CREATING", "NetworkInterfaceIds": None},
+            "is CREATING; wait until it is AVAILABLE",
+        ),
+        (
+            {"Lifecycle": "CREATING", "NetworkInterfaceIds": []},
+            "is CREATING; wait until it is AVAILABLE",
+        ),
         ({"FileSystemTypeVersion": "2.10"}, "has Lustre 2.10; the nodes' client works with 2.12"),
         ({"FileSystemType": "OPENZFS"}, "is of type OPENZFS; name an FSx for Lustre"),
     ],
@@ -93,7 +101,8 @@ def test_one_that_cannot_be_mounted_is_told(
     class Fsx:
         def describe_file_systems(self, *, FileSystemIds: list[str]) -> dict[str, Any]:
             found = made.client("fsx").describe_file_systems(FileSystemIds=FileSystemIds)
-            return {"FileSystems": [{**found["FileSystems"][0], **described}]}
+            told = {**found["FileSystems"][0], **described}
+            return {"FileSystems": [{key: told[key] for key in told if told[key] is not None}]}
 
     clients: dict[str, Any] = {"fsx": Fsx()}
     place = Place(
@@ -137,6 +146,8 @@ HOME = {"StorageCapacity": 100, "OpenZFSConfiguration": {"ThroughputCapacity": 1
     [
         ({"capacity_gib": 2400}, lustre(), None),
         (GROWN, lustre(), None),
+        # FSx tells no capacity of one with Intelligent-Tiering.
+        (GROWN, {"LustreConfiguration": lustre()["LustreConfiguration"]}, None),
         (GROWN, lustre(actions=[action("StorageCapacity", hours_ago=6)]), None),
         (GROWN, lustre(actions=[action("LustreConfiguration", hours_ago=1)]), None),
         (

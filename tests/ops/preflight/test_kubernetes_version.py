@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_ops.preflight.control_plane.kubernetes_version import kubernetes_version_findings
 from tests.conftest import Configure
+from tests.support.configs import EXISTING_CONTROL_PLANE
 from tests.support.provisioner.fake_s3 import client_error
 
 PINS = ADDON_VERSIONS["1.34"]
@@ -27,19 +29,21 @@ class Eks:
         addons: Mapping[str, str] | None = None,
         offered: Mapping[str, str] | None = None,
         refusals: Mapping[str, str] | None = None,
+        cluster: str = "ml-eks",
     ) -> None:
+        self._cluster = cluster
         self._deployed = deployed
         self._addons = addons if addons is not None else {}
         self._offered = offered
         self._refusals = refusals if refusals is not None else {}
 
     def describe_cluster(self, *, name: str) -> object:
-        assert name == "ml-eks"
+        assert name == self._cluster
         self._refuse("DescribeCluster", unless=self._deployed)
         return {"cluster": {"version": self._deployed}}
 
     def describe_addon(self, *, clusterName: str, addonName: str) -> object:
-        assert clusterName == "ml-eks"
+        assert clusterName == self._cluster
         self._refuse("DescribeAddon", unless=self._addons.get(addonName))
         return {"addon": {"addonVersion": self._addons[addonName]}}
 
@@ -126,6 +130,26 @@ def test_addons_that_are_not_offered_are_named(
     assert line.startswith(
         f"eks.version: '1.34' has add-ons that EKS does not offer here: {names};"
     )
+
+
+@pytest.mark.parametrize(
+    ("addons", "offered", "names"),
+    [
+        ((), {}, None),
+        (("aws-fsx-csi-driver",), WITHOUT_DNS, None),
+        (("aws-fsx-csi-driver", "coredns"), WITHOUT_DNS, f"coredns {COREDNS}"),
+    ],
+)
+def test_an_existing_cluster_gets_the_addons_that_are_listed(
+    addons: tuple[str, ...], offered: Mapping[str, str], names: str | None
+) -> None:
+    loaded = load_config(EXISTING_CONTROL_PLANE)
+    config = loaded.model_copy(update={"eks": loaded.eks.model_copy(update={"addons": addons})})
+    eks = Eks("1.34", offered=offered, cluster="research")
+
+    found = [str(finding) for finding in kubernetes_version_findings(config, eks=eks)]
+
+    assert [f"does not offer here: {names};" in line for line in found] == [True] * bool(names)
 
 
 def test_a_version_without_any_addon_is_not_offered(configure: Configure) -> None:

@@ -4,10 +4,14 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import boto3
 import pytest
+from botocore.stub import Stubber
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import endpoint_services
+from hyperpod_ops.preflight.network.facts import Vpc
+from hyperpod_ops.preflight.network.routes import WayOut, way_out
 from hyperpod_ops.preflight.validator import Place
 from hyperpod_ops.preflight.validators import VALIDATORS
 from rehearsal.aws.local_aws import ACCOUNT, LocalAws
@@ -138,6 +142,15 @@ def with_some_routes(ec2: Ec2, network: Network) -> None:
     )
 
 
+def with_firewall(ec2: Ec2, network: Network) -> None:
+    without_route(ec2, network)
+    ec2.create_route(
+        RouteTableId=table_of(ec2, first_subnet(network)),
+        DestinationCidrBlock="0.0.0.0/0",
+        VpcEndpointId="vpce-0123456789abcdef0",
+    )
+
+
 def made_public(ec2: Ec2, network: Network) -> None:
     filters = [{"Name": "attachment.vpc-id", "Values": [network["vpc_id"]]}]
     [gateway] = ec2.describe_internet_gateways(Filters=filters)["InternetGateways"]
@@ -181,6 +194,45 @@ def with_four_blocks(ec2: Ec2, network: Network) -> None:
         ec2.associate_vpc_cidr_block(VpcId=network["vpc_id"], CidrBlock=f"10.{number}.0.0/16")
 
 
+@pytest.mark.parametrize(
+    ("route", "way"),
+    [
+        ({"DestinationCidrBlock": "10.0.0.0/16", "GatewayId": "local"}, WayOut.NONE),
+        # A gateway endpoint of S3.
+        ({"DestinationPrefixListId": "pl-68a54001", "GatewayId": "vpce-1"}, WayOut.NONE),
+        ({"DestinationCidrBlock": "10.8.0.0/16", "GatewayId": "vpce-1"}, WayOut.SOME),
+        ({"DestinationCidrBlock": "0.0.0.0/0", "GatewayId": "vpce-1"}, WayOut.OPEN),
+        (
+            {"DestinationCidrBlock": "0.0.0.0/0", "GatewayId": "vpce-1", "State": "blackhole"},
+            WayOut.BROKEN,
+        ),
+        ({"DestinationCidrBlock": "10.8.0.0/16", "GatewayId": "vgw-1"}, WayOut.SOME),
+    ],
+)
+def test_a_route_leads_out(route: dict[str, str], way: WayOut) -> None:
+    assert way_out({"Routes": [route]}) is way
+
+
+@pytest.mark.parametrize(
+    ("region", "name"),
+    [
+        ("us-west-2", "com.amazonaws.us-west-2.ecr.api"),
+        ("us-gov-west-1", "com.amazonaws.us-gov-west-1.ecr.api"),
+        ("cn-north-1", "cn.com.amazonaws.cn-north-1.ecr.api"),
+    ],
+)
+def test_a_service_is_known_in_each_partition(
+    monkeypatch: pytest.MonkeyPatch, region: str, name: str
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    ec2 = boto3.client("ec2", region)
+    with Stubber(ec2) as stub:
+        endpoint = {"ServiceName": name, "State": "available"}
+        stub.add_response("describe_vpc_endpoints", {"VpcEndpoints": [endpoint]})
+        assert Vpc(id="vpc-1", ec2=ec2).endpoint_services() == {"ecr.api"}
+
+
 EKS, NODES = "network.eks_subnet_ids", "network.hyperpod_subnets"
 GROUP, RULES = "network.security_group_id", "network.add_security_group_rules"
 
@@ -205,6 +257,7 @@ def test_nothing_is_found_of_a_network_that_fits(
             [f"ERROR {NODES}[0].subnet_id: {{nodes}} has no route out of the VPC in route table"],
         ),
         (existing, with_endpoints, []),
+        (existing, with_firewall, []),
         (
             existing,
             with_endpoints_but_one,

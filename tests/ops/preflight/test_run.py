@@ -43,7 +43,11 @@ USER = "User: arn:aws:iam::111122223333:user/ada is not authorized to perform: "
         ),
         (
             client_error("403", "HeadBucket", "Forbidden"),
-            Outcome(name="subject", problems=(PROBLEM,), missing_permission="HeadBucket"),
+            Outcome(
+                name="subject",
+                problems=(PROBLEM,),
+                missing_permission="s3:ListBucket (or the bucket is another account's)",
+            ),
         ),
         (
             client_error("Throttling", "DescribeVpcs", "Rate\nexceeded"),

@@ -12,6 +12,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.stub import Stubber
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity
@@ -24,7 +25,9 @@ from hyperpod_ops.preflight.capacity.training_plans import training_plans
 from hyperpod_ops.preflight.helm_chart import helm_chart
 from hyperpod_ops.preflight.hyperpod_api import hyperpod_api, resource_types
 from hyperpod_ops.preflight.network.endpoint_services import endpoint_services
+from hyperpod_ops.preflight.quotas.instance_usage import instance_usage, type_quota
 from hyperpod_ops.preflight.quotas.needs import cluster_quotas, network_quotas
+from hyperpod_ops.preflight.quotas.service_quotas import ServiceQuotas
 from hyperpod_ops.preflight.run import Status, outcomes
 from hyperpod_ops.preflight.storage.storage_stack import storage_stack
 from hyperpod_ops.preflight.validator import Place, Validator
@@ -304,10 +307,90 @@ def test_instances_of_a_cluster(configure: Configure, there: Place, hyperpod: Hy
     hyperpod.service.faults = Faults()
     name = "Maximum number instances allowed per SageMaker HyperPod cluster"
     (line,) = lines(cluster_quotas, with_group(configure, instance_count=2001), there)
-    assert f"is too much for the quota '{name}', which is 2000 with 0 in use" in line
+    assert f"is too much for the quota '{name}', which is 2000; request 2001" in line
     request = create_request(group(InstanceCount=2001), ClusterName="large", Orchestrator=eks("l"))
     with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
         there.client("sagemaker").create_cluster(**request)
+
+
+def test_spot_instances_of_all_clusters(
+    configure: Configure, there: Place, hyperpod: HyperPodApi
+) -> None:
+    hyperpod.service.faults = Faults()
+    name = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
+    spot: dict[str, Any] = {"CapacityRequirements": {"Spot": {}}}
+    continuous = {"NodeProvisioningMode": "Continuous"}
+    first = create_request(
+        group(InstanceCount=3, **spot), ClusterName="spot", Orchestrator=eks("s"), **continuous
+    )
+    hyperpod.service.call("CreateCluster", first, CALLER)
+    config = with_group(configure, instance_count=998, capacity="Spot")
+    (line,) = lines(cluster_quotas, config, there)
+    assert line.startswith("cluster.instance_groups: 998 is too much for the quota")
+    assert f"{name!r}, which is 1000 with 3 in use; request 1001" in line
+    request = create_request(
+        group(InstanceCount=998, **spot), ClusterName="more", Orchestrator=eks("m"), **continuous
+    )
+    with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
+        there.client("sagemaker").create_cluster(**request)
+
+
+@pytest.mark.parametrize(
+    ("volumes", "path"),
+    [
+        ({"volume_size_gib": 8193}, "volume_size_gib"),
+        ({"ebs_volumes": [{"volume_size_gib": 8193}]}, "ebs_volumes[0].volume_size_gib"),
+    ],
+)
+def test_size_of_a_volume(
+    configure: Configure, there: Place, volumes: dict[str, Any], path: str
+) -> None:
+    name = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
+    (line,) = lines(cluster_quotas, with_group(configure, **volumes), there)
+    start = f"cluster.instance_groups[0] (workers).{path}: 8193 is too much for the quota {name!r}"
+    assert line.startswith(f"{start}, which is 8192; request 8193: aws service-quotas")
+    storage = [{"EbsVolumeConfig": {"VolumeSizeInGB": 8193}}]
+    large = group(InstanceStorageConfigs=storage)
+    request = create_request(large, ClusterName="large", Orchestrator=eks("l"))
+    with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
+        there.client("sagemaker").create_cluster(**request)
+
+
+def test_other_clusters_are_counted_by_what_they_have(configure: Configure, there: Place) -> None:
+    names = ("flexible", "gone", "slurm")
+    arns = [f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/{number:012}" for number in range(3)]
+    flexible = {
+        "InstanceGroupName": "workers",
+        "TargetCount": 5,
+        "CurrentCount": 3,
+        "CapacityRequirements": {"Spot": {}},
+        "InstanceRequirements": {
+            "CurrentInstanceTypes": [TYPE, PLANNED],
+            "DesiredInstanceTypes": [TYPE, PLANNED],
+        },
+        "InstanceTypeDetails": [
+            {"InstanceType": TYPE, "CurrentCount": 2},
+            {"InstanceType": PLANNED, "CurrentCount": 1},
+        ],
+    }
+    fixed = {"InstanceGroupName": "fixed", "InstanceType": TYPE, "TargetCount": 4}
+    with Stubber(there.client("sagemaker")) as stub:
+        summaries = [
+            {"ClusterArn": arn, "ClusterName": name, "CreationTime": 0, "ClusterStatus": "Failed"}
+            for name, arn in zip(names, arns, strict=True)
+        ]
+        stub.add_response("list_clusters", {"ClusterSummaries": summaries})
+        told = {"ClusterArn": arns[0], "ClusterStatus": "Failed"}
+        stub.add_response("describe_cluster", {**told, "InstanceGroups": [flexible]})
+        stub.add_client_error("describe_cluster", "ResourceNotFound")
+        stub.add_response("describe_cluster", {**told, "InstanceGroups": [fixed]})
+        used = instance_usage(configure({}), there)
+    assert used.of_types == {
+        type_quota(TYPE, is_spot=True): 2,
+        type_quota(PLANNED, is_spot=True): 1,
+        type_quota(TYPE, is_spot=False): 4,
+    }
+    assert (used.instances, used.spot_instances) == (9, 5)
 
 
 @pytest.mark.parametrize(
@@ -349,6 +432,47 @@ def test_training_plans(
             hyperpod.service.call("CreateCluster", create, CALLER)
     else:
         assert lines(training_plans, with_plan(config, name, place=there), there) == found
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("Scheduled", "is Scheduled: there are no nodes before "),
+        ("Pending", "is Pending: a group takes one that is Active or Scheduled"),
+        ("Failed", "is Failed: a group takes one that is Active or Scheduled"),
+        ("Expired", "is Expired: a group takes one that is Active or Scheduled"),
+        # SageMaker need not say how many instances a plan has.
+        ("Active", None),
+    ],
+)
+def test_a_plan_of_each_status(
+    configure: Configure, there: Place, status: str, said: str | None
+) -> None:
+    arn = f"{PLANS}/of-status"
+    plan = {"TrainingPlanArn": arn, "TrainingPlanName": "of-status", "Status": status}
+    with Stubber(there.client("sagemaker")) as stub:
+        stub.add_response("describe_training_plan", plan)
+        planned = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
+        found = lines(training_plans, planned, there)
+    assert [str(said) in line for line in found] == [True] * (said is not None), found
+
+
+def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Place) -> None:
+    quotas = there.client("service-quotas")
+    unknown = {
+        "ServiceCode": "sagemaker",
+        "QuotaCode": "L-1",
+        "QuotaName": "some",
+        "ErrorReason": {"ErrorCode": "DEPENDENCY_THROTTLING_ERROR", "ErrorMessage": "later"},
+    }
+    with Stubber(quotas) as stub:
+        stub.add_response("list_service_quotas", {"Quotas": [unknown]})
+        stub.add_response("list_aws_default_service_quotas", {"Quotas": [{**unknown, "Value": 2}]})
+        stub.add_response("get_service_quota", {"Quota": unknown})
+        stub.add_response("get_aws_default_service_quota", {"Quota": {**unknown, "Value": 3}})
+        read = ServiceQuotas(client=quotas)
+        by_name, by_code = read.by_name("sagemaker", "some"), read.by_code("sagemaker", "L-1")
+    assert (by_name and by_name.value, by_code and by_code.value) == (2, 3)
 
 
 def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Place) -> None:

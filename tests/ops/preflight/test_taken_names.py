@@ -1,10 +1,13 @@
 """Names that something else has, before the first deployment."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import boto3
 import pytest
 
+from hyperpod_ops.preflight.run import outcomes
 from hyperpod_ops.preflight.taken_names import taken_names
 from hyperpod_ops.preflight.validator import Place
 from tests.conftest import Configure
@@ -82,6 +85,28 @@ def test_taken_names_are_told(
 ) -> None:
     (line,) = lines(configure, place, changes)
     assert line.startswith(said)
+
+
+def test_who_may_not_look_at_a_bucket_is_told(configure: Configure, place: Place) -> None:
+    iam = place.client("iam")
+    iam.create_user(UserName="nobody")
+    key = iam.create_access_key(UserName="nobody")["AccessKey"]
+    s3: Any = boto3.client(
+        "s3",
+        place.region,
+        endpoint_url=iam.meta.endpoint_url,
+        aws_access_key_id=key["AccessKeyId"],
+        aws_secret_access_key=key["SecretAccessKey"],
+    )
+    denied = replace(place, client=lambda name: s3 if name == "s3" else place.client(name))
+    role = {"cluster": {"execution_role_name": ROLE}}
+    for bucket in ({"name": "left"}, {"lifecycle_scripts": {"bucket_name": BUCKET}}):
+        changes = {**role, **bucket}
+        (outcome,) = outcomes(configure(changes), denied, validators={"names": taken_names})
+        # What else is wrong is told all the same.
+        (problem,) = outcome.problems
+        assert str(problem.finding).startswith("cluster.execution_role_name: 'Taken' is taken")
+        assert outcome.missing_permission == "s3:ListBucket (or the bucket is another account's)"
 
 
 def test_what_is_deployed_has_its_names(configure: Configure, place: Place) -> None:

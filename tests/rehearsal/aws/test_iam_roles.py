@@ -51,16 +51,31 @@ def test_a_simulation_takes_resource_and_context(
     decision: str,
     missing: list[str],
 ) -> None:
-    arns = ["arn:aws:ec2:us-east-1:000000000000:instance/i-1"]
-    found = client(aws, "iam").simulate_principal_policy(
+    instance = "arn:aws:ec2:us-east-1:000000000000:instance/i-1"
+    other = f"arn:aws:ec2:us-east-1:000000000000:{resource}"
+    (found,) = client(aws, "iam").simulate_principal_policy(
         PolicySourceArn=role_arn,
         ActionNames=["ec2:CreateNetworkInterface"],
-        ResourceArns=[*arns, f"arn:aws:ec2:us-east-1:000000000000:{resource}"],
+        ResourceArns=[instance, other],
         ContextEntries=context,
     )["EvaluationResults"]
-    first, second = found
-    assert (first["EvalDecision"], first["MissingContextValues"]) == ("implicitDeny", [])
-    assert (second["EvalDecision"], second["MissingContextValues"]) == (decision, missing)
+    # The decision of the action is the most restrictive of its resources'.
+    assert (found["EvalDecision"], found["MissingContextValues"]) == ("implicitDeny", missing)
+    assert found["EvalResourceName"] not in (instance, other)
+    assert [
+        (each["EvalResourceName"], each["EvalResourceDecision"], each["MissingContextValues"])
+        for each in found["ResourceSpecificResults"]
+    ] == [(instance, "implicitDeny", []), (other, decision, missing)]
+
+
+def test_a_simulation_of_everything_has_no_result_of_a_resource(
+    aws: LocalAws, role_arn: str
+) -> None:
+    (found,) = client(aws, "iam").simulate_principal_policy(
+        PolicySourceArn=role_arn, ActionNames=["ec2:DescribeVpcs"]
+    )["EvaluationResults"]
+    assert (found["EvalResourceName"], found["EvalDecision"]) == ("*", "implicitDeny")
+    assert "ResourceSpecificResults" not in found
 
 
 def test_no_role_is_simulated(aws: LocalAws) -> None:

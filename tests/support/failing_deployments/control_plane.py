@@ -6,6 +6,7 @@ from typing import Any
 
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
+from rehearsal.hyperpod import Caller
 from rehearsal.stand_ins import stand_ins
 from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from tests.support.assembly import merged
@@ -17,6 +18,7 @@ from tests.support.failing_deployments.failure import (
     creating,
     the_cluster,
 )
+from tests.support.hyperpod_api import create_request
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 # The names of buckets are everybody's.
@@ -65,6 +67,21 @@ def _with_admin(deployment: Deployment) -> None:
     deployment.client("eks").create_access_entry(
         clusterName="research", principalArn=_ADMIN.replace(ACCOUNT_IN_FILES, deployment.account)
     )
+
+
+def _of_another_hyperpod_cluster(deployment: Deployment) -> None:
+    _there()(deployment)
+    config = deployment.config
+    request = create_request(
+        ClusterName="theirs",
+        Orchestrator={"Eks": {"ClusterArn": config.eks.cluster_arn}},
+        VpcConfig={
+            "SecurityGroupIds": [config.network.security_group_id],
+            "Subnets": [config.network.hyperpod_subnets[0].subnet_id],
+        },
+    )
+    caller = Caller(account=deployment.account, region=deployment.region)
+    deployment.hyperpod.call("CreateCluster", request, caller)
 
 
 def _and_another_network(deployment: Deployment) -> None:
@@ -164,6 +181,13 @@ FAILURES = (
         found="'eks-pod-identity-agent' is on research already",
         deploy=creating("platform", "AWS::EKS::Addon"),
         said="Addon already exists",
+    ),
+    _existing(
+        "that serves another HyperPod cluster",
+        before=_of_another_hyperpod_cluster,
+        found="serves the HyperPod cluster theirs already",
+        deploy=the_cluster,
+        said="is already used by HyperPod cluster 'theirs'",
     ),
     _existing(
         "with the access entry already",

@@ -78,8 +78,8 @@ def _findings(plan: Plan, groups: Groups, *, config: Config, place: Place) -> It
     wanted = sum(group.instance_count for _, group in groups)
     # Of a cluster that is there, its own nodes are among those in use.
     is_new = not is_deployed(stack_name(config, "hyperpod"), place)
-    left = plan["AvailableInstanceCount" if is_new else "TotalInstanceCount"]
-    if plan["Status"] == "Active" and wanted > left:
+    left = plan.get("AvailableInstanceCount" if is_new else "TotalInstanceCount")
+    if plan["Status"] == "Active" and left is not None and wanted > left:
         names = ", ".join(group.name for _, group in groups)
         message = f"has {left} instances left, and {names} need {wanted}; lower instance_count"
         yield error((*path, "training_plan_arn"), arn, f"{message}, or extend the plan")

@@ -16,6 +16,7 @@ from hyperpod_cdk.eks.section import (
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_ops.preflight.deployed import resources_of
+from hyperpod_ops.preflight.other_clusters import other_clusters
 from hyperpod_ops.preflight.validator import Place, Problem
 
 Cluster = Mapping[str, Any]
@@ -54,6 +55,7 @@ def existing_control_plane(config: Config, place: Place) -> Iterator[Problem]:
     yield from look.endpoint(cluster)
     yield from look.addons(place)
     yield from look.access_entries(cluster, place)
+    yield from look.use(place)
 
 
 class _Look:
@@ -217,6 +219,23 @@ class _Look:
                 )
                 command = f"aws eks list-access-entries --cluster-name {self._name}"
                 yield self.problem(message, path=("eks", *path), value=arn, command=command)
+
+    def use(self, place: Place) -> Iterator[Problem]:
+        """Find another HyperPod cluster that the cluster serves, of which it serves one.
+
+        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
+        """
+        arn = self._config.eks.cluster_arn
+        for other in other_clusters(self._config, place):
+            served = (other.get("Orchestrator") or {}).get("Eks", {}).get("ClusterArn")
+            if served == arn:
+                name = other["ClusterName"]
+                message = (
+                    f"serves the HyperPod cluster {name} already, and an EKS cluster serves one; "
+                    f"name another one, or delete {name} first"
+                )
+                command = f"aws sagemaker describe-cluster --cluster-name {name}"
+                yield self.problem(message, path=_ARN, value=arn, command=command)
 
     def problem(
         self,

@@ -10,7 +10,6 @@ from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_ops.preflight.control_plane.offered_addons import Versions, offered_addons
 from hyperpod_ops.preflight.validator import Place, Problem
 
-_FSX_CSI_DRIVER = "aws-fsx-csi-driver"
 _VERSION = ("eks", "version")
 _UPGRADES = "docs/kubernetes-upgrade.md"
 
@@ -80,7 +79,7 @@ def _addon_findings(
         addon
         for addon in addons
         if not addon.is_offered
-        and (addon.addon_name != _FSX_CSI_DRIVER or config.storage is not None)
+        and addon.addon_name in config.installed_addons
         and not (stays and _is_deployed(addon, cluster=config.eks_cluster_name, eks=eks))
     ]
     if missing and not any(addon.offered for addon in addons):

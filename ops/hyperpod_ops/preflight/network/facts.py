@@ -57,9 +57,14 @@ class Vpc:
         return {each["NatGatewayId"]: each for each in found}
 
     def endpoint_services(self) -> set[str]:
-        """Return the services with an available VPC endpoint, such as `ecr.api`."""
+        """Return the services with an available VPC endpoint, such as `ecr.api`.
+
+        In China, the names of some begin with `cn.com.amazonaws`:
+        https://docs.amazonaws.cn/en_us/vpc/latest/privatelink/aws-services-privatelink-support.html
+        """
+        region = self.ec2.meta.region_name
         return {
-            each["ServiceName"].split(".", 3)[-1]
+            each["ServiceName"].partition(f".{region}.")[2]
             for each in self._found("describe_vpc_endpoints", "VpcEndpoints")
             # EC2 answers in lower case, whatever its model says.
             if each["State"].lower() == "available"

@@ -18,7 +18,7 @@ _TARGETS = (
     "LocalGatewayId",
     "EgressOnlyInternetGatewayId",
 )
-_INTERNET, _VIRTUAL_PRIVATE = "igw-", "vgw-"
+_INTERNET, _VIRTUAL_PRIVATE, _ENDPOINT = "igw-", "vgw-", "vpce-"
 
 
 class WayOut(Enum):
@@ -60,7 +60,13 @@ def route_table_of(subnet_id: str, tables: Iterable[Record]) -> Record:
 
 
 def _leaves(route: Mapping[str, object]) -> bool:
-    return any(route.get(key) for key in _TARGETS) or _gateway(route).startswith(_VIRTUAL_PRIVATE)
+    gateway = _gateway(route)
+    # Of a firewall or a Gateway Load Balancer, for which EC2's Route has no member of its own. A
+    # gateway endpoint, as of S3, has a prefix list.
+    # https://docs.aws.amazon.com/vpc/latest/privatelink/create-gateway-load-balancer-endpoint-service.html
+    # https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/ec2/vpc_route.go
+    inspects = gateway.startswith(_ENDPOINT) and bool(route.get("DestinationCidrBlock"))
+    return any(map(route.get, _TARGETS)) or gateway.startswith(_VIRTUAL_PRIVATE) or inspects
 
 
 def _gateway(route: Mapping[str, object]) -> str:

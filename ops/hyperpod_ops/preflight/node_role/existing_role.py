@@ -140,11 +140,20 @@ def _allowed(
         )
         for result in page["EvaluationResults"]
     ]
-    return {
-        answer["EvalActionName"]
-        for answer in answers
-        if answer["EvalDecision"] == "allowed" or answer.get("MissingContextValues")
-    }
+    return {answer["EvalActionName"] for answer in answers if _is_fine(answer)}
+
+
+def _is_fine(answer: Mapping[str, Any]) -> bool:
+    """Return whether an action is allowed on a resource, or depends on what is not known.
+
+    The decision on an action is the most restrictive of those on its resources, or that on the
+    only one:
+    https://docs.aws.amazon.com/IAM/latest/APIReference/API_EvaluationResult.html
+    """
+    of_resources = answer.get("ResourceSpecificResults", ())
+    decisions = {answer["EvalDecision"], *(each["EvalResourceDecision"] for each in of_resources)}
+    is_open = any(each.get("MissingContextValues") for each in (answer, *of_resources))
+    return "allowed" in decisions or is_open
 
 
 def _context(statement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,11 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
 from hyperpod_ops.preflight.deployed import is_deployed
-from hyperpod_ops.preflight.quotas.instance_usage import OtherClusters, other_clusters
+from hyperpod_ops.preflight.quotas.instance_usage import (
+    InstanceUsage,
+    instance_usage,
+    type_quota,
+)
 from hyperpod_ops.preflight.quotas.service_quotas import Quota, ServiceQuotas
 from hyperpod_ops.preflight.validator import Place, Problem
 
@@ -17,7 +21,9 @@ from hyperpod_ops.preflight.validator import Place, Problem
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
 PER_CLUSTER = "Maximum number instances allowed per SageMaker HyperPod cluster"
 ACROSS_CLUSTERS = "Total number of instances allowed across SageMaker HyperPod clusters"
-_ON_DEMAND, _SPOT = "for cluster usage", "for cluster spot instance usage"
+# https://docs.aws.amazon.com/general/latest/gr/sagemaker.html
+SPOT_ACROSS_CLUSTERS = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
+VOLUME_SIZE = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
 _GROUPS: KeyPath = ("cluster", "instance_groups")
 
 
@@ -44,9 +50,10 @@ class _Need:
         quota = self.quota
         if quota is None or not self.wanted or self.used + self.wanted <= quota.value:
             return None
+        in_use = f" with {self.used} in use" if self.used else ""
         message = (
-            f"is too much for the quota {quota.name!r}, which is {quota.value:g} with {self.used} "
-            f"in use; request {self.used + self.wanted}: aws service-quotas "
+            f"is too much for the quota {quota.name!r}, which is {quota.value:g}{in_use}; request "
+            f"{self.used + self.wanted}: aws service-quotas "
             f"request-service-quota-increase --service-code {quota.service} --quota-code "
             f"{quota.code} --desired-value {self.used + self.wanted}"
         )
@@ -61,7 +68,7 @@ class _Need:
 
 
 def cluster_quotas(config: Config, place: Place) -> Iterator[Problem]:
-    """Find instance types, and sums of instances, beyond what HyperPod gives the account.
+    """Find types, sums of instances, and volumes beyond what HyperPod gives the account.
 
     HyperPod refuses the cluster with ResourceLimitExceeded. For a group on a training plan it is a
     warning: AWS does not say whether its instances count.
@@ -97,9 +104,10 @@ def _problems(needs: Iterator[_Need], place: Place) -> Iterator[Problem]:
 
 def _of_clusters(config: Config, place: Place) -> Iterator[_Need]:
     quotas = ServiceQuotas(client=place.client("service-quotas"))
-    others = other_clusters(config, place)
+    others = instance_usage(config, place)
     yield from _of_types(config, quotas, others)
     yield from _of_sums(config, quotas, others)
+    yield from _of_volumes(config, quotas)
 
 
 def _of_network(config: Config, place: Place) -> Iterator[_Need]:
@@ -126,7 +134,7 @@ def _of_network(config: Config, place: Place) -> Iterator[_Need]:
         yield _Need(path=_GROUPS, quota=quota, used=used, wanted=wanted)
 
 
-def _of_types(config: Config, quotas: ServiceQuotas, others: OtherClusters) -> Iterator[_Need]:
+def _of_types(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> Iterator[_Need]:
     """Yield the need of each type and kind of capacity, at its first group.
 
     A group of several types takes what there is, so none of them is needed.
@@ -138,7 +146,7 @@ def _of_types(config: Config, quotas: ServiceQuotas, others: OtherClusters) -> I
         if len(group.possible_instance_types) > 1:
             continue
         [instance_type] = group.possible_instance_types
-        name = f"{instance_type} {_SPOT if _is_spot(group) else _ON_DEMAND}"
+        name = type_quota(instance_type, is_spot=_is_spot(group))
         wanted[name] = wanted.get(name, 0) + group.instance_count
         first.setdefault(name, (*where, "instance_count"))
         if group.training_plan_arn is not None:
@@ -153,8 +161,9 @@ def _of_types(config: Config, quotas: ServiceQuotas, others: OtherClusters) -> I
         )
 
 
-def _of_sums(config: Config, quotas: ServiceQuotas, others: OtherClusters) -> Iterator[_Need]:
-    count = sum(group.instance_count for group in config.cluster.all_groups)
+def _of_sums(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> Iterator[_Need]:
+    groups = config.cluster.all_groups
+    count = sum(group.instance_count for group in groups)
     yield _Need(path=_GROUPS, quota=quotas.by_name("sagemaker", PER_CLUSTER), used=0, wanted=count)
     yield _Need(
         path=_GROUPS,
@@ -162,6 +171,23 @@ def _of_sums(config: Config, quotas: ServiceQuotas, others: OtherClusters) -> It
         used=others.instances,
         wanted=count,
     )
+    yield _Need(
+        path=_GROUPS,
+        quota=quotas.by_name("sagemaker", SPOT_ACROSS_CLUSTERS),
+        used=others.spot_instances,
+        wanted=sum(group.instance_count for group in groups if _is_spot(group)),
+    )
+
+
+def _of_volumes(config: Config, quotas: ServiceQuotas) -> Iterator[_Need]:
+    """Yield the need of each volume, of which the quota limits every one."""
+    quota = quotas.by_name("sagemaker", VOLUME_SIZE)
+    for where, group in config.cluster.groups_with_paths():
+        sizes: dict[KeyPath, int | None] = {(*where, "volume_size_gib"): group.volume_size_gib}
+        for index, volume in enumerate(group.ebs_volumes):
+            sizes[(*where, "ebs_volumes", index, "volume_size_gib")] = volume.volume_size_gib
+        for path, size in sizes.items():
+            yield _Need(path=path, quota=quota, used=0, wanted=size or 0)
 
 
 def _is_spot(group: object) -> bool:

@@ -41,7 +41,9 @@ class ServiceQuotas:
         asked = {"ServiceCode": service, "QuotaCode": code}
         for operation in ("get_service_quota", "get_aws_default_service_quota"):
             try:
-                return _quota(getattr(self.client, operation)(**asked)["Quota"])
+                quota = getattr(self.client, operation)(**asked)["Quota"]
+                if _is_known(quota):
+                    return _quota(quota)
             except ClientError as absent:
                 if absent.response["Error"]["Code"] != "NoSuchResourceException":
                     raise
@@ -61,9 +63,20 @@ class ServiceQuotas:
         if key not in self._by_name:
             pages = self.client.get_paginator(operation).paginate(ServiceCode=service)
             self._by_name[key] = {
-                quota["QuotaName"]: _quota(quota) for page in pages for quota in page["Quotas"]
+                quota["QuotaName"]: _quota(quota)
+                for page in pages
+                for quota in page["Quotas"]
+                if _is_known(quota)
             }
         return self._by_name[key]
+
+
+def _is_known(described: dict[str, Any]) -> bool:
+    """Return whether there is a value, in whose place may be an `ErrorReason`.
+
+    https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_ServiceQuota.html
+    """
+    return described.get("Value") is not None
 
 
 def _quota(described: dict[str, Any]) -> Quota:

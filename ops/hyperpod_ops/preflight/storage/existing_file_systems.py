@@ -66,7 +66,7 @@ def _network_problems(found: Record, *, config: Config, place: Place) -> Iterato
     groups = security_groups(found, place)
     ranges = list(open_ports(groups, to_group=group))
     closed = [port for port in _PORTS if not any(first <= port <= last for first, last in ranges)]
-    if closed:
+    if groups and closed:
         names = ", ".join(each["GroupId"] for each in groups)
         nodes = group or "the nodes' new group (name an existing one in network.security_group_id)"
         yield (

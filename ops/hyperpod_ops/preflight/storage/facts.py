@@ -26,11 +26,14 @@ def file_system(identifier: str, place: Place) -> Record | None:
 
 
 def security_groups(found: Record, place: Place) -> list[Record]:
-    """Return the security groups of a file system, which only its network interfaces tell."""
-    ec2 = place.client("ec2")
-    interfaces = ec2.describe_network_interfaces(
-        NetworkInterfaceIds=list(found["NetworkInterfaceIds"])
-    )["NetworkInterfaces"]
+    """Return the security groups of a file system, which only its network interfaces tell.
+
+    One that is CREATING need have no interface yet, and EC2 describes all for an empty list.
+    """
+    ec2, known = place.client("ec2"), list(found.get("NetworkInterfaceIds", ()))
+    if not known:
+        return []
+    interfaces = ec2.describe_network_interfaces(NetworkInterfaceIds=known)["NetworkInterfaces"]
     ids = {group["GroupId"] for each in interfaces for group in each["Groups"]}
     return list(ec2.describe_security_groups(GroupIds=sorted(ids))["SecurityGroups"])
 

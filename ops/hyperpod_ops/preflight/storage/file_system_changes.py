@@ -61,8 +61,9 @@ def _is_existing(files: LustreConfig | HomeDirectoriesConfig) -> bool:
 def _capacity_findings(
     files: LustreConfig | HomeDirectoriesConfig, found: Record, *, now: datetime
 ) -> Iterator[Finding]:
-    key, wanted, current = "capacity_gib", files.capacity_gib, int(found["StorageCapacity"])
-    if wanted == current:
+    # FSx tells none of one with Intelligent-Tiering, which becomes another in no update.
+    key, wanted, current = "capacity_gib", files.capacity_gib, found.get("StorageCapacity")
+    if current is None or wanted == current:
         return
     if wanted < current:
         message = f"is less than the {current} GiB that it has: a file system can only grow"
