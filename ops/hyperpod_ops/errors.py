@@ -8,3 +8,7 @@ INTERRUPTED = 130
 
 class OpsError(Exception):
     """Something that cannot be done: one line with what, where, and what to do."""
+
+
+class PassingError(OpsError):
+    """What may be done a minute later: a server is throttled, overloaded or being replaced."""

@@ -119,7 +119,8 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], [f"{eks}:cluster/{cluster}"])
     entries = f"{eks}:access-entry/{cluster}/*"
     # Who is let in, which `make deploy` looks at in the end.
-    yield _allow("LookAtAccessEntries", ["eks:ListAssociatedAccessPolicies"], [entries])
+    looked = ["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"]
+    yield _allow("LookAtAccessEntries", looked, [entries])
     yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
         "Condition": {
             "StringEquals": {

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from http.client import IncompleteRead, RemoteDisconnected
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -248,7 +249,52 @@ def test_what_hyperpod_changes_in_between_is_left_alone(
     assert labels(cluster)["a"] == REBOOT
 
 
-def test_an_api_that_does_not_answer_is_an_error_to_wait_on(cluster: Cluster) -> None:
+def test_it_reads_pages(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CONTROLLER, "_PAGE", 2)
+    assert look(cluster, action="none").failing.keys() == {"a", "b", "c"}
+
+
+def test_it_keeps_of_a_node_what_it_uses() -> None:
+    images = [{"names": ["x" * 500], "sizeBytes": 1}] * 50
+    kept = CONTROLLER._used_of_node(
+        {
+            "metadata": {
+                "name": "a",
+                "resourceVersion": "1",
+                "labels": {HEALTH: "Schedulable", "other": "x"},
+                "managedFields": [{}],
+            },
+            "spec": {},
+            "status": {"images": images, "conditions": node("a")["status"]["conditions"]},
+        }
+    )
+    wanted = node("a")
+    assert kept["status"] == wanted["status"]
+    assert kept["metadata"] == {**wanted["metadata"], "resourceVersion": "1", "annotations": {}}
+
+
+def test_an_api_that_does_not_answer_is_waited_for(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
     cluster.api.inject(unreachable())
-    with pytest.raises((URLError, ConnectionError)):
-        look(cluster)
+    api = api_of(cluster.api, folder=cluster.home)
+    assert not CONTROLLER.attempt(api, settings(), now=NOW)
+    assert "the next look is in 60 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        URLError("refused"),
+        TimeoutError(),
+        ConnectionResetError(104, "reset"),
+        RemoteDisconnected("gone"),
+        IncompleteRead(b"{"),
+    ],
+)
+def test_an_answer_that_breaks_off_is_waited_for(error: Exception) -> None:
+    class Broken:
+        def call(self, *_given: object) -> None:
+            raise error
+
+    assert not CONTROLLER.attempt(Broken(), settings(), now=NOW)

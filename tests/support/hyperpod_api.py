@@ -122,15 +122,14 @@ class Subject:
 
     def nodes(self, **request: Any) -> list[dict[str, Any]]:
         """Return the nodes that have an instance."""
-        answer = self("ListClusterNodes", ClusterName=NAME, **request)
+        answer = self("ListClusterNodes", ClusterName=NAME, **{"MaxResults": 100, **request})
         summaries: list[dict[str, Any]] = answer["ClusterNodeSummaries"]
         return summaries
 
     def events(self, **request: Any) -> list[dict[str, Any]]:
         """Return the cluster's events, the latest first."""
-        events: list[dict[str, Any]] = self("ListClusterEvents", ClusterName=NAME, **request)[
-            "Events"
-        ]
+        answer = self("ListClusterEvents", ClusterName=NAME, **{"MaxResults": 100, **request})
+        events: list[dict[str, Any]] = answer["Events"]
         return events
 
 

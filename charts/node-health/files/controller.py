@@ -14,12 +14,14 @@ import urllib.request
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
+from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 Object = dict[str, Any]
 
@@ -30,6 +32,7 @@ MARKS = {"reboot": "UnschedulablePendingReboot", "replace": "UnschedulablePendin
 FAILING_SINCE = "hyperpod-cdk/health-check-fails-since"
 _CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _TIMEOUT_SECONDS = 30
+_PAGE = 100
 _MERGE_PATCH = "application/merge-patch+json"
 
 
@@ -172,7 +175,8 @@ class Api:
         """Call it, and return what it answers.
 
         Raises:
-            URLError: It refused, or cannot be reached.
+            OSError: It refused, cannot be reached, or broke the connection off.
+            HTTPException: It broke its answer off.
         """
         request = urllib.request.Request(  # noqa: S310 - the API of this cluster
             f"{self.url}{path}",
@@ -189,6 +193,21 @@ class Api:
             answer: Object = json.load(response)
         return answer
 
+    def items(self, path: str) -> Iterator[Object]:
+        """Yield what a list has, a page in memory at a time: a node takes up to 65 KiB.
+
+        Raises:
+            OSError: The API refused, or cannot be reached.
+            HTTPException: It broke off.
+        """
+        asked = f"{path}{'&' if '?' in path else '?'}limit={_PAGE}"
+        following: str | None = ""
+        while following is not None:
+            page = self.call("GET", f"{asked}{following}")
+            yield from page["items"]
+            token = page["metadata"].get("continue")
+            following = f"&continue={quote(token, safe='')}" if token else None
+
 
 def look(api: Api, settings: Settings, *, now: float) -> Decision | None:
     """Look once, and mark what is to be marked; None if another controller was quicker.
@@ -202,15 +221,16 @@ def look(api: Api, settings: Settings, *, now: float) -> Decision | None:
         now: The time.
 
     Raises:
-        URLError: The API refused, or cannot be reached.
+        OSError: The API refused, or cannot be reached.
+        HTTPException: It broke its answer off.
     """
     home = f"/api/v1/namespaces/{settings.namespace}"
     ledger_path = f"{home}/configmaps/{settings.release}-marks"
     ledger = api.call("GET", ledger_path)
     marks = {name: _seconds(moment) for name, moment in (ledger.get("data") or {}).items()}
-    nodes = api.call("GET", "/api/v1/nodes")["items"]
+    nodes = [_used_of_node(item) for item in api.items("/api/v1/nodes")]
     selector = f"labelSelector=node-health%3D{settings.release}"
-    pods = api.call("GET", f"{home}/pods?{selector}")["items"]
+    pods = [_used_of_pod(item) for item in api.items(f"{home}/pods?{selector}")]
     decision = decide(nodes=nodes, pods=pods, marks=marks, settings=settings, now=now)
     if decision.marks != marks:
         data = {name: _moment(moment) for name, moment in decision.marks.items()}
@@ -219,6 +239,32 @@ def look(api: Api, settings: Settings, *, now: float) -> Decision | None:
     for node in nodes:
         _write(api, node, decision=decision, action=settings.action)
     return decision
+
+
+def _used_of_node(item: Object) -> Object:
+    """Return what is used of a node: with its images and conditions, thousands take too much."""
+    metadata = item["metadata"]
+    kept = {name: metadata.get(name) for name in ("name", "resourceVersion")}
+    for name, key in (("labels", HEALTH), ("annotations", FAILING_SINCE)):
+        values = metadata.get(name) or {}
+        kept[name] = {key: values[key]} if key in values else {}
+    ready = _condition(item.get("status") or {})
+    return {"metadata": kept, "status": {"conditions": [ready] if ready else []}}
+
+
+def _used_of_pod(item: Object) -> Object:
+    """Return what is used of a pod of the check."""
+    status = item.get("status") or {}
+    ready = _condition(status)
+    return {
+        "spec": {"nodeName": item["spec"].get("nodeName")},
+        "status": {
+            "conditions": [ready] if ready else [],
+            "containerStatuses": [
+                {"state": each.get("state")} for each in status.get("containerStatuses") or []
+            ],
+        },
+    }
 
 
 def _write(api: Api, node: Object, *, decision: Decision, action: str) -> None:
@@ -251,6 +297,24 @@ def _done(api: Api, method: str, path: str, body: Object, **options: str) -> boo
     return True
 
 
+def attempt(api: Api, settings: Settings, *, now: float) -> bool:
+    """Look once; tell whether it could be done, and print why if not.
+
+    Args:
+        api: The Kubernetes API.
+        settings: The limits.
+        now: The time.
+    """
+    try:
+        look(api, settings, now=now)
+    except (OSError, HTTPException) as error:
+        told = f"{type(error).__name__}: {error}"
+        pause = settings.interval_seconds
+        print(f"Kubernetes API: {told}; the next look is in {pause:.0f} s")  # noqa: T201 - its log
+        return False
+    return True
+
+
 def main() -> None:
     """Look for ever."""
     environment = os.environ
@@ -271,10 +335,7 @@ def main() -> None:
     bracketed = f"[{host}]" if ":" in host else host
     api = Api(url=f"https://{bracketed}:{port}", token_file=_CREDENTIALS / "token", context=context)
     while True:
-        try:
-            look(api, settings, now=time.time())
-        except (URLError, TimeoutError) as error:
-            print(f"Kubernetes API: {error}; the next look is in {interval:.0f} s")  # noqa: T201
+        attempt(api, settings, now=time.time())
         time.sleep(settings.interval_seconds)
 
 

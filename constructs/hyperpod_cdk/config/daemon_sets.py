@@ -1,7 +1,7 @@
 """The pods that every node runs before anything else."""
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.facts.instance_types import InstanceFacts
+from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts
 from hyperpod_cdk.node_health.section import RELEASE
 
 # DaemonSet of each EKS add-on that has one.
@@ -56,6 +56,22 @@ def unlisted_daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, 
         name
         for name in _of_components(facts, config=config)
         if facts.instance_type.startswith(_UNLISTED.get(name, ()))
+    )
+
+
+def health_monitoring_agents(config: Config) -> tuple[str, ...]:
+    """Name the DaemonSets of HyperPod's health monitoring agent that watch the configured types.
+
+    Args:
+        config: With the groups; without an accelerator in any, the DaemonSet for GPUs is named.
+    """
+    types = {each for group in config.cluster.all_groups for each in group.possible_instance_types}
+    facts = [instance_facts(each) for each in types]
+    kinds = {each.accelerator.kind for each in facts if each and each.accelerator} or {"GPU"}
+    return tuple(
+        by_component["health_monitoring_agent"]
+        for kind, by_component in _ACCELERATOR_DAEMON_SETS.items()
+        if kind in kinds
     )
 
 

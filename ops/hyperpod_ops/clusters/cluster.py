@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.listing import own_clusters
+from hyperpod_ops.clusters.pages import pages
 from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_denied, is_not_found
 from provisioner.hyperpod.groups import Group, Groups, groups_of
@@ -174,8 +175,8 @@ def nodes_of(
         **({"InstanceGroupNameContains": group} if group else {}),
         **({"IncludeNodeLogicalIds": True} if requested else {}),
     }
-    pages = sagemaker.get_paginator("list_cluster_nodes").paginate(**asked)
-    found = (_node(summary) for page in pages for summary in page["ClusterNodeSummaries"])
+    listed = pages(sagemaker, "list_cluster_nodes", **asked)
+    found = (_node(summary) for page in listed for summary in page["ClusterNodeSummaries"])
     return sorted(
         (node for node in found if group in (None, node.group)),
         key=lambda node: (node.group, not node.id, node.id, node.logical_id),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from botocore.exceptions import ClientError
 
 from hyperpod_ops.aws_client import AwsClient
+from hyperpod_ops.clusters.pages import pages
 from provisioner.aws.errors import is_denied, is_not_found
 from provisioner.framework.owner import STACK_TAG
 
@@ -42,7 +43,7 @@ def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
         BotoCoreError: AWS could not be asked.
     """
     found, denied, is_any_read = [], None, False
-    for page in sagemaker.get_paginator("list_clusters").paginate():
+    for page in pages(sagemaker, "list_clusters"):
         for summary in page["ClusterSummaries"]:
             try:
                 stack = _stack(sagemaker, arn=summary["ClusterArn"])
@@ -62,7 +63,7 @@ def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
 
 
 def _stack(sagemaker: AwsClient, *, arn: str) -> str | None:
-    for page in sagemaker.get_paginator("list_tags").paginate(ResourceArn=arn):
+    for page in pages(sagemaker, "list_tags", ResourceArn=arn):
         for tag in page.get("Tags", ()):
             if tag["Key"] in _STACK_TAGS:
                 return str(tag["Value"].split("/")[1])

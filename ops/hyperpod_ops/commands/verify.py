@@ -6,9 +6,17 @@ import typer
 
 from hyperpod_ops.options import DEFAULT_CONFIG, AsJson, ConfigFile, Region
 
+_MINUTES = 30
+
 Wait = Annotated[bool, typer.Option("--wait", help="Look again until everything holds.")]
 Timeout = Annotated[
-    int, typer.Option("--timeout", min=0, help="How long --wait looks again, in minutes.")
+    int | None,
+    typer.Option(
+        "--timeout",
+        min=0,
+        help="How long --wait looks again, in minutes.",
+        show_default=str(_MINUTES),
+    ),
 ]
 
 
@@ -17,7 +25,7 @@ def verify(
     config: ConfigFile = DEFAULT_CONFIG,
     region: Region = None,
     wait: Wait = False,
-    timeout: Timeout = 30,
+    timeout: Timeout = None,
     as_json: AsJson = False,
 ) -> None:
     """Check that what is deployed works.
@@ -28,16 +36,19 @@ def verify(
     from functools import partial
 
     from hyperpod_cdk import load_config
+    from hyperpod_ops.errors import OpsError
     from hyperpod_ops.session import aws_session
     from hyperpod_ops.verification.display import show
     from hyperpod_ops.verification.look import look
     from hyperpod_ops.verification.waiting import Clock, held
 
+    if timeout is not None and not wait:
+        raise OpsError("--timeout: is for --wait, which is not given; add --wait, or leave it out")
     loaded = load_config(config)
     session = aws_session(region=region, config=loaded)
     checks = held(
         lambda: list(look(loaded, session=session)),
-        seconds=60.0 * timeout if wait else 0.0,
+        seconds=60.0 * (_MINUTES if timeout is None else timeout) if wait else 0.0,
         clock=Clock(now=time.monotonic, sleep=time.sleep),
         say=partial(typer.echo, err=True),
     )

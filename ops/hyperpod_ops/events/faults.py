@@ -32,6 +32,15 @@ class Fault:
     descriptions: set[str] = field(default_factory=set)
 
 
+def level_of(event: Event) -> str:
+    """Return the level of an event: Info where SageMaker, which need not, does not say.
+
+    Args:
+        event: The event.
+    """
+    return str(event.get("EventLevel", Level.INFO))
+
+
 def each_once(events: Sequence[Event]) -> list[Event]:
     """Return the events without the second of those that report one fault.
 
@@ -90,7 +99,7 @@ def _near(faults: Sequence[Fault], event: Event) -> Iterator[Fault]:
 
 def _tells(fault: Fault, event: Event) -> bool:
     """Say whether an event tells a fault in other words."""
-    levels = (fault.first["EventLevel"], event["EventLevel"])
+    levels = (level_of(fault.first), level_of(event))
     return (
         levels == (Level.ERROR, Level.ERROR)
         and fault.first.get("InstanceGroupName") == event.get("InstanceGroupName")

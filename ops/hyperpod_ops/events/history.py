@@ -9,10 +9,12 @@ from botocore.exceptions import ClientError
 
 from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.clusters.cluster import HyperPodCluster
+from hyperpod_ops.clusters.pages import pages
 from hyperpod_ops.events.faults import (
     Event,
     each_once,
     is_scaling_warning,
+    level_of,
     without_misleading,
 )
 from hyperpod_ops.events.levels import Level
@@ -113,11 +115,11 @@ def events_of(
         "EventTimeAfter": since,
         **({"InstanceGroupName": group} if group else {}),
     }
-    pages = sagemaker.get_paginator("list_cluster_events").paginate(**asked)
-    listed = [*islice((event for page in pages for event in page.get("Events", ())), _MOST_READ)]
+    found = pages(sagemaker, "list_cluster_events", **asked)
+    listed = [*islice((event for page in found for event in page.get("Events", ())), _MOST_READ)]
     levels = [*Level][[*Level].index(least) :]
     telling = without_misleading(listed, cluster.groups)
-    told = each_once([event for event in telling if event["EventLevel"] in levels])
+    told = each_once([event for event in telling if level_of(event) in levels])
     return list(_explained(sagemaker, cluster, told, {} if causes is None else causes))
 
 
@@ -144,16 +146,14 @@ def _explained(
 
 def _has_cause(event: Event) -> bool:
     # What it names as the cause of a warning of scaling is none.
-    return event["EventLevel"] != Level.INFO and not is_scaling_warning(
-        event.get("Description", "")
-    )
+    return level_of(event) != Level.INFO and not is_scaling_warning(event.get("Description", ""))
 
 
 def _fairly(events: Sequence[Event]) -> Iterator[Event]:
     """Yield the newest of each kind, then the next of each: one group may fail very often."""
     alike: dict[tuple[str, ...], list[Event]] = {}
     for event in events:
-        says = (event["EventLevel"], event.get("InstanceGroupName", ""), _says(event))
+        says = (level_of(event), event.get("InstanceGroupName", ""), _says(event))
         alike.setdefault(says, []).append(event)
     for each in zip_longest(*alike.values()):
         yield from (event for event in each if event is not None)
@@ -183,7 +183,7 @@ def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEven
     return ClusterEvent(
         id=event["EventId"],
         time=in_utc(event["EventTime"]),
-        level=event["EventLevel"],
+        level=level_of(event),
         group=event.get("InstanceGroupName", ""),
         node=event.get("InstanceId", ""),
         description=event.get("Description", ""),

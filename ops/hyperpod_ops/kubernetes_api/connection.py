@@ -5,19 +5,22 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NoReturn
 
 from botocore.exceptions import ClientError
+from botocore.httpsession import ProxyConfiguration
+from botocore.utils import get_environ_proxies
 from kubernetes.client import ApiClient, ApiException, Configuration
-from urllib3 import PoolManager
-from urllib3.exceptions import HTTPError
+from urllib3 import PoolManager, ProxyManager
+from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError, SSLError
 
-from hyperpod_ops.errors import OpsError
+from hyperpod_ops.errors import OpsError, PassingError
 from hyperpod_ops.session import AwsSession
 from provisioner.aws.clients import Clients
 from provisioner.aws.errors import is_not_found
 
 _TIMEOUT_SECONDS = 10.0
+_NO_STATUS = 0
 _DENIED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
@@ -25,6 +28,15 @@ class _Client(ApiClient):  # type: ignore[misc] # the package has no types
     """Asks no more once it has not reached the API: who asks for ten things waits once."""
 
     _lost: HTTPError | None = None
+
+    def request(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - as the client has it
+        try:
+            return super().request(*given, **named)
+        except ApiException as error:
+            if error.status != _NO_STATUS:
+                raise
+            # The client's form of it, upon which its own next step fails.
+            raise SSLError(" ".join(str(error.reason).split())) from None
 
     def call_api(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - as the client has it
         if self._lost is not None:
@@ -75,27 +87,51 @@ def told_in_a_line(client: ApiClient) -> Iterator[None]:
     try:
         yield
     except HTTPError as error:
-        raise OpsError(
-            f"Kubernetes API: {client.configuration.host} cannot be reached ({error}); a private "
-            "endpoint is reached from the VPC alone, and eks.public_access_cidrs names who reaches "
-            "a public one"
-        ) from None
-    except ApiException as error:
-        if error.status not in _DENIED:
+        host = client.configuration.host
+        if isinstance(error, SSLError):
             raise OpsError(
-                f"Kubernetes API: {error.status} {error.reason}; run it again in a minute"
+                f"Kubernetes API: the certificate of {host} is not of the EKS cluster ({error}); a "
+                "proxy that inspects TLS puts its own there: exempt that host, or name it in "
+                "NO_PROXY"
+            ) from None
+        if isinstance(error, (ProtocolError, ReadTimeoutError)):
+            raise PassingError(
+                f"Kubernetes API: {host} did not answer ({error}); run it again in a minute"
             ) from None
         raise OpsError(
-            f"Kubernetes API: {error.status} {error.reason}; list your role under eks.viewers "
-            "(under eks.admins for Helm's secrets) and deploy, or run the command in the output "
-            "GrantAdminCommand of the platform stack"
+            f"Kubernetes API: {host} cannot be reached ({error}); a private endpoint is reached "
+            "from the VPC alone, and eks.public_access_cidrs names who reaches a public one"
         ) from None
+    except ApiException as error:
+        _refuse(error)
+
+
+def _refuse(error: ApiException) -> NoReturn:
+    if error.status in _DENIED:
+        raise OpsError(
+            f"Kubernetes API: {error.status} {error.reason}; list your role under eks.admins and "
+            "deploy, or associate AmazonEKSAdminViewPolicy with it, which reads everything; "
+            "AmazonEKSViewPolicy (eks.viewers) has no nodes. The commands are in docs/verify.md"
+        ) from None
+    if _passes(error.status):
+        raise PassingError(
+            f"Kubernetes API: {error.status} {error.reason}; run it again in a minute"
+        ) from None
+    raise OpsError(
+        f"Kubernetes API: {error.status} {error.reason}; run it with --debug, and report it"
+    ) from None
+
+
+def _passes(status: int) -> bool:
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
 
 
 def _client(found: dict[str, Any], *, token: str) -> ApiClient:
     configuration = Configuration(host=found["endpoint"])
     configuration.api_key = {"authorization": f"Bearer {token}"}
     configuration.retries = False
+    # Which it reads from the environment, and takes as it is; `_pool` has one of its own.
+    configuration.proxy = None
     client = _Client(configuration)
     authority = (found.get("certificateAuthority") or {}).get("data")
     context = ssl.create_default_context(
@@ -104,7 +140,20 @@ def _client(found: dict[str, Any], *, token: str) -> ApiClient:
     # EKS's certificates lack an authority key identifier, which Python 3.13 and later ask for:
     # https://github.com/kubernetes-client/python/issues/2394
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    client.rest_client.pool_manager = PoolManager(
-        ssl_context=context, timeout=_TIMEOUT_SECONDS, retries=False
-    )
+    client.rest_client.pool_manager = _pool(found["endpoint"], context=context)
     return client
+
+
+def _pool(url: str, *, context: ssl.SSLContext) -> PoolManager:
+    """Return the connections to a URL: through the proxy that boto3 and kubectl would take."""
+    proxies = ProxyConfiguration(get_environ_proxies(url))
+    proxy = proxies.proxy_url_for(url)
+    if proxy is None:
+        return PoolManager(ssl_context=context, timeout=_TIMEOUT_SECONDS, retries=False)
+    return ProxyManager(
+        proxy,
+        proxy_headers=proxies.proxy_headers_for(proxy),
+        ssl_context=context,
+        timeout=_TIMEOUT_SECONDS,
+        retries=False,
+    )

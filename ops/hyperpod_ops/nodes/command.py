@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import typer
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_ops.clusters.chosen import Chosen, chosen_cluster
 from hyperpod_ops.clusters.cluster import HyperPodCluster, nodes_of
@@ -165,7 +165,7 @@ def _pods(
     try:
         with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
             return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
-    except (OpsError, ClientError) as error:
+    except (OpsError, BotoCoreError, ClientError) as error:
         return explanation(error)
 
 
@@ -174,5 +174,5 @@ def _health(session: AwsSession, cluster: HyperPodCluster) -> Mapping[str, Healt
     try:
         with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
             return health_of_nodes(api, cluster=cluster.name)
-    except (OpsError, ClientError):
+    except (OpsError, BotoCoreError, ClientError):
         return {}

@@ -3,16 +3,15 @@
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kubernetes.client import ApiClient, CoreV1Api
+from kubernetes.client import ApiClient
 
 from hyperpod_ops.clusters.cluster import Node
+from hyperpod_ops.nodes.objects import is_ready, labels_of, node_objects
 from provisioner.hyperpod.causes import cause_of
-from provisioner.hyperpod.node_objects import CLUSTER_LABEL
 from provisioner.hyperpod.statuses import NodeStatus
 
 HEALTH_LABEL = "sagemaker.amazonaws.com/node-health-status"
@@ -20,7 +19,6 @@ DEEP_HEALTH_CHECK_LABEL = "sagemaker.amazonaws.com/deep-health-check-status"
 _FAULT_LABELS = ("sagemaker.amazonaws.com/fault-type", "sagemaker.amazonaws.com/fault-reason")
 SCHEDULABLE = "Schedulable"
 RUNNING = "Running"
-_PAGE = 500
 # What HyperPod does next, if it recovers nodes itself, and what somebody does otherwise.
 _PENDING = {
     "UnschedulablePendingReplacement": ("HyperPod replaces it", "replace"),
@@ -61,35 +59,17 @@ def health_of_nodes(api: ApiClient, *, cluster: str) -> dict[str, Health]:
         ApiException: Kubernetes refused to say.
         HTTPError: Kubernetes cannot be reached.
     """
-    core = CoreV1Api(api)
-    found: dict[str, Health] = {}
-    asked: dict[str, str] = {}
-    while True:
-        # Raw JSON: the client takes seconds to parse 1,000 nodes into models.
-        answer = core.list_node(
-            label_selector=f"{CLUSTER_LABEL}={cluster}",
-            limit=_PAGE,
-            _preload_content=False,
-            **asked,
-        )
-        page = json.loads(answer.data)
-        found |= {item["metadata"]["name"]: _health(item) for item in page["items"]}
-        following = page["metadata"].get("continue")
-        if not following:
-            return found
-        asked = {"_continue": following}
+    return {item["metadata"]["name"]: _health(item) for item in node_objects(api, cluster=cluster)}
 
 
 def _health(item: Mapping[str, Any]) -> Health:
-    labels = item["metadata"].get("labels") or {}
-    status = item.get("status") or {}
-    conditions = {each["type"]: each["status"] for each in status.get("conditions") or ()}
+    labels = labels_of(item)
     return Health(
         status=labels.get(HEALTH_LABEL, ""),
         deep_health_check=labels.get(DEEP_HEALTH_CHECK_LABEL, ""),
         fault=": ".join(labels[name] for name in _FAULT_LABELS if labels.get(name)),
-        ready=conditions.get("Ready") == "True",
-        boot_id=(status.get("nodeInfo") or {}).get("bootID", ""),
+        ready=is_ready(item),
+        boot_id=((item.get("status") or {}).get("nodeInfo") or {}).get("bootID", ""),
     )
 
 

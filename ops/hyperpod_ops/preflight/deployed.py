@@ -1,8 +1,20 @@
 """What of a deployment is there already."""
 
+from collections.abc import Callable
+from typing import Protocol
+
 from botocore.exceptions import ClientError
 
+from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.preflight.validator import Place
+
+
+class Clients(Protocol):
+    """What makes clients of AWS."""
+
+    @property
+    def client(self) -> Callable[[str], AwsClient]:
+        """Returns the client of a service, by boto3's name of it."""
 
 
 def is_deployed(stack: str, place: Place) -> bool:
@@ -21,13 +33,13 @@ def status_of(stack: str, place: Place) -> str | None:
     return str(found[0]["StackStatus"])
 
 
-def resources_of(stack: str, resource_type: str, place: Place) -> frozenset[str]:
+def resources_of(stack: str, resource_type: str, place: Clients) -> frozenset[str]:
     """Return the physical IDs of a stack's resources of one type; none if there is no stack."""
     found = _resources(stack, place) or {}
     return frozenset(name for name, type_ in found.items() if type_ == resource_type)
 
 
-def _resources(stack: str, place: Place) -> dict[str, str] | None:
+def _resources(stack: str, place: Clients) -> dict[str, str] | None:
     pages = place.client("cloudformation").get_paginator("list_stack_resources")
     try:
         return {

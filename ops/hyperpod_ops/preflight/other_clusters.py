@@ -6,6 +6,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_ops.clusters.pages import pages
 from hyperpod_ops.preflight.validator import Place
 from provisioner.aws.errors import is_not_found
 
@@ -16,7 +17,7 @@ def other_clusters(config: Config, place: Place) -> Iterator[Mapping[str, Any]]:
     One that is deleted after it was listed is passed over.
     """
     client = place.client("sagemaker")
-    for page in client.get_paginator("list_clusters").paginate():
+    for page in pages(client, "list_clusters"):
         for summary in page["ClusterSummaries"]:
             name = summary["ClusterName"]
             if name == config.cluster.name:

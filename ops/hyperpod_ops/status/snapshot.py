@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_ops.clusters.chosen import Chosen
 from hyperpod_ops.clusters.cluster import HyperPodCluster, Node, nodes_of
@@ -144,7 +144,7 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
     try:
         with kubernetes_api(chosen.session, eks_cluster=cluster.eks_cluster_name) as api:
             health = health_of_nodes(api, cluster=cluster.name)
-    except (OpsError, ClientError) as error:
+    except (OpsError, BotoCoreError, ClientError) as error:
         notes.append(f"Health is not known. {explanation(error)}")
     states = node_states(cluster, nodes, health=health)
     troubled = any(state.trouble for state in states)

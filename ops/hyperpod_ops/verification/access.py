@@ -1,11 +1,17 @@
 """Who gets into the EKS cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from hyperpod_cdk.eks.access import access_by_principal
 from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
 from provisioner.aws.errors import is_not_found
+
+T = TypeVar("T")
+
+# https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+_NODES = "HYPERPOD_LINUX"
 
 
 def authentication(deployment: Deployment) -> Iterator[Check]:
@@ -29,11 +35,12 @@ def access_entries(deployment: Deployment) -> Iterator[Check]:
     own = deployment.outputs_of("platform")["SageMakerIAMRoleArn"]
     roles = {group.execution_role_arn or own for group in config.cluster.all_groups}
     for role in sorted(roles):
+        kind = _type(eks, name, role)
         yield checked(
-            f"aws eks describe-access-entry --cluster-name {name} --principal-arn {role}",
-            problem=None if _policies(eks, name, role) is not None else "there is none",
+            f"aws eks describe-access-entry --cluster-name {name} --principal-arn {role}: {_NODES}",
+            problem=None if kind == _NODES else f"is {kind}" if kind else "there is none",
             advice="Nodes of this role cannot join: HyperPod makes the entry when it creates a "
-            "cluster; make it again with type HYPERPOD_LINUX",
+            f"cluster; delete what there is, and make it again with type {_NODES}",
         )
     for principal, granted in access_by_principal(config.eks).items():
         wanted = {access.policy for access in granted}
@@ -47,13 +54,31 @@ def access_entries(deployment: Deployment) -> Iterator[Check]:
         )
 
 
+def _type(eks: AwsClient, cluster: str, principal: str) -> str | None:
+    """Return the type of an access entry; None if there is no entry."""
+    asked = {"clusterName": cluster, "principalArn": principal}
+    found = _found(eks, lambda: eks.describe_access_entry(**asked)["accessEntry"]["type"])
+    return None if found is None else str(found)
+
+
 def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str] | None:
     """Return the policies of an access entry by name; None if there is no entry."""
     asked = {"clusterName": cluster, "principalArn": principal}
+    pages = eks.get_paginator("list_associated_access_policies")
+    return _found(
+        eks,
+        lambda: {
+            policy["policyArn"].rpartition("/")[2]
+            for page in pages.paginate(**asked)
+            for policy in page["associatedAccessPolicies"]
+        },
+    )
+
+
+def _found(eks: AwsClient, read: Callable[[], T]) -> T | None:
     try:
-        listed = eks.list_associated_access_policies(**asked)["associatedAccessPolicies"]
+        return read()
     except eks.exceptions.ClientError as error:
         if not is_not_found(error):
             raise
         return None
-    return {policy["policyArn"].rpartition("/")[2] for policy in listed}

@@ -10,7 +10,6 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_ops.verification.addons import WITHOUT
 from hyperpod_ops.verification.check import Check, Deployment, checked, existing, several
-from hyperpod_ops.verification.nodes import listed_nodes
 from hyperpod_ops.verification.workloads import Workload
 
 _NAMESPACE = "kube-system"
@@ -40,7 +39,7 @@ def addon_pods(deployment: Deployment) -> Iterator[Check]:
             problem=None if driver is not None else "is not installed",
             advice=WITHOUT[FSX_ADDON] + _again(config, FSX_ADDON),
         )
-    nodes = [node.metadata.name for node in listed_nodes(deployment)]
+    nodes = [node["metadata"]["name"] for node in deployment.nodes]
     for addon in (name for name in _SELECTORS if name in needed):
         yield _on_each_node(deployment, nodes, addon=addon)
     for addon in config.installed_addons:

@@ -23,7 +23,8 @@ def addons(deployment: Deployment) -> Iterator[Check]:
     config = deployment.config
     name, pinned = config.eks_cluster_name, ADDON_VERSIONS[config.eks.version]
     eks = deployment.client("eks")
-    listed = eks.list_addons(clusterName=name)["addons"]
+    pages = eks.get_paginator("list_addons").paginate(clusterName=name)
+    listed = [addon for page in pages for addon in page["addons"]]
     for addon in listed:
         found = eks.describe_addon(clusterName=name, addonName=addon)["addon"]
         ours = bool(config.eks.addons_among([addon]))
@@ -32,14 +33,14 @@ def addons(deployment: Deployment) -> Iterator[Check]:
         issues = [issue["message"] for issue in found.get("health", {}).get("issues", ())]
         told = [f"is {found['status']}, {found['addonVersion']}", *issues]
         yield checked(
-            f"aws eks describe-addon --addon-name {addon}: ACTIVE, {version}",
+            f"aws eks describe-addon --cluster-name {name} --addon-name {addon}: ACTIVE, {version}",
             problem=None if holds else ": ".join(told),
             advice=WITHOUT.get(addon, "") + _NEEDS_NODES,
         )
     for addon in config.installed_addons:
         if addon not in listed:
             yield checked(
-                f"aws eks describe-addon --addon-name {addon}: ACTIVE",
+                f"aws eks describe-addon --cluster-name {name} --addon-name {addon}: ACTIVE",
                 problem="is not installed",
                 advice=WITHOUT.get(addon, "")
                 + f"Somebody removed it: `aws eks create-addon --cluster-name {name} "

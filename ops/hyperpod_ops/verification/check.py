@@ -1,7 +1,8 @@
 """One thing that must hold of a deployment, and what there is to look at."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 
@@ -9,6 +10,7 @@ from kubernetes.client import ApiClient, ApiException
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
+from hyperpod_ops.nodes.objects import node_objects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +24,7 @@ class Check:
             is there.
         advice: What to do; empty if it holds.
         is_known: Whether it could be looked at; what could not does not hold.
+        may_pass: Whether what could not be looked at may be a minute later.
     """
 
     check: str
@@ -29,6 +32,7 @@ class Check:
     found: str = ""
     advice: str = ""
     is_known: bool = True
+    may_pass: bool = False
 
 
 def checked(check: str, *, problem: str | None, advice: str) -> Check:
@@ -44,7 +48,7 @@ def checked(check: str, *, problem: str | None, advice: str) -> Check:
     return Check(check=check, ok=False, found=problem, advice=advice)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Deployment:
     """A deployment, and how it is looked at.
 
@@ -59,6 +63,16 @@ class Deployment:
     client: Callable[[str], Any]
     kubernetes: ApiClient
     outputs: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def nodes(self) -> Sequence[Mapping[str, Any]]:
+        """The Node objects of the HyperPod cluster, as the Kubernetes API has them.
+
+        Raises:
+            ApiException: The API refused.
+            HTTPError: The API was not reached.
+        """
+        return [*node_objects(self.kubernetes, cluster=self.config.cluster.name)]
 
     def outputs_of(self, kind: StackKind) -> Mapping[str, str]:
         """Return the outputs of a stack."""

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_ops.clusters.cluster import nodes_of
+from hyperpod_ops.nodes.health import RUNNING
 from hyperpod_ops.verification.check import Check, Deployment, checked
-from hyperpod_ops.verification.nodes import enough, wanted_nodes
+from hyperpod_ops.verification.nodes import count_in_words, miscounted
 
 
 def cluster(deployment: Deployment) -> Iterator[Check]:
@@ -19,15 +20,14 @@ def cluster(deployment: Deployment) -> Iterator[Check]:
         f"aws sagemaker describe-cluster --cluster-name {name}: InService",
         problem=None if status == "InService" else f"is {status}",
         advice=described.get("FailureMessage")
-        or "Wait while it is changed; `aws sagemaker list-cluster-events` says what happens",
+        or f"Wait while it is changed; `hyperpod-ops events --cluster {name}` says what happens",
     )
-    wanted = wanted_nodes(config)
-    running = [node.status for node in nodes_of(sagemaker, name)].count("Running")
+    running = [node.group for node in nodes_of(sagemaker, name) if node.status == RUNNING]
     yield checked(
-        f"aws sagemaker list-cluster-nodes --cluster-name {name}: {wanted} Running",
-        problem=None if enough(running, config=config) else f"{running} run",
-        advice="HyperPod goes on to look for capacity; `aws sagemaker list-cluster-events "
-        f"--cluster-name {name}` says what each group lacks",
+        f"aws sagemaker list-cluster-nodes --cluster-name {name}: {count_in_words(config)} Running",
+        problem=miscounted(running, config=config),
+        advice="HyperPod goes on to look for capacity; `hyperpod-ops events --cluster "
+        f"{name}` says what each group lacks",
     )
     if config.cluster.resource == "custom":
         yield _shortage(deployment.outputs_of("hyperpod")[SHORTAGE])

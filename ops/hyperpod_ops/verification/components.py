@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.daemon_sets import health_monitoring_agents
 from hyperpod_ops.verification.check import Check, Deployment
 from hyperpod_ops.verification.workloads import Workload
 
@@ -14,20 +16,27 @@ _INSTALL = (
 def components(deployment: Deployment) -> Iterator[Check]:
     """Check the component of each switch that is on."""
     on = deployment.config.components.switches()
-    helm = deployment.config.helm
-    for switch, component in _by_switch(release=helm.release, namespace=helm.namespace).items():
+    for switch, workload in _by_switch(deployment.config):
         if on[switch]:
-            yield component.check(deployment, install=_INSTALL)
+            yield workload.check(deployment, install=_INSTALL)
 
 
-def _by_switch(*, release: str, namespace: str) -> Mapping[str, Workload]:
+def _by_switch(config: Config) -> Iterator[tuple[str, Workload]]:
+    for name in health_monitoring_agents(config):
+        yield (
+            "health_monitoring_agent",
+            Workload(
+                kind="ds",
+                name=name,
+                namespace="aws-hyperpod",
+                without="HyperPod finds no faulty node without it. ",
+            ),
+        )
+    yield from _others(release=config.helm.release, namespace=config.helm.namespace).items()
+
+
+def _others(*, release: str, namespace: str) -> Mapping[str, Workload]:
     return {
-        "health_monitoring_agent": Workload(
-            kind="ds",
-            name="health-monitoring-agent",
-            namespace="aws-hyperpod",
-            without="HyperPod finds no faulty node without it. ",
-        ),
         "nvidia_device_plugin": Workload(
             kind="ds",
             name=f"{release}-nvidia-device-plugin",

@@ -1,13 +1,13 @@
 """GPUs, Trainium chips and EFA interfaces that nodes offer to pods."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-from kubernetes.client import V1Node
+from typing import Any
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, instance_types
+from hyperpod_ops.nodes.objects import labels_of
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
-from hyperpod_ops.verification.nodes import listed_nodes
+from hyperpod_ops.verification.nodes import nodes_command
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NAME = "NAME:.metadata.name"
@@ -22,9 +22,10 @@ class _Device:
     advice: str
 
     @property
-    def command(self) -> str:
+    def columns(self) -> str:
+        """What kubectl shows; a shell would take a backslash that is not quoted."""
         path = f".status.allocatable.{self.resource.replace('.', chr(92) + '.')}"
-        return f"kubectl get nodes -o custom-columns={_NAME},{self.column}:{path}"
+        return f"-o 'custom-columns={_NAME},{self.column}:{path}'"
 
 
 def _accelerators(kind: str) -> Callable[[InstanceFacts], int]:
@@ -73,13 +74,9 @@ _DEVICES = (
 def devices(deployment: Deployment) -> Iterator[Check]:
     """Check that each node offers the devices that its type has, where their plugin is on."""
     on = deployment.config.components.switches()
-    nodes: list[V1Node] | None = None
     for device in _DEVICES:
         if on[device.component] and _is_wanted(device, deployment=deployment):
-            nodes = listed_nodes(deployment) if nodes is None else nodes
-            yield checked(
-                device.command, problem=_problem(device, nodes=nodes), advice=device.advice
-            )
+            yield _check(device, deployment=deployment)
 
 
 def _is_wanted(device: _Device, *, deployment: Deployment) -> bool:
@@ -95,17 +92,32 @@ def _count(device: _Device, instance_type: str) -> int:
     return 0 if facts is None else device.count(facts)
 
 
-def _problem(device: _Device, *, nodes: list[V1Node]) -> str | None:
-    found = [
-        (node, _count(device, (node.metadata.labels or {}).get(_INSTANCE_TYPE, "")))
-        for node in nodes
+def _check(device: _Device, *, deployment: Deployment) -> Check:
+    config = deployment.config
+    command = f"{nodes_command(config)} {device.columns}"
+    having = [
+        (node, count)
+        for node in deployment.nodes
+        if (count := _count(device, labels_of(node).get(_INSTANCE_TYPE, "")))
     ]
-    having = [(node, count) for node, count in found if count]
     if not having:
-        return "no node is of a type that has any"
+        return checked(
+            command,
+            problem="no node is of a type that has any",
+            advice="The node itself is missing: `hyperpod-ops status --cluster "
+            f"{config.cluster.name}` says what it waits for",
+        )
+    return checked(command, problem=_problem(device, having), advice=device.advice)
+
+
+def _problem(device: _Device, having: Sequence[tuple[Mapping[str, Any], int]]) -> str | None:
     different = [
-        f"{node.metadata.name} offers {offered} of {count}"
+        f"{node['metadata']['name']} offers {offered} of {count}"
         for node, count in having
-        if (offered := (node.status.allocatable or {}).get(device.resource, "none")) != str(count)
+        if (offered := _allocatable(node).get(device.resource, "none")) != str(count)
     ]
     return several(different) if different else None
+
+
+def _allocatable(node: Mapping[str, Any]) -> Mapping[str, str]:
+    return (node.get("status") or {}).get("allocatable") or {}

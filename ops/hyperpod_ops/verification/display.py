@@ -1,11 +1,9 @@
-"""Checks as a table, and what to do about those that do not hold."""
+"""Checks as lines, and what to do about those that do not hold."""
 
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-
-from rich.table import Table
 
 from hyperpod_ops.tables import console
 from hyperpod_ops.verification.check import Check
@@ -15,22 +13,18 @@ def show(checks: Sequence[Check], *, as_json: bool) -> None:
     """Show checks.
 
     Args:
-        checks: In the order of the table.
+        checks: In the order of the lines.
         as_json: Whether a program reads it.
     """
     if as_json:
         json.dump([asdict(check) for check in checks], sys.stdout, indent=2)
         sys.stdout.write("\n")
         return
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column()
-    table.add_column(overflow="fold")
-    for check in checks:
-        table.add_row(_mark(check), check.check)
     shown = console()
-    shown.print(table)
+    # Not broken: commands can be copied.
+    for check in checks:
+        shown.print(f"{_mark(check):<4} {check.check}", soft_wrap=True)
     for line in problems(checks):
-        # Not broken: commands in it can be copied.
         shown.print(line, soft_wrap=True)
     shown.print(f"\n{summary(checks)}")
 

@@ -6,6 +6,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_ops.preflight.deployed import resources_of
 from hyperpod_ops.verification.check import Check, Deployment, checked
 from hyperpod_ops.verification.scripts import script_key
 
@@ -41,7 +42,7 @@ def encryption(deployment: Deployment) -> Iterator[Check]:
     if section.node_volumes:
         yield _volumes(config, key=key, clients=clients)
     if section.logs:
-        yield _log_groups(config, key=key, clients=clients)
+        yield _log_groups(deployment, key=key)
 
 
 def _check(check: str, *, ok: bool) -> Check:
@@ -109,15 +110,16 @@ def _volumes_of(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [each["EbsVolumeConfig"] for each in storage if "EbsVolumeConfig" in each]
 
 
-def _log_groups(config: Config, *, key: str, clients: Clients) -> Check:
+def _log_groups(deployment: Deployment, *, key: str) -> Check:
+    config = deployment.config
     stack = stack_name(config, "platform")
-    listed = clients("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
-    made = {each["PhysicalResourceId"] for each in listed if each["ResourceType"] == _LOG_GROUP}
-    pages = clients("logs").get_paginator("describe_log_groups").paginate()
+    made = resources_of(stack, _LOG_GROUP, deployment)
+    pages = deployment.client("logs").get_paginator("describe_log_groups").paginate()
     groups = [each for page in pages for each in page["logGroups"] if each["logGroupName"] in made]
     days = config.log_retention_days
     ok = all(
-        each.get("kmsKeyId") == key and days in (None, each["retentionInDays"]) for each in groups
+        each.get("kmsKeyId") == key and days in (None, each.get("retentionInDays"))
+        for each in groups
     )
     return _check(
         f"aws logs describe-log-groups: the {len(made)} of {stack} encrypted with the key",

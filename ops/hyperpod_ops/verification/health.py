@@ -1,31 +1,33 @@
 """The nodes as HyperPod sees them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from hyperpod_ops.nodes.health import HEALTH_LABEL, SCHEDULABLE
+from hyperpod_ops.nodes.objects import GROUP_LABEL, labels_of
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
-from hyperpod_ops.verification.nodes import enough, listed_nodes, wanted_nodes
-
-_HEALTH = "sagemaker.amazonaws.com/node-health-status"
-_SCHEDULABLE = "Schedulable"
+from hyperpod_ops.verification.nodes import count_in_words, miscounted, nodes_command
 
 
 def health(deployment: Deployment) -> Iterator[Check]:
     """Check HyperPod's label of each node."""
-    states = {
-        node.metadata.name: (node.metadata.labels or {}).get(_HEALTH, "without the label")
-        for node in listed_nodes(deployment)
-    }
-    good = [name for name, state in states.items() if state == _SCHEDULABLE]
-    others = [f"{name} is {state}" for name, state in states.items() if state != _SCHEDULABLE]
-    told = [f"{len(good)} of {wanted_nodes(deployment.config)}", several(others)]
+    config = deployment.config
+    good = [node for node in deployment.nodes if _health(node) == SCHEDULABLE]
+    others = [
+        f"{node['metadata']['name']} is {_health(node)}"
+        for node in deployment.nodes
+        if _health(node) != SCHEDULABLE
+    ]
+    problem = miscounted([labels_of(node).get(GROUP_LABEL, "") for node in good], config=config)
     yield checked(
-        f"kubectl get nodes -l {_HEALTH}={_SCHEDULABLE} -o name",
-        problem=(
-            None
-            if enough(len(good), config=deployment.config)
-            else "; ".join(part for part in told if part)
-        ),
+        f"{nodes_command(config, labels=f'{HEALTH_LABEL}={SCHEDULABLE}')} -o name: "
+        f"{count_in_words(config)}",
+        problem=problem and "; ".join(part for part in (problem, several(others)) if part),
         advice="Unschedulable is a node in its deep health checks, for up to two hours; "
         "UnschedulablePendingReplacement and UnschedulablePendingReboot are faulty nodes that "
         "HyperPod replaces or reboots by itself",
     )
+
+
+def _health(node: Mapping[str, Any]) -> str:
+    return labels_of(node).get(HEALTH_LABEL, "without the label")

@@ -2,27 +2,23 @@
 
 from collections.abc import Iterator
 
-from kubernetes.client import V1Node
-
+from hyperpod_ops.nodes.objects import GROUP_LABEL, is_ready, labels_of
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
-from hyperpod_ops.verification.nodes import enough, listed_nodes, wanted_nodes
+from hyperpod_ops.verification.nodes import count_in_words, miscounted, nodes_command
 
 
 def readiness(deployment: Deployment) -> Iterator[Check]:
     """Check that the kubelet of each node says that it takes pods."""
-    nodes = listed_nodes(deployment)
-    waiting = [node.metadata.name for node in nodes if not _is_ready(node)]
-    ready, wanted = len(nodes) - len(waiting), wanted_nodes(deployment.config)
-    told = [f"{ready} of {wanted}", f"not {several(waiting)}" if waiting else ""]
-    holds = not waiting and enough(ready, config=deployment.config)
+    config, nodes = deployment.config, deployment.nodes
+    waiting = [node["metadata"]["name"] for node in nodes if not is_ready(node)]
+    ready = [labels_of(node).get(GROUP_LABEL, "") for node in nodes if is_ready(node)]
+    told = [
+        miscounted(ready, config=config) or "",
+        f"not {several(waiting)}" if waiting else "",
+    ]
     yield checked(
-        "kubectl get nodes -o wide: every node is Ready",
-        problem=None if holds else "; ".join(part for part in told if part),
+        f"{nodes_command(config)} -o wide: {count_in_words(config)}, every node is Ready",
+        problem="; ".join(part for part in told if part) or None,
         advice="See its conditions: `kubectl describe node NAME`. A node that never joins has a "
         "lifecycle script that fails, no route out, or a security group without its own rules",
     )
-
-
-def _is_ready(node: V1Node) -> bool:
-    conditions = node.status.conditions or ()
-    return any((each.type, each.status) == ("Ready", "True") for each in conditions)

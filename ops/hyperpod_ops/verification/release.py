@@ -18,18 +18,18 @@ def release(deployment: Deployment) -> Iterator[Check]:
 
 def _deployed(deployment: Deployment, *, name: str, namespace: str) -> Check:
     # https://helm.sh/docs/topics/advanced/#storage-backends
-    owned = f"owner=helm,name={name}"
-    core = CoreV1Api(deployment.kubernetes)
-
-    def status(selector: str) -> list[str]:
-        listed = core.list_namespaced_secret(namespace, label_selector=selector).items
-        return sorted({secret.metadata.labels["status"] for secret in listed})
-
-    deployed = bool(status(f"{owned},status=deployed"))
-    found = [] if deployed else status(owned)
+    listed = CoreV1Api(deployment.kubernetes).list_namespaced_secret(
+        namespace, label_selector=f"owner=helm,name={name}"
+    )
+    revisions = {
+        int(secret.metadata.labels["version"]): secret.metadata.labels["status"]
+        for secret in listed.items
+    }
+    # While an upgrade runs or has failed, Helm still calls the revision before it deployed.
+    status = revisions[max(revisions)] if revisions else "not there"
     return checked(
-        f"helm list -n {namespace} -o json",
-        problem=None if deployed else f"{name} is {' and '.join(found) or 'not there'}",
+        f"helm status {name} -n {namespace}: deployed",
+        problem=None if status == "deployed" else f"{name} is {status}",
         advice=f"Run `helm history {name} -n {namespace}`, then `make deploy`, which "
         "repairs a release that has failed or hangs",
     )

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_ops.errors import OpsError
-from hyperpod_ops.explained import explained
+from hyperpod_ops.errors import OpsError, PassingError
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.kubernetes_api.connection import told_in_a_line
 from hyperpod_ops.verification.access import access_entries, authentication
 from hyperpod_ops.verification.addon_pods import addon_pods
@@ -24,6 +24,7 @@ from hyperpod_ops.verification.routes import gateways, routes
 from hyperpod_ops.verification.scripts import scripts
 from hyperpod_ops.verification.security_groups import security_groups
 from hyperpod_ops.verification.storage import storage
+from provisioner.aws.errors import is_transient
 
 Subject = Callable[[Deployment], Iterator[Check]]
 
@@ -59,24 +60,35 @@ def verify(
         deployment: What to look at.
         subjects: What to check of it, by name.
     """
-    unknown: dict[str, list[str]] = {}
+    unknown: dict[tuple[str, bool], list[str]] = {}
     for name, subject in subjects.items():
         try:
             with told_in_a_line(deployment.kubernetes):
                 yield from subject(deployment)
         except (BotoCoreError, ClientError, OpsError) as error:
-            unknown.setdefault(" ".join(explained(error) or ()), []).append(name)
+            why = explanation(error)
+            unknown.setdefault((why, is_passing(error)), []).append(name)
     # One for all subjects with the same trouble: without Kubernetes, that is half of them.
-    for why, names in unknown.items():
-        yield not_looked_at(", ".join(names), why=why)
+    for (why, may_pass), names in unknown.items():
+        yield not_looked_at(", ".join(names), why=why, may_pass=may_pass)
 
 
-def not_looked_at(check: str, *, why: str) -> Check:
+def is_passing(error: Exception) -> bool:
+    """Say whether what could not be looked at may be a minute later.
+
+    Args:
+        error: What was raised.
+    """
+    return isinstance(error, PassingError) or is_transient(error)
+
+
+def not_looked_at(check: str, *, why: str, may_pass: bool = False) -> Check:
     """Return a check that could not be made.
 
     Args:
         check: What was to be looked at.
         why: The reason and, behind a semicolon, what to do.
+        may_pass: Whether it may be made a minute later. Default: it may not.
     """
     reason, _, advice = why.partition("; ")
     return Check(
@@ -85,4 +97,5 @@ def not_looked_at(check: str, *, why: str) -> Check:
         found=reason,
         advice=advice[:1].upper() + advice[1:],
         is_known=False,
+        may_pass=may_pass,
     )

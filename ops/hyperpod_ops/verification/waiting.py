@@ -1,9 +1,14 @@
 """Verifies a deployment until all holds, or a deadline has passed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_ops.errors import OpsError
+from hyperpod_ops.explained import explanation
 from hyperpod_ops.verification.check import Check, several
+from hyperpod_ops.verification.verify import is_passing
 
 _PAUSE_SECONDS = 15.0
 
@@ -37,20 +42,34 @@ def held(
         say: Gets a line whenever another number of checks holds.
 
     Raises:
-        Exception: What `verify` raises.
+        Exception: What `verify` raises, unless it may pass and there is time to look again.
     """
     deadline = clock.now() + seconds
     said = ""
     while True:
-        checks = verify()
-        waiting = [check.check for check in checks if check.is_known and not check.ok]
-        pause = min(_PAUSE_SECONDS, deadline - clock.now())
-        if not waiting or pause <= 0:
-            return checks
-        line = f"{len(checks) - len(waiting)} of {len(checks)} hold; waiting for: " + several(
-            waiting, most=2
-        )
+        try:
+            checks = verify()
+            line = _waiting(checks)
+            pause = min(_PAUSE_SECONDS, deadline - clock.now())
+            if not line or pause <= 0:
+                return checks
+        except (BotoCoreError, ClientError, OpsError) as error:
+            pause = min(_PAUSE_SECONDS, deadline - clock.now())
+            if not is_passing(error) or pause <= 0:
+                raise
+            line = explanation(error)
         if line != said:
             say(line)
             said = line
         clock.sleep(pause)
+
+
+def _waiting(checks: Sequence[Check]) -> str:
+    """Return what there is to wait for; empty if another look would find the same."""
+    waiting = [
+        check.check for check in checks if not check.ok and (check.is_known or check.may_pass)
+    ]
+    if not waiting:
+        return ""
+    held = sum(check.ok for check in checks)
+    return f"{held} of {len(checks)} hold; waiting for: {several(waiting, most=2)}"

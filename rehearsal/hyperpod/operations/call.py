@@ -18,8 +18,10 @@ from rehearsal.hyperpod.simulation.surroundings import Surroundings
 
 Answer = dict[str, Any]
 Item = TypeVar("Item")
-# The largest MaxResults of the cluster operations; used when a request has none.
-DEFAULT_PAGE_SIZE = 100
+# Of a request without MaxResults. For clusters and nodes, AWS does not say how many that are; for
+# most of its other lists, 10, such as
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListEndpoints.html
+DEFAULT_PAGE_SIZE = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from rehearsal.kubernetes.server.requests import (
     encoded,
     json_response,
     number,
+    page,
     selection,
     success,
     write_options,
@@ -67,22 +68,22 @@ async def _list(
     request: web.Request, operations: Operations, target: Target, _: str
 ) -> web.StreamResponse:
     accepts = selection(request, target)
-    items = [
+    everything = [
         item
         for item in operations.store.listed(target.resource, namespace=target.namespace)
         if accepts(item)
     ]
     version = str(operations.store.version)
+    items, more = page(request, everything)
     if wants_table(request.headers.get("Accept", "")):
         include = request.query.get("includeObject", "Metadata")
-        return json_response(
-            table(items, resource=target.resource, version=version, include=include)
-        )
+        rows = table(items, resource=target.resource, version=version, include=include)
+        return json_response({**rows, "metadata": {**rows["metadata"], **more}})
     return json_response(
         {
             "kind": f"{target.resource.kind}List",
             "apiVersion": target.resource.api_version,
-            "metadata": {"resourceVersion": version},
+            "metadata": {"resourceVersion": version, **more},
             "items": items,
         }
     )

@@ -1,6 +1,7 @@
 """What a request asks for, by its path, query and headers, and how it is answered."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -81,6 +82,26 @@ def number(request: web.Request, name: str, default: int) -> int:
     if not value.isdecimal():
         raise bad_request(f"invalid {name}: {value!r} is not a number")
     return int(value)
+
+
+def page(request: web.Request, items: Sequence[Object]) -> tuple[Sequence[Object], Object]:
+    """Return the page of a list that a request asks for, and what its metadata say of the rest.
+
+    Later pages are of the time of their request; a real API server keeps the time of the first.
+    https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
+
+    Args:
+        request: The request.
+        items: The whole list.
+
+    Raises:
+        ApiError: The limit is no number, or this server did not give that token (400).
+    """
+    limit, begin = number(request, "limit", 0), number(request, "continue", 0)
+    end = begin + limit if limit else len(items)
+    left = len(items) - end
+    more = {"continue": str(end), "remainingItemCount": left} if left > 0 else {}
+    return items[begin:end], more
 
 
 def write_options(request: web.Request, subresource: str) -> WriteOptions:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_ops.events.faults import each_once, without_misleading
+from hyperpod_ops.events.faults import each_once, level_of, without_misleading
 from tests.support.clusters import described
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -66,3 +66,9 @@ def test_a_warning_of_scaling_is_left_out_while_counts_differ(
     events = [event(WARNING, level="Warn"), event(FIRST)]
 
     assert [each["Description"] for each in without_misleading(events, groups)] == told
+
+
+def test_an_event_need_not_have_a_level() -> None:
+    without = {key: value for key, value in event(FIRST).items() if key != "EventLevel"}
+    assert level_of(without) == "Info"
+    assert len(each_once([event(SECOND), without])) == 2

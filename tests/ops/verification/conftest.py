@@ -33,6 +33,34 @@ def kubernetes() -> Iterator[KubernetesApi]:
         yield api
 
 
+def paginated(**answers: list[Any]) -> Callable[[str], SimpleNamespace]:
+    """Return a client's `get_paginator`."""
+    return lambda name: SimpleNamespace(paginate=lambda **_asked: answers[name])
+
+
+def join(
+    kubernetes: KubernetesApi,
+    name: str,
+    instance_type: str = "ml.m5.xlarge",
+    *,
+    cluster: str = "ml",
+    group: str = "nodes",
+    capacity: Mapping[str, str] | None = None,
+    **labels: str,
+) -> None:
+    """Let a node of a HyperPod cluster join; further labels of HyperPod by their last part."""
+    labels = {"cluster_name": cluster, "instance_group_name": group, **labels}
+    kubernetes.put_node(
+        name,
+        instance_type=instance_type,
+        labels={
+            f"sagemaker.amazonaws.com/{key.replace('_', '-')}": value
+            for key, value in labels.items()
+        },
+        capacity=capacity,
+    )
+
+
 @pytest.fixture
 def deployed(kubernetes: KubernetesApi, tmp_path_factory: pytest.TempPathFactory) -> Deployed:
     """Return a function that makes a deployment of a configuration."""

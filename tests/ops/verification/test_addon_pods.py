@@ -8,7 +8,7 @@ from rehearsal.aws.eks.addon_objects import objects_of
 from rehearsal.kubernetes import KubernetesApi
 from rehearsal.kubernetes.controllers.daemon_pods import UNREACHABLE
 from tests.conftest import Configure
-from tests.ops.verification.conftest import Deployed
+from tests.ops.verification.conftest import Deployed, join
 
 FSX = "aws-fsx-csi-driver"
 ADDONS = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", FSX)
@@ -26,7 +26,7 @@ def installed(kubernetes: KubernetesApi) -> KubernetesApi:
         for item in objects_of(addon, version="v1", region="us-west-2"):
             kubernetes.create(item)
     for name in ("n0", "n1"):
-        kubernetes.put_node(name, instance_type="ml.m5.xlarge")
+        join(kubernetes, name, cluster="ml-cluster")
     return kubernetes
 
 
@@ -45,7 +45,7 @@ def test_all_is_there(configure: Configure, deployed: Deployed) -> None:
 def test_nothing_is_there(
     configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
 ) -> None:
-    kubernetes.put_node("n0", instance_type="ml.m5.xlarge")
+    join(kubernetes, "n0", cluster="ml-cluster")
     found = failed(configure, deployed)
     assert {check.found for check in found.values()} == {"is not installed", "0 of 1; n0: none"}
     assert (len(found), found[CSI].found) == (7, "0 of 1; n0: none")

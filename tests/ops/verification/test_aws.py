@@ -23,7 +23,7 @@ from hyperpod_ops.verification.storage import storage
 from hyperpod_ops.verification.verify import verify
 from rehearsal.kubernetes import KubernetesApi
 from tests.conftest import Configure
-from tests.ops.verification.conftest import OUTPUTS, Deployed
+from tests.ops.verification.conftest import OUTPUTS, Deployed, paginated
 
 POLICY = "AmazonEKSClusterAdminPolicy"
 ADMIN = "arn:aws:iam::111122223333:role/Admin"
@@ -38,15 +38,10 @@ def raising(error: Exception) -> Callable[..., None]:
     return call
 
 
-def paginated(**answers: list[Any]) -> Callable[[str], SimpleNamespace]:
-    """Return a client's `get_paginator`."""
-    return lambda name: SimpleNamespace(paginate=lambda **_asked: answers[name])
-
-
 def sagemaker(status: str = "InService", *, running: int = 2) -> Mapping[str, Any]:
     nodes = [
         {
-            "InstanceGroupName": "g",
+            "InstanceGroupName": f"worker-group-{index + 1}",
             "InstanceStatus": {"Status": "Running" if index < running else "Pending"},
         }
         for index in range(2)
@@ -62,7 +57,7 @@ def sagemaker(status: str = "InService", *, running: int = 2) -> Mapping[str, An
     [
         (sagemaker(), "none", []),
         (sagemaker("Failed"), "none", ["is Failed"]),
-        (sagemaker(running=1), "g: 1 of 2", ["1 run", "is g: 1 of 2"]),
+        (sagemaker(running=1), "g: 1 of 2", ["1 of 2: worker-group-2 has 0 of 1", "is g: 1 of 2"]),
     ],
 )
 def test_cluster(
@@ -86,34 +81,52 @@ def test_authentication(configure: Configure, deployed: Deployed, mode: str, tol
     assert [check.found for check in authentication(deployed(configure({}), eks=eks))] == [told]
 
 
+NODES = {"nodes": "HYPERPOD_LINUX"}
+
+
 @pytest.mark.parametrize(
-    ("associated", "told"),
+    ("types", "associated", "told"),
     [
-        ({"nodes": [], "Admin": [POLICY]}, ["", ""]),
-        (
-            {"nodes": [], "Admin": ["AmazonEKSViewPolicy"]},
-            ["", "lacks AmazonEKSClusterAdminPolicy"],
-        ),
-        ({}, ["there is none", f"lacks {POLICY}"]),
+        (NODES, {"Admin": [[POLICY]]}, ["", ""]),
+        # In pages, of which one may be empty.
+        (NODES, {"Admin": [[], ["AmazonEKSViewPolicy"], [POLICY]]}, ["", ""]),
+        (NODES, {"Admin": [["AmazonEKSViewPolicy"]]}, ["", f"lacks {POLICY}"]),
+        ({"nodes": "STANDARD"}, {"Admin": [[POLICY]]}, ["is STANDARD", ""]),
+        ({}, {}, ["there is none", f"lacks {POLICY}"]),
     ],
 )
 def test_access_entries(
-    configure: Configure, deployed: Deployed, associated: dict[str, list[str]], told: list[str]
+    configure: Configure,
+    deployed: Deployed,
+    types: dict[str, str],
+    associated: dict[str, list[list[str]]],
+    told: list[str],
 ) -> None:
-    def listed(*, principalArn: str, **_cluster: str) -> dict[str, Any]:
+    def described(*, principalArn: str, **_cluster: str) -> dict[str, Any]:
+        name = principalArn.rpartition("/")[2]
+        if name not in types:
+            raise MISSING
+        return {"accessEntry": {"type": types[name]}}
+
+    def listed(*, principalArn: str, **_cluster: str) -> list[dict[str, Any]]:
         name = principalArn.rpartition("/")[2]
         if name not in associated:
             raise MISSING
-        arns = [f"arn:aws:eks::aws:cluster-access-policy/{each}" for each in associated[name]]
-        return {"associatedAccessPolicies": [{"policyArn": arn} for arn in arns]}
+        arn = "arn:aws:eks::aws:cluster-access-policy/"
+        return [
+            {"associatedAccessPolicies": [{"policyArn": f"{arn}{each}"} for each in page]}
+            for page in associated[name]
+        ]
 
     config = configure({"eks": {"admins": [ADMIN]}})
     eks = {
-        "list_associated_access_policies": listed,
+        "describe_access_entry": described,
+        "get_paginator": lambda _operation: SimpleNamespace(paginate=listed),
         "exceptions": SimpleNamespace(ClientError=ClientError),
     }
     found = [*access_entries(deployed(config, eks=eks))]
     assert [check.found for check in found] == told
+    assert found[0].check.endswith("role/nodes: HYPERPOD_LINUX")
 
 
 @pytest.mark.parametrize(
@@ -128,11 +141,12 @@ def test_addons(
 ) -> None:
     addon = {"status": status, "addonVersion": "v1", "health": health}
     eks = {
-        "list_addons": lambda **_name: {"addons": ["unpinned"]},
+        "get_paginator": paginated(list_addons=[{"addons": ["unpinned"]}]),
         "describe_addon": lambda **_name: {"addon": addon},
     }
     first, *missing = addons(deployed(configure({}), eks=eks))
     assert first.found == told
+    assert all("--cluster-name ml-eks --addon-name" in check.check for check in (first, *missing))
     assert {check.found for check in missing} == {"is not installed"}
     assert [check.advice.partition(":")[0] for check in missing if "fsx" in check.check] == [
         "Storage issues"

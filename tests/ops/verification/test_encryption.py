@@ -6,7 +6,7 @@ import pytest
 
 from hyperpod_ops.verification.encryption import encryption
 from tests.conftest import Configure
-from tests.ops.verification.conftest import OUTPUTS, Deployed
+from tests.ops.verification.conftest import OUTPUTS, Deployed, paginated
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 OTHER = KEY.replace("1234abcd", "5678abcd")
@@ -33,3 +33,50 @@ def test_secrets(
 
 def test_nothing_is_asked_for_without_a_key(configure: Configure, deployed: Deployed) -> None:
     assert not [*encryption(deployed(configure({})))]
+
+
+@pytest.mark.parametrize(
+    ("groups", "days", "told"),
+    [
+        ([{"kmsKeyId": KEY, "retentionInDays": 30}] * 2, 30, ""),
+        ([{"kmsKeyId": KEY}] * 2, None, ""),
+        # Without a retention, a group never expires.
+        ([{"kmsKeyId": KEY}] * 2, 30, "is not so"),
+        ([{"kmsKeyId": KEY}, {}], None, "is not so"),
+        ([{"kmsKeyId": KEY}], None, "is not so"),
+    ],
+)
+def test_log_groups(
+    configure: Configure,
+    deployed: Deployed,
+    groups: list[dict[str, Any]],
+    days: int | None,
+    told: str,
+) -> None:
+    config = configure(
+        {
+            "encryption": {"kms_key_arn": KEY, **OFF, "eks_secrets": False, "logs": True},
+            "log_retention_days": days,
+        }
+    )
+    # With three zones and a key, a platform stack has more resources than DescribeStackResources
+    # returns.
+    resources = [
+        {
+            "PhysicalResourceId": f"r{index}",
+            "ResourceType": "AWS::Logs::LogGroup" if index >= 102 else "AWS::EC2::Route",
+            "ResourceStatus": "CREATE_COMPLETE",
+        }
+        for index in range(104)
+    ]
+    pages = [{"StackResourceSummaries": resources[start : start + 100]} for start in (0, 100)]
+    named = [{"logGroupName": f"r{102 + index}", **each} for index, each in enumerate(groups)]
+    outputs = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
+    looked = deployed(
+        config,
+        outputs=outputs,
+        cloudformation={"get_paginator": paginated(list_stack_resources=pages)},
+        logs={"get_paginator": paginated(describe_log_groups=[{"logGroups": named}])},
+    )
+    (check,) = encryption(looked)
+    assert check.found == told

@@ -58,6 +58,60 @@ def test_what_is_off_is_not_asked_for(
     assert "kubectl get ds health-monitoring-agent -n aws-hyperpod" in commands
 
 
+@pytest.mark.parametrize(
+    ("types", "agents"),
+    [
+        (["ml.g5.xlarge"], [""]),
+        (["ml.trn1.32xlarge"], ["-non-nvidia"]),
+        (["ml.trn1.32xlarge", "ml.p5.48xlarge"], ["", "-non-nvidia"]),
+        (["ml.m5.xlarge"], [""]),
+    ],
+)
+def test_the_agent_of_each_accelerator_is_asked_for(
+    configure: Configure, deployed: Deployed, types: list[str], agents: list[str]
+) -> None:
+    groups = [
+        {"name": f"g{index}", "instance_type": each, "instance_count": 1}
+        for index, each in enumerate(types)
+    ]
+    config = configure({"cluster": {"name": "ml", "instance_groups": groups}})
+    assert [name for name in found(deployed(config)) if "monitoring" in name] == [
+        f"kubectl get ds health-monitoring-agent{agent} -n aws-hyperpod" for agent in agents
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "told"),
+    [
+        (["deployed"], ""),
+        (["superseded", "deployed"], ""),
+        # Helm supersedes what it had deployed once an upgrade has succeeded, not before.
+        (["deployed", "failed"], "is failed"),
+        (["deployed", "failed", "pending-upgrade"], "is pending-upgrade"),
+        (["superseded"] * 9 + ["deployed"], ""),
+        (["superseded"] * 8 + ["deployed", "failed"], "is failed"),
+        ([], "is not there"),
+    ],
+)
+def test_the_newest_revision_of_a_release_counts(
+    configure: Configure,
+    deployed: Deployed,
+    kubernetes: KubernetesApi,
+    statuses: list[str],
+    told: str,
+) -> None:
+    for version, status in enumerate(statuses, start=1):
+        labels = {"owner": "helm", "name": RELEASE, "status": status, "version": str(version)}
+        metadata = {
+            "name": f"sh.helm.release.v1.{RELEASE}.v{version}",
+            "namespace": "kube-system",
+            "labels": labels,
+        }
+        kubernetes.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+    (check,) = SUBJECTS["release"](deployed(configure({})))
+    assert check.found == (told and f"{RELEASE} {told}")
+
+
 def test_a_component_has_all_its_pods(
     configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
 ) -> None:

@@ -1,5 +1,9 @@
 """Looking again until all holds."""
 
+import pytest
+from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
+
+from hyperpod_ops.errors import OpsError, PassingError
 from hyperpod_ops.verification.check import Check
 from hyperpod_ops.verification.display import problems, summary
 from hyperpod_ops.verification.verify import not_looked_at
@@ -51,6 +55,64 @@ def test_not_for_what_cannot_be_looked_at() -> None:
     clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
     assert held(lambda: [unknown], seconds=600, clock=clock, say=looks.said.append) == [unknown]
     assert (looks.time, looks.said) == (0.0, [])
+
+
+BUSY = ClientError({"Error": {"Code": "ServiceUnavailable", "Message": "busy"}}, "DescribeStacks")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        BUSY,
+        ReadTimeoutError(endpoint_url="https://eks.us-west-2.amazonaws.com/"),
+        PassingError("Kubernetes API: 503 Service Unavailable; run it again in a minute"),
+    ],
+)
+def test_what_passes_is_looked_at_again(error: Exception) -> None:
+    looks = Looks()
+    errors = [error]
+
+    def verify() -> list[Check]:
+        if errors:
+            raise errors.pop()
+        return looks.verify()
+
+    clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
+    checks = held(verify, seconds=600, clock=clock, say=looks.said.append)
+    assert all(check.ok for check in checks)
+    assert len(looks.said) == 3
+    assert looks.said[0].startswith(("AWS: ", "Kubernetes API: 503"))
+
+
+@pytest.mark.parametrize(
+    ("error", "looked"),
+    [
+        # It lasts until the deadline.
+        (BUSY, 3),
+        (NoCredentialsError(), 1),
+        (OpsError("stack: ml-platform is not deployed in us-west-2; run `make deploy`"), 1),
+    ],
+)
+def test_what_stays_is_raised(error: Exception, looked: int) -> None:
+    looks = Looks()
+
+    def verify() -> list[Check]:
+        looks.count += 1
+        raise error
+
+    clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
+    with pytest.raises(type(error)):
+        held(verify, seconds=20, clock=clock, say=looks.said.append)
+    assert looks.count == looked
+
+
+def test_a_part_that_cannot_be_looked_at_now_is_looked_at_again() -> None:
+    looks = Looks()
+    busy = not_looked_at("health", why="Kubernetes API: 503", may_pass=True)
+    found = [[Check(check="a", ok=True), busy], [Check(check="a", ok=True)]]
+    clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
+    checks = held(lambda: found.pop(0), seconds=600, clock=clock, say=looks.said.append)
+    assert (len(checks), looks.said) == (1, ["1 of 2 hold; waiting for: health"])
 
 
 def test_what_is_not_known_is_told_apart_from_what_fails() -> None:

@@ -51,7 +51,9 @@ def test_who_may_not_is_told_what_to_do(
     assert signed_in
     chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
     with (
-        pytest.raises(OpsError, match=r"Kubernetes API: 40[13] .*; list your role under eks\."),
+        pytest.raises(
+            OpsError, match=r"Kubernetes API: 40[13] .*; list your role under eks\.admins"
+        ),
         kubernetes_api(chosen.session, eks_cluster=name) as api,
     ):
         CoreV1Api(api).list_node()

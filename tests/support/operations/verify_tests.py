@@ -8,8 +8,10 @@ import pytest
 from rehearsal.kubernetes.controllers.daemon_pods import UNREACHABLE
 from tests.support.operator import Operator
 
-NODES = "sagemaker.amazonaws.com/node-health-status=Schedulable -o name"
-CUSTOM = "kubectl get nodes -o custom-columns=NAME:.metadata.name"
+OWN = "kubectl get nodes -l sagemaker.amazonaws.com/cluster-name=ml-cluster"
+HEALTHY = f"{OWN},sagemaker.amazonaws.com/node-health-status=Schedulable -o name"
+ADDON = "aws eks describe-addon --cluster-name ml-eks --addon-name"
+CUSTOM = f"{OWN} -o 'custom-columns=NAME:.metadata.name"
 
 
 def checks(operator: Operator, *, code: int) -> dict[str, dict[str, Any]]:
@@ -28,10 +30,15 @@ def test_all_holds_of_what_is_deployed(operator: Operator) -> None:
     for part in ("GPU:.status.allocatable", "EFA:", "security-groups", "route", "access-entry"):
         assert part in names
 
-    table = operator.output("verify", "--wait")
-    assert f"{len(found)} of {len(found)} checks hold." in table
-    assert max(map(len, table.splitlines())) <= 80
+    lines = operator.output("verify", "--wait").splitlines()
+    assert lines == [
+        *(f"ok   {name}" for name in found),
+        "",
+        f"{len(found)} of {len(found)} checks hold.",
+    ]
 
+    unused = operator.run("verify", "--timeout", "5")
+    assert (unused.exit_code, unused.stderr[:13]) == (2, "--timeout: is")
     elsewhere = operator.run("verify", "--region", "us-east-1")
     assert elsewhere.exit_code == 2
     assert elsewhere.stderr.startswith("stack: ml-platform is not deployed in us-east-1; run ")
@@ -57,8 +64,8 @@ def test_what_fails_is_told_with_what_to_do(operator: Operator) -> None:
         "kubectl get deploy hyperpod-dependencies-mpi-operator": "is not installed",
         "kubectl get crd mpijobs.kubeflow.org mxjobs": "there is no tfjobs.kubeflow.org",
         "kubectl get priorityclass inference": "there is no training",
-        "helm list": "hyperpod-dependencies is failed",
-        f"kubectl get nodes -l {NODES}": "1 of 2; hyperpod-i-",
+        "helm status": "hyperpod-dependencies is failed",
+        HEALTHY: "1 of 2: worker-group-2 has 0 of 1; hyperpod-i-",
         f"{CUSTOM},GPU": "offers none of 4",
         f"{CUSTOM},EFA": "offers none of 1",
         "aws s3 ls": "is not there",
@@ -66,8 +73,8 @@ def test_what_fails_is_told_with_what_to_do(operator: Operator) -> None:
         "aws ec2 describe-route-tables": "there is none from subnet-",
         "aws ec2 describe-security-groups": "lacks all traffic to itself",
         "aws eks describe-access-entry": "there is none",
-        "aws eks describe-addon --addon-name coredns": "is not installed",
-        "aws eks describe-addon --addon-name aws-fsx-csi-driver": "is DEGRADED",
+        f"{ADDON} coredns": "is not installed",
+        f"{ADDON} aws-fsx-csi-driver": "is DEGRADED",
         "kubectl get deploy coredns": "is not installed",
         "kubectl get csidriver fsx.csi.aws.com": "is not installed",
         "kubectl get pods -A -l app=fsx-csi-node": ": ImagePullBackOff",
