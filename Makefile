@@ -36,7 +36,7 @@ $(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        account deployable pullable addon-versions chart charts charts-check images deployer-policy preflight prices diff deploy deletion-check asks destroy destroy-all \
+        account deployable pullable addon-versions chart charts charts-check images deployer-policy preflight prices diff deploy verify status deletion-check asks destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
         rehearsal-picture security-page docs record-release clean
 .PHONY: checkov critical-path
@@ -110,6 +110,12 @@ pipeline: setup layout ## Create the pipeline that deploys the environments: CON
 	@cdk --no-notices --output cdk.out/pipeline -c 'config=$(PIPELINE)' deploy '*-pipeline' --require-approval never
 
 ##@ Operate
+
+verify: .venv/.installed layout ## Check that what is deployed works: CONFIG=
+	@hyperpod-ops verify --config '$(CONFIG)'
+
+status: .venv/.installed layout ## Show the cluster, its groups and nodes, and what went wrong: CONFIG=
+	@hyperpod-ops status --config '$(CONFIG)'
 
 destroy: asks account deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
 	@$(CDK) --ci synth --quiet >/dev/null

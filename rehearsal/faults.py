@@ -17,10 +17,11 @@ from scripts.command_line import add_config, refused
 FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
 """Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
 NONE = "none"
+DEEP_HEALTH_CHECK = "deep-health-check-fails"
 FAULTS: Mapping[str, str] = {
     "capacity-shortage": "capacity_shortage",
     "lifecycle-script-fails": "lifecycle_script_failure",
-    "deep-health-check-fails": "deep_health_check_failure",
+    DEEP_HEALTH_CHECK: "deep_health_check_failure",
 }
 """The faults, and the attribute of `rehearsal.hyperpod.Faults` with the groups of each."""
 _SECONDS = 10
@@ -30,17 +31,26 @@ class FaultError(Exception):
     """The fault cannot be caused; one line that says what to do."""
 
 
-def cause(name: str, *, group: str, groups: Collection[str], api: str | None) -> None:
+def cause(
+    name: str,
+    *,
+    group: str,
+    groups: Collection[str],
+    checked: Collection[str],
+    api: str | None,
+) -> None:
     """Let something fail from now on, and nothing else; `none` ends it.
 
     Args:
         name: One of `FAULTS`, or `none`.
         group: Instance group whose nodes fail.
         groups: Names of the groups that there are, or are going to be.
+        checked: Names of those with deep health checks.
         api: Where the HyperPod API listens; None outside the shell of a kept rehearsal.
 
     Raises:
-        FaultError: There is no such fault or group, or no rehearsal is kept.
+        FaultError: There is no such fault or group, the fault cannot happen to it, or no rehearsal
+            is kept.
     """
     known = (*FAULTS, NONE)
     if name not in known:
@@ -53,6 +63,11 @@ def cause(name: str, *, group: str, groups: Collection[str], api: str | None) ->
         raise FaultError(
             f"GROUP: {group!r} is not a group of the configuration{close} (groups: "
             f"{', '.join(groups)})"
+        )
+    if name == DEEP_HEALTH_CHECK and group not in checked:
+        raise FaultError(
+            f"GROUP: {group!r} has no deep_health_checks that could fail (groups with them: "
+            f"{', '.join(checked) or 'none'})"
         )
     if api is None:
         raise FaultError(
@@ -84,6 +99,7 @@ def main() -> int:
             arguments.name,
             group=arguments.group,
             groups=[group.name for group in config.cluster.all_groups],
+            checked=[group.name for group in config.cluster.all_groups if group.deep_health_checks],
             api=os.environ.get(FAULTS_VARIABLE),
         )
     except (ConfigError, FaultError) as error:

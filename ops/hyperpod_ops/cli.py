@@ -1,8 +1,11 @@
 """The command line: the commands by name, and how their errors are told."""
 
+import errno
 import functools
+import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -42,6 +45,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 }
 """A module of `commands/` each; what its work takes is imported when it runs."""
 _DEBUG = "--debug"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main() -> None:
@@ -49,7 +53,20 @@ def main() -> None:
     debug = _DEBUG in sys.argv
     # Also after the command: people add it when something has gone wrong.
     sys.argv[:] = [argument for argument in sys.argv if argument != _DEBUG]
-    app(debug=debug)()
+    try:
+        try:
+            app(debug=debug)()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _drop_output()
+        typer.echo(f"output: cannot be written ({error.strerror}); make room", err=True)
+        sys.exit(REFUSED)
 
 
 def app(*, debug: bool = False) -> typer.Typer:
@@ -62,6 +79,7 @@ def app(*, debug: bool = False) -> typer.Typer:
         name="hyperpod-ops",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,
     )
     line.callback()(_options)
@@ -70,8 +88,22 @@ def app(*, debug: bool = False) -> typer.Typer:
     return line
 
 
+def _show_version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version  # noqa: PLC0415 - takes long to import
+
+        typer.echo(version("hyperpod-cdk"))
+        raise typer.Exit
+
+
 def _options(
     *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
     debug: Annotated[
         bool, typer.Option(_DEBUG, help="Show where in the code an error is from.")
     ] = False,
@@ -102,3 +134,9 @@ def _told(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(REFUSED) from None
 
     return run
+
+
+def _drop_output() -> None:
+    """Let the interpreter's last flush succeed: https://docs.python.org/3/library/signal.html."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from hyperpod_ops.errors import OpsError
+from hyperpod_ops.errors import INTERRUPTED, OpsError
 
 
 def agreed(question: str, *, yes: bool) -> bool:
@@ -16,9 +16,14 @@ def agreed(question: str, *, yes: bool) -> bool:
 
     Raises:
         OpsError: There is nobody to ask.
+        Exit: Ctrl-C was the answer.
     """
     if yes:
         return True
     if not sys.stdin.isatty():
         raise OpsError("--yes: is missing, and there is no terminal to ask on; nothing was done")
-    return typer.confirm(question)
+    try:
+        return typer.confirm(question)
+    except typer.Abort:
+        typer.echo("\nNothing was done.", err=True)
+        raise typer.Exit(INTERRUPTED) from None

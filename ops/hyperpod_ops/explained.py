@@ -26,6 +26,13 @@ _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
     (ConnectionError, HTTPClientError): "AWS: {told}; check the network, the proxy and the region",
     BotoCoreError: "AWS: {told}",
 }
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/signature-v4-troubleshooting.html
+_UNSIGNED = (
+    "InvalidSignatureException",
+    "SignatureDoesNotMatch",
+    "RequestExpired",
+    "RequestTimeTooSkewed",
+)
 _EXPIRED = ("ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClient")
 
 
@@ -63,4 +70,6 @@ def _refused(error: ClientError) -> str:
         return f"AWS asks for fewer calls: {told}; wait a minute and run it again"
     if code.startswith(_EXPIRED):
         return f"AWS credentials: {told}; sign in again"
+    if code in _UNSIGNED:
+        return f"AWS credentials: {told}; set this machine's clock, or check the secret access key"
     return f"AWS: {told}"

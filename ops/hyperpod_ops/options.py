@@ -31,7 +31,7 @@ NodeName = Annotated[
 NodeNames = Annotated[
     list[str],
     typer.Argument(
-        metavar="NODE...", help="Group, group/number, or instance ID.", autocompletion=group_names
+        metavar="NODE", help="Group, group/number, or instance ID.", autocompletion=group_names
     ),
 ]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it is done.")]

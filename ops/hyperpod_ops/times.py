@@ -26,6 +26,8 @@ def parsed_duration(text: str, *, option: str) -> timedelta:
     """
     found = re.fullmatch(r"(\d{1,9})([smhd])", text)
     length = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
-    if length is None or length > _LONGEST:
+    if length is not None and length > _LONGEST:
+        raise OpsError(f"{option}: {text!r} must be at most {_LONGEST.days}d")
+    if length is None:
         raise OpsError(f"{option}: {text!r} must be a number and s, m, h or d, such as 30m or 2d")
     return length

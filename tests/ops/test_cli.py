@@ -3,9 +3,12 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+from typer.testing import CliRunner
 
 from hyperpod_cdk import ConfigError
 from hyperpod_ops import cli
@@ -25,6 +28,7 @@ ERRORS: list[tuple[Exception, str]] = [
     (ClientError({"Error": {"Code": "RequestLimitExceeded"}}, "Op"), "AWS asks for fewer calls"),
     (ClientError({"Error": {"Code": "SlowDown"}}, "Op"), "AWS asks for fewer calls"),
     (ClientError({"Error": {"Code": "ExpiredToken"}}, "Op"), "sign in again"),
+    (ClientError({"Error": {"Code": "InvalidSignatureException"}}, "Op"), "machine's clock"),
     (ClientError({"Error": {"Code": "Other"}}, "Op"), "AWS: An error occurred (Other)"),
 ]
 
@@ -80,6 +84,33 @@ def test_debug_shows_where_an_error_is_from(monkeypatch: pytest.MonkeyPatch) -> 
 
     with pytest.raises(OpsError):
         cli.main()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["replace", "-h"]])
+def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "hyperpod_ops", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert done.stderr == "output: cannot be written (No space left on device); make room\n"
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    told = CliRunner().invoke(cli.app(), ["--version"])
+
+    assert (told.exit_code, told.output.strip()) == (0, version("hyperpod-cdk"))
+
+
+def test_arguments_are_named_as_they_are_written() -> None:
+    told = CliRunner().invoke(cli.app(), ["replace", "-h"]).output
+
+    assert "replace [OPTIONS] {NODE}...\n" in told
 
 
 def test_help_imports_nothing_slow() -> None:

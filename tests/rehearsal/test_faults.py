@@ -10,7 +10,8 @@ from rehearsal.faults import FAULTS, FAULTS_VARIABLE, FaultError, cause
 from rehearsal.hyperpod import Faults, HyperPodApi
 from tests.support.configs import REPOSITORY
 
-GROUPS = ("gpu", "cpu")
+GROUPS = ("gpu", "cpu", "plain")
+CHECKED = ("gpu", "cpu")
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +22,17 @@ def api() -> Iterator[HyperPodApi]:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_lasts_until_none(api: HyperPodApi, name: str) -> None:
-    cause(name, group="gpu", groups=GROUPS, api=api.url)
+    cause(name, group="gpu", groups=GROUPS, checked=CHECKED, api=api.url)
     assert getattr(api.service.faults, FAULTS[name]) == {"gpu"}
     assert api.service.faults != Faults()
 
-    cause("none", group="", groups=GROUPS, api=api.url)
+    cause("none", group="", groups=GROUPS, checked=CHECKED, api=api.url)
     assert api.service.faults == Faults()
 
 
 def test_the_next_fault_takes_the_place_of_the_last_one(api: HyperPodApi) -> None:
-    cause("capacity-shortage", group="gpu", groups=GROUPS, api=api.url)
-    cause("deep-health-check-fails", group="cpu", groups=GROUPS, api=api.url)
+    cause("capacity-shortage", group="gpu", groups=GROUPS, checked=CHECKED, api=api.url)
+    cause("deep-health-check-fails", group="cpu", groups=GROUPS, checked=CHECKED, api=api.url)
     assert api.service.faults == Faults(deep_health_check_failure=frozenset({"cpu"}))
 
 
@@ -47,6 +48,12 @@ def test_the_next_fault_takes_the_place_of_the_last_one(api: HyperPodApi) -> Non
             "http://127.0.0.1:9",
             "GROUP: 'gpus' is not a group of the configuration; did you mean gpu? (groups: ",
         ),
+        (
+            "deep-health-check-fails",
+            "plain",
+            "http://127.0.0.1:9",
+            "GROUP: 'plain' has no deep_health_checks that could fail (groups with them: gpu, cpu)",
+        ),
         ("none", "", None, f"{FAULTS_VARIABLE}: is not set; start `make rehearse KEEP=1`"),
         ("none", "", "http://127.0.0.1:9", f"{FAULTS_VARIABLE}: nothing listens at http://127"),
     ],
@@ -55,7 +62,7 @@ def test_what_cannot_be_caused_is_told(
     name: str, group: str, address: str | None, told: str
 ) -> None:
     with pytest.raises(FaultError) as refused:
-        cause(name, group=group, groups=GROUPS, api=address)
+        cause(name, group=group, groups=GROUPS, checked=CHECKED, api=address)
     assert str(refused.value).startswith(told)
     assert "\n" not in str(refused.value)
 

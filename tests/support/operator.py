@@ -43,8 +43,8 @@ class Operator:
         environment = {**self.environment(), **variables}
         return CliRunner().invoke(app(), [*arguments], env=environment, catch_exceptions=False)
 
-    def output(self, *arguments: str) -> str:
+    def output(self, *arguments: str, **variables: str) -> str:
         """Run a command that must succeed, and return what it prints."""
-        result = self.run(*arguments)
+        result = self.run(*arguments, **variables)
         assert result.exit_code == 0, result.output
         return result.stdout

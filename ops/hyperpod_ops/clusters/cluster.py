@@ -15,6 +15,10 @@ from provisioner.aws.errors import is_denied, is_not_found
 from provisioner.hyperpod.groups import Group, Groups, groups_of
 
 
+class NoClusterError(OpsError):
+    """There is no HyperPod cluster of a name."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HyperPodCluster:
     """A HyperPod cluster.
@@ -106,15 +110,21 @@ class Node:
         return f"hyperpod-{self.id}"
 
 
-def find_cluster(sagemaker: AwsClient, name: str) -> HyperPodCluster:
+def find_cluster(
+    sagemaker: AwsClient,
+    name: str,
+    *,
+    deployed_by: str = "",
+) -> HyperPodCluster:
     """Return a cluster.
 
     Args:
         sagemaker: Client of SageMaker.
         name: Its name, or its ARN.
+        deployed_by: Command that makes it. Default: it is not of a configuration.
 
     Raises:
-        OpsError: There is none of that name.
+        NoClusterError: There is none of that name.
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
@@ -124,9 +134,10 @@ def find_cluster(sagemaker: AwsClient, name: str) -> HyperPodCluster:
         if not is_not_found(error):
             raise
     region = sagemaker.meta.region_name
-    raise OpsError(
-        f"cluster: {name!r} is not in {region}, where stacks have made: {_others(sagemaker)}; name "
-        "one with --cluster, or another region with --region"
+    first = f"run `{deployed_by}`, or " if deployed_by else ""
+    raise NoClusterError(
+        f"cluster: {name!r} is not in {region}, where stacks have made: {_others(sagemaker)}; "
+        f"{first}name one with --cluster, or another region with --region"
     )
 
 

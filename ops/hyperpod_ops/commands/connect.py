@@ -27,7 +27,8 @@ def connect(
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
-    (named,) = named_nodes(nodes_of(chosen.sagemaker, found.name), [node], cluster=found.name)
+    nodes = nodes_of(chosen.sagemaker, found.name)
+    (named,) = named_nodes(nodes, [node], cluster=found.name, groups=found.groups)
     command = session_command(found, named.node, region=chosen.session.region)
     if only_print:
         typer.echo(shlex.join(command))

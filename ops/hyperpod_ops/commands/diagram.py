@@ -30,11 +30,16 @@ def diagram(
     """
     from hyperpod_ops.atomic_file import PUBLIC, replace_file
     from hyperpod_ops.diagram.picture import drawn, pictured
-    from hyperpod_ops.diagram.synthesis import synthesized
     from hyperpod_ops.errors import OpsError
+    from hyperpod_ops.synthesis import synthesized
 
-    suffixes = {".png": "png", ".mmd": "mermaid", ".mermaid": "mermaid"}
-    chosen = file_format or suffixes.get(output.suffix if output else "", "svg")
+    suffixes = {".svg": "svg", ".png": "png", ".mmd": "mermaid", ".mermaid": "mermaid"}
+    suffix = output.suffix.lower() if output else ".svg"
+    if file_format is None and suffix not in suffixes:
+        raise OpsError(
+            f"--output: {str(output)!r} must end with {', '.join(suffixes)}; or give --format"
+        )
+    chosen = file_format or suffixes[suffix]
     if chosen == "png" and output is None and typer.get_binary_stream("stdout").isatty():
         raise OpsError("--output: a PNG cannot be shown in a terminal; name a file")
     with nullcontext(templates) if templates else synthesized(config) as folder:

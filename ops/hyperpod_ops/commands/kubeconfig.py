@@ -22,10 +22,18 @@ def kubeconfig(
     A context is put into KUBECONFIG or ~/.kube/config; other contexts stay.
     """
     from hyperpod_ops.clusters.chosen import chosen_cluster
+    from hyperpod_ops.clusters.cluster import NoClusterError
     from hyperpod_ops.connections import kubeconfig as file
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
-    found = file.eks_cluster(chosen.session, chosen.found().eks_cluster_name)
+    try:
+        name = chosen.found().eks_cluster_name
+    except NoClusterError:
+        # `make destroy` leaves the control plane.
+        if chosen.config is None:
+            raise
+        name = chosen.config.eks_cluster_name
+    found = file.eks_cluster(chosen.session, name)
     path = file.kubeconfig_file(os.environ)
     context = file.add_context(path, found, region=chosen.session.region, alias=alias)
     typer.echo(f"{path}: context {context} is added, and is the current one.")

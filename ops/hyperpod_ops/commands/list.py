@@ -1,14 +1,22 @@
 """`hyperpod-ops list`."""
 
-from hyperpod_ops.options import AsJson, Region
+from hyperpod_ops.options import DEFAULT_CONFIG, AsJson, ConfigFile, Region
 
 
-def list_clusters(*, region: Region = None, as_json: AsJson = False) -> None:
-    """List the HyperPod clusters that CloudFormation stacks made."""
+def list_clusters(
+    *, config: ConfigFile = DEFAULT_CONFIG, region: Region = None, as_json: AsJson = False
+) -> None:
+    """List the HyperPod clusters that CloudFormation stacks made.
+
+    Those in one region: --region, else the configuration's or the environment's.
+    """
+    from hyperpod_cdk import load_config
     from hyperpod_ops.clusters.listing import own_clusters
     from hyperpod_ops.session import aws_session
     from hyperpod_ops.tables import shown
 
-    found = own_clusters(aws_session(region=region).client("sagemaker"))
+    # Elsewhere than in the project there may be no default configuration.
+    is_read = region is None and (config != DEFAULT_CONFIG or config.is_file())
+    session = aws_session(region=region, config=load_config(config) if is_read else None)
     nothing = "No cluster of a stack that you may look at is in this region."
-    shown(found, as_json=as_json, empty=nothing)
+    shown(own_clusters(session.client("sagemaker")), as_json=as_json, empty=nothing)

@@ -1,6 +1,7 @@
 """`hyperpod-ops logs`."""
 
 import time
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -21,20 +22,32 @@ def logs(
 ) -> None:
     """Show what the lifecycle scripts of a node wrote.
 
-    And what they were doing last.
+    And what they were doing last. An instance that is gone is named by its ID.
     """
     from hyperpod_ops.clusters.chosen import chosen_cluster
     from hyperpod_ops.clusters.cluster import nodes_of
-    from hyperpod_ops.logs.lifecycle_log import LifecycleLog
+    from hyperpod_ops.logs.lifecycle_log import LifecycleLog, former_instance
     from hyperpod_ops.logs.progress import progress_of
     from hyperpod_ops.nodes.named import named_nodes
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
-    (named,) = named_nodes(nodes_of(chosen.sagemaker, found.name), [node], cluster=found.name)
+    nodes = nodes_of(chosen.sagemaker, found.name)
     client = chosen.session.client("logs")
-    log = LifecycleLog(logs=client, cluster=found, node=named.node)
-    lines = log.follow(seconds=every, sleep=time.sleep) if follow else log.lines()
+    instance = node.removeprefix("hyperpod-")
+    log = None
+    if instance.startswith("i-") and all(each.id != instance for each in nodes):
+        log = former_instance(client, found, instance)
+    if log is not None:
+        whose = f"{log.instance_group} ({instance}), gone"
+    else:
+        (named,) = named_nodes(nodes, [node], cluster=found.name, groups=found.groups)
+        whose = f"{named}, {named.node.status}"
+        log = LifecycleLog(
+            logs=client, cluster=found, instance=named.node.id, instance_group=named.node.group
+        )
+    say = partial(typer.echo, err=True)
+    lines = log.follow(seconds=every, sleep=time.sleep, waiting=say) if follow else log.lines()
     seen = []
     try:
         for line in lines:
@@ -43,4 +56,4 @@ def logs(
     finally:
         # On standard error, because the log may go to a file; also after Ctrl-C.
         if seen:
-            typer.echo(f"{named}, {named.node.status}: {progress_of(seen)}", err=True)
+            say(f"{whose}: {progress_of(seen)}")

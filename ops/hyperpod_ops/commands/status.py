@@ -15,6 +15,7 @@ def status(
     region: Region = None,
     watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C.")] = False,
     every: Every = 10,
+    nodes: Annotated[bool, typer.Option("--nodes", help="List all nodes.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the state of the cluster, its groups and nodes.
@@ -27,6 +28,8 @@ def status(
     from hyperpod_ops.status.watch import watch as watched
     from hyperpod_ops.tables import console
 
+    if watch and nodes:
+        raise OpsError("--watch: cannot be used with --nodes; run `hyperpod-ops status --nodes`")
     if watch and as_json:
         raise OpsError(
             "--watch: cannot be used with --json; run `hyperpod-ops status --json` again"
@@ -39,4 +42,4 @@ def status(
     if as_json:
         typer.echo(display.as_json(found))
     else:
-        console().print(display.display(found))
+        console().print(display.display(found, every_node=nodes))

@@ -15,6 +15,7 @@ Event = Mapping[str, Any]
 # hyperpod-mental-model.md.
 _SAME_FAULT = timedelta(seconds=5)
 # While a cluster is scaled, HyperPod warns of nodes that are missing for that reason.
+_IN_SERVICE = re.compile(r"\bis InService\b", re.IGNORECASE)
 _SCALING_WARNING = re.compile(r"lost orchestration-ready status", re.IGNORECASE)
 
 
@@ -60,12 +61,22 @@ def without_misleading(events: Sequence[Event], groups: Groups) -> list[Event]:
     """Return the events without warnings that only say that a cluster is being scaled.
 
     Args:
-        events: In any order.
-        groups: The groups as described; the warnings count when each has the nodes it should have.
+        events: Newest first, of all levels.
+        groups: The groups as described; the warnings count when each has the nodes it should have,
+            and the group has not come InService since.
     """
-    if all(each.get("CurrentCount") == each.get("TargetCount") for each in groups.values()):
-        return [*events]
-    return [event for event in events if not is_scaling_warning(event.get("Description", ""))]
+    scales = any(each.get("CurrentCount") != each.get("TargetCount") for each in groups.values())
+    in_service: set[str] = set()
+    told = []
+    for event in events:
+        group, description = event.get("InstanceGroupName", ""), event.get("Description", "")
+        if is_scaling_warning(description):
+            if scales or group in in_service:
+                continue
+        elif group and _IN_SERVICE.search(description):
+            in_service.add(group)
+        told.append(event)
+    return told
 
 
 def is_scaling_warning(description: str) -> bool:

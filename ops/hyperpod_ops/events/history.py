@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from itertools import islice, zip_longest
 
 from botocore.exceptions import ClientError
 
@@ -20,7 +20,7 @@ from hyperpod_ops.events.faults import (
 from hyperpod_ops.events.levels import Level
 from hyperpod_ops.times import in_utc
 from provisioner.aws.errors import is_not_found
-from provisioner.hyperpod.causes import UNKNOWN
+from provisioner.hyperpod.causes import LIFECYCLE_SCRIPT, UNKNOWN
 from provisioner.hyperpod.events import failure_message
 from provisioner.hyperpod.failures import ReportedFailure
 from provisioner.hyperpod.shortage import CONTINUOUS
@@ -67,12 +67,18 @@ class ClusterEvent:
 def each_kind(events: Sequence[ClusterEvent]) -> list[ClusterEvent]:
     """Return the newest event of each kind, with how many there are: launches are retried.
 
+    An event whose cause was not asked for is of the kind of the newest that says the same.
+
     Args:
         events: Newest first.
     """
     kinds: dict[tuple[str, ...], list[ClusterEvent]] = {}
+    known: dict[tuple[str, ...], str] = {}
     for event in events:
-        what = event.kind or event.cause or event.description
+        says = (event.level, event.group, event.description)
+        found = event.kind or event.cause
+        what = found or known.get(says, event.description)
+        known.setdefault(says, what)
         kinds.setdefault((event.level, event.group, what), []).append(event)
     return [replace(same[0], times=len(same)) for same in kinds.values()]
 
@@ -84,7 +90,6 @@ def events_of(
     since: datetime,
     least: Level = Level.INFO,
     group: str | None = None,
-    most: int = _MOST_READ,
     causes: dict[str, str] | None = None,
 ) -> list[ClusterEvent]:
     """Return the events of a cluster, newest first; those of one fault once.
@@ -95,7 +100,6 @@ def events_of(
         since: Older events are left out.
         least: The lowest level.
         group: Name of an instance group. Default: all, and the cluster itself.
-        most: How many events at most.
         causes: Causes by the IDs of events, from an earlier look; those found are added.
 
     Raises:
@@ -112,10 +116,10 @@ def events_of(
         **({"InstanceGroupName": group} if group else {}),
     }
     found = pages(sagemaker, "list_cluster_events", **asked)
-    listed = islice((event for page in found for event in page.get("Events", ())), _MOST_READ)
+    listed = [*islice((event for page in found for event in page.get("Events", ())), _MOST_READ)]
     levels = [*Level][[*Level].index(least) :]
-    grave = [event for event in listed if level_of(event) in levels]
-    told = each_once(without_misleading(grave, cluster.groups))[:most]
+    telling = without_misleading(listed, cluster.groups)
+    told = each_once([event for event in telling if level_of(event) in levels])
     return list(_explained(sagemaker, cluster, told, {} if causes is None else causes))
 
 
@@ -133,15 +137,30 @@ def _explained(
     events: Sequence[Event],
     causes: dict[str, str],
 ) -> Iterator[ClusterEvent]:
-    left = _MOST_DESCRIBED
+    unknown = [event for event in events if event["EventId"] not in causes and _has_cause(event)]
+    for event in [*_fairly(unknown)][:_MOST_DESCRIBED]:
+        causes[event["EventId"]] = _cause(sagemaker, cluster, event)
     for event in events:
-        known = causes.get(event["EventId"])
-        # Such a warning names a cause that is not one.
-        misleads = is_scaling_warning(event.get("Description", ""))
-        if known is None and left and level_of(event) != Level.INFO and not misleads:
-            left -= 1
-            known = causes[event["EventId"]] = _cause(sagemaker, cluster, event)
-        yield _event(event, cluster, cause=known or "")
+        yield _event(event, cluster, cause=causes.get(event["EventId"], ""))
+
+
+def _has_cause(event: Event) -> bool:
+    # What it names as the cause of a warning of scaling is none.
+    return level_of(event) != Level.INFO and not is_scaling_warning(event.get("Description", ""))
+
+
+def _fairly(events: Sequence[Event]) -> Iterator[Event]:
+    """Yield the newest of each kind, then the next of each: one group may fail very often."""
+    alike: dict[tuple[str, ...], list[Event]] = {}
+    for event in events:
+        says = (level_of(event), event.get("InstanceGroupName", ""), _says(event))
+        alike.setdefault(says, []).append(event)
+    for each in zip_longest(*alike.values()):
+        yield from (event for event in each if event is not None)
+
+
+def _says(event: Event) -> str:
+    return str(event.get("Description", ""))
 
 
 def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:
@@ -170,5 +189,12 @@ def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEven
         description=event.get("Description", ""),
         cause=cause,
         kind=reported.cause.name if cause else "",
-        next_step=reported.next_step(cluster.described) if explained else "",
+        next_step=_next_step(reported, cluster) if explained else "",
     )
+
+
+def _next_step(reported: ReportedFailure, cluster: HyperPodCluster) -> str:
+    told = reported.next_step(cluster.described)
+    if reported.cause is LIFECYCLE_SCRIPT and reported.instance:
+        return f"{told} To read it: hyperpod-ops logs {reported.instance}"
+    return told

@@ -10,11 +10,14 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_ops.clusters.cluster import HyperPodCluster, Node
+from hyperpod_ops.aws_client import AwsClient
+from hyperpod_ops.clusters.cluster import HyperPodCluster
 from hyperpod_ops.errors import OpsError
 from hyperpod_ops.times import in_utc
 from provisioner.aws.errors import is_not_found
 from provisioner.hyperpod.failures import log_group, log_stream
+
+_STREAMS = "LifecycleConfig/"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,12 +40,14 @@ class LifecycleLog:
     Attributes:
         logs: Client of CloudWatch Logs.
         cluster: The cluster.
-        node: The node.
+        instance: ID of the instance.
+        instance_group: Name of its instance group.
     """
 
     logs: Any
     cluster: HyperPodCluster
-    node: Node
+    instance: str
+    instance_group: str
 
     @property
     def group(self) -> str:
@@ -52,7 +57,7 @@ class LifecycleLog:
     @property
     def stream(self) -> str:
         """Name of the log stream."""
-        return log_stream(group=self.node.group, instance=self.node.id)
+        return log_stream(group=self.instance_group, instance=self.instance)
 
     def lines(self) -> Iterator[LogLine]:
         """Yield the lines that there are, oldest first.
@@ -62,9 +67,11 @@ class LifecycleLog:
             ClientError: AWS refused to say.
             BotoCoreError: AWS could not be asked.
         """
-        yield from self._lines(follow=None)
+        yield from self._lines(follow=None, waiting=lambda _: None)
 
-    def follow(self, *, seconds: float, sleep: Callable[[float], None]) -> Iterator[LogLine]:
+    def follow(
+        self, *, seconds: float, sleep: Callable[[float], None], waiting: Callable[[str], None]
+    ) -> Iterator[LogLine]:
         """Yield the lines that there are and those that come; it never ends.
 
         A log that is not there yet may come: a node that is being launched has none.
@@ -72,20 +79,24 @@ class LifecycleLog:
         Args:
             seconds: Between two looks.
             sleep: Waits so many seconds.
+            waiting: Shows that there is no log yet.
 
         Raises:
             ClientError: AWS refused to say.
             BotoCoreError: AWS could not be asked.
         """
-        yield from self._lines(follow=lambda: sleep(seconds))
+        yield from self._lines(follow=lambda: sleep(seconds), waiting=waiting)
 
-    def _lines(self, *, follow: Callable[[], None] | None) -> Iterator[LogLine]:
+    def _lines(
+        self, *, follow: Callable[[], None] | None, waiting: Callable[[str], None]
+    ) -> Iterator[LogLine]:
         asked = {
             "logGroupName": self.group,
             "logStreamName": self.stream,
             "startFromHead": True,
         }
         token: str | None = None
+        told = False
         while True:
             try:
                 page = self.logs.get_log_events(**asked, **({"nextToken": token} if token else {}))
@@ -94,6 +105,9 @@ class LifecycleLog:
                     raise
                 if follow is None:
                     raise OpsError(self._absent()) from None
+                if not told:
+                    waiting(f"There is no stream {self.stream} yet; waiting for it.")
+                    told = True
                 follow()
                 continue
             yield from map(_line, page["events"])
@@ -111,6 +125,38 @@ class LifecycleLog:
             f"logs: there is no stream {self.stream} in log group {self.group}; a node has one "
             "once its lifecycle scripts have begun: --follow waits for it"
         )
+
+
+def former_instance(
+    logs: AwsClient,
+    cluster: HyperPodCluster,
+    instance: str,
+) -> LifecycleLog | None:
+    """Return the log of an instance that is no node any more; None if it has none.
+
+    Args:
+        logs: Client of CloudWatch Logs.
+        cluster: The cluster.
+        instance: ID of the instance.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    pages = logs.get_paginator("describe_log_streams").paginate(
+        logGroupName=log_group(cluster.described), logStreamNamePrefix=_STREAMS
+    )
+    try:
+        names = [str(each["logStreamName"]) for page in pages for each in page["logStreams"]]
+    except ClientError as error:
+        if not is_not_found(error):
+            raise
+        return None
+    for name in names:
+        group, _, found = name.removeprefix(_STREAMS).partition("/")
+        if found == instance:
+            return LifecycleLog(logs=logs, cluster=cluster, instance=found, instance_group=group)
+    return None
 
 
 def _line(event: dict[str, Any]) -> LogLine:

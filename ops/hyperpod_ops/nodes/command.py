@@ -7,8 +7,7 @@ from pathlib import Path
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cdk import Config
-from hyperpod_ops.clusters.chosen import chosen_cluster
+from hyperpod_ops.clusters.chosen import Chosen, chosen_cluster
 from hyperpod_ops.clusters.cluster import HyperPodCluster, nodes_of
 from hyperpod_ops.consent import agreed
 from hyperpod_ops.errors import INTERRUPTED, REFUSED, OpsError
@@ -63,13 +62,13 @@ def run(
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     before = nodes_of(chosen.sagemaker, found.name)
-    chosen_nodes = named_nodes(before, names, cluster=found.name)
+    chosen_nodes = named_nodes(before, names, cluster=found.name, groups=found.groups)
     for line in plan(
         action, chosen_nodes, cluster=found, pods=_pods(chosen.session, found, chosen_nodes)
     ):
         typer.echo(line)
     if action is DELETE:
-        for line in counts_after(chosen_nodes, cluster=found, config=chosen.config):
+        for line in counts_after(chosen_nodes, cluster=found, chosen=chosen):
             typer.echo(line)
     if not agreed(f"{action.name.capitalize()}?", yes=yes):
         typer.echo("Nothing was done.")
@@ -90,19 +89,17 @@ def run(
             wait(
                 chosen.sagemaker,
                 watched(action, accepted, among=before, health=healthy),
-                cluster=found.name,
+                cluster=found,
                 health=look,
                 show=typer.echo,
                 seconds=every,
             )
         except KeyboardInterrupt:
-            typer.echo(
-                "Interrupted. HyperPod goes on with it; see `hyperpod-ops status --watch`.",
-                err=True,
-            )
+            look_on = chosen.command("status", "--watch")
+            typer.echo(f"Interrupted. HyperPod goes on with it; see `{look_on}`.", err=True)
             raise typer.Exit(INTERRUPTED) from None
     elif outcome.accepted:
-        typer.echo("Begun. To look: hyperpod-ops status --watch")
+        typer.echo(f"Begun. To look: {chosen.command('status', '--watch')}")
     if outcome.refused:
         raise typer.Exit(REFUSED)
 
@@ -138,7 +135,7 @@ def plan(
 
 
 def counts_after(
-    nodes: Sequence[NumberedNode], *, cluster: HyperPodCluster, config: Config | None
+    nodes: Sequence[NumberedNode], *, cluster: HyperPodCluster, chosen: Chosen
 ) -> Iterator[str]:
     """Yield what a deployment makes of the deleted nodes.
 
@@ -147,8 +144,9 @@ def counts_after(
     Args:
         nodes: The nodes.
         cluster: Their cluster.
-        config: Its configuration, if that is known.
+        chosen: The same, with its configuration, if that is known.
     """
+    config = chosen.config
     wanted = {} if config is None else {g.name: g.instance_count for g in config.cluster.all_groups}
     for name in dict.fromkeys(each.node.group for each in nodes):
         gone = sum(each.node.group == name for each in nodes)
@@ -158,7 +156,7 @@ def counts_after(
             continue
         yield f"  The configuration says instance_count {wanted[name]}."
         yield f"  {_BROUGHT_BACK[config.cluster.resource]}"
-        yield f"  To have both agree: hyperpod-ops scale {name} {left}"
+        yield f"  To have both agree: {chosen.command('scale', name, str(left))}"
 
 
 def _pods(

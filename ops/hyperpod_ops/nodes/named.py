@@ -1,6 +1,6 @@
 """Which nodes somebody means: by group, by group and number, or by instance ID."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from hyperpod_ops.clusters.cluster import Node
@@ -38,33 +38,43 @@ def numbered(nodes: Sequence[Node]) -> list[NumberedNode]:
     return found
 
 
-def named_nodes(nodes: Sequence[Node], names: Sequence[str], *, cluster: str) -> list[NumberedNode]:
+def named_nodes(
+    nodes: Sequence[Node], names: Sequence[str], *, cluster: str, groups: Collection[str]
+) -> list[NumberedNode]:
     """Return the nodes that are meant, each once.
 
     Args:
         nodes: All nodes of the cluster, by group and ID.
         names: A group with one node, `<group>/<number>`, or an instance ID; each names one node.
         cluster: Name of the cluster.
+        groups: Names of its groups.
 
     Raises:
         OpsError: A name fits no node, or several.
     """
     known = numbered(nodes)
-    found = (_named(known, name, cluster=cluster) for name in names)
+    found = (_named(known, name, cluster=cluster, groups=groups) for name in names)
     return list({each.node.id: each for each in found}.values())
 
 
-def _named(known: Sequence[NumberedNode], name: str, *, cluster: str) -> NumberedNode:
+def _named(
+    known: Sequence[NumberedNode], name: str, *, cluster: str, groups: Collection[str]
+) -> NumberedNode:
     fitting = [each for each in known if name in _names_of(each)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise OpsError(f"node: {name!r} has {len(fitting)} nodes: {_list(fitting)}; name one")
+    group = name.partition("/")[0]
+    if group in groups and all(each.node.group != group for each in known):
+        raise OpsError(
+            f"node: group {group!r} of {cluster} has no nodes now; see `hyperpod-ops status` and "
+            f"`hyperpod-ops events --group {group}`"
+        )
     if not known:
         raise OpsError(
             f"node: {name!r} is not in {cluster}, which has no nodes now; see `hyperpod-ops status`"
         )
-    group = name.partition("/")[0]
     near = [each for each in known if each.node.group == group] or known
     raise OpsError(f"node: {name!r} is not in {cluster}; it has {_list(near)}")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_ops.clusters.cluster import Node, nodes_of
+from hyperpod_ops.clusters.cluster import HyperPodCluster, Node, nodes_of
 from hyperpod_ops.errors import OpsError
 from hyperpod_ops.explained import explanation
 from hyperpod_ops.nodes.actions import DELETE, REBOOT, Action
-from hyperpod_ops.nodes.health import RUNNING, Health
+from hyperpod_ops.nodes.health import RUNNING, Health, trouble_of
 from provisioner.aws.errors import is_denied
 
 # A restart may be over between two looks, SageMaker may list the node as Running all the time, and
@@ -93,8 +93,15 @@ class Watched:
                 if node.group == group
             )
             if there < self.running[group]:
-                short[group] = f"{there} of {self.running[group]} nodes are Running"
+                told = f"{there} of {self.running[group]} nodes are Running"
+                short[group] = "; ".join([told, *_reasons(found, group)])
         return short
+
+
+def _reasons(found: Sequence[Node], group: str) -> Iterator[str]:
+    """Yield why nodes of a group have no instance yet, each reason once."""
+    requested = (node for node in found if node.group == group and not node.id and node.message)
+    yield from dict.fromkeys(trouble_of(node, None, recovers=True) for node in requested)
 
 
 def watched(
@@ -127,7 +134,7 @@ def wait(
     sagemaker: Any,  # noqa: ANN401 - a client
     watched: Watched,
     *,
-    cluster: str,
+    cluster: HyperPodCluster,
     health: Callable[[], Mapping[str, Health]],
     show: Callable[[str], None],
     seconds: float,
@@ -139,7 +146,7 @@ def wait(
     Args:
         sagemaker: Client of SageMaker.
         watched: The nodes.
-        cluster: Name of their cluster.
+        cluster: Their cluster.
         health: Returns what Kubernetes knows of the nodes, by the name of the Node; empty if it
             cannot be reached.
         show: Shows a line.
@@ -156,7 +163,7 @@ def wait(
     while True:
         passed = clock() - begun
         try:
-            found = nodes_of(sagemaker, cluster)
+            found = nodes_of(sagemaker, cluster.name, requested=cluster.is_continuous)
             waiting = watched.unfinished(found, seconds=passed, health=health())
         except (BotoCoreError, ClientError) as error:
             if is_denied(error):

@@ -6,12 +6,13 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import load_config
-from hyperpod_ops.clusters.chosen import chosen_cluster
+from hyperpod_ops.clusters.chosen import Chosen, chosen_cluster
 from hyperpod_ops.consent import agreed
-from hyperpod_ops.errors import REFUSED, OpsError
+from hyperpod_ops.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_ops.explained import explanation
 from hyperpod_ops.scaling.change import CountChange, count_change
 from hyperpod_ops.scaling.deployment import deploy, deploy_command, is_undone
+from hyperpod_ops.scaling.pending import refuse_pending
 
 
 def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) -> None:
@@ -36,12 +37,15 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
     change = count_change(config, group=group, count=count)
     loaded = load_config(config)
     chosen = chosen_cluster(config, cluster=None, region=region)
-    now = chosen.found().groups.get(group, {})
+    found = chosen.found()
+    now = found.groups.get(group, {})
     target = now.get("TargetCount")
     if change.former == count:
-        _refuse_without_change(config, group=group, count=count, target=target)
+        _refuse_without_change(chosen, group=group, count=count, target=target)
         typer.echo(f"Group {group} has {count} nodes, as {config} says; nothing was done.")
         return
+    typer.echo("Synthesizing, and comparing with what is deployed ...", err=True)
+    refuse_pending(config, group=group, chosen=chosen, cluster=found)
     typer.echo(
         f"Group {group}: {now.get('CurrentCount', 0)} of {target} nodes now; "
         f"{change.former} in {config}, {count} wanted."
@@ -52,37 +56,37 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
         typer.echo("Nothing was done.")
         raise typer.Exit(1)
     change.write()
-    if deploy(command, folder=folder) == 0:
+    code = deploy(command, folder=folder)
+    if code == 0:
         return
+    failed = INTERRUPTED if code == INTERRUPTED else REFUSED
     try:
         undone = is_undone(chosen, loaded, group=group, count=count)
     except (OpsError, BotoCoreError, ClientError) as error:
-        line = f"{config}: keeps {count}; what is deployed is not known. {explanation(error)}"
-        typer.echo(line, err=True)
-        raise typer.Exit(REFUSED) from None
-    typer.echo(_kept_or_taken_back(change, count=count, undone=undone), err=True)
-    raise typer.Exit(REFUSED)
+        told = explanation(error)
+        typer.echo(f"{config}: keeps {count}; what is deployed is not known. {told}", err=True)
+        raise typer.Exit(failed) from None
+    typer.echo(_kept_or_taken_back(change, chosen, count=count, undone=undone), err=True)
+    raise typer.Exit(failed)
 
 
-def _refuse_without_change(config: Path, *, group: str, count: int, target: int | None) -> None:
+def _refuse_without_change(chosen: Chosen, *, group: str, count: int, target: int | None) -> None:
     """Refuse what a deployment would not do: it changes the numbers that changed in the file."""
     if target != count:
-        step = (
-            f"`hyperpod-ops scale {group} {target or 0}`, then `hyperpod-ops scale {group} {count}`"
-        )
+        first, second = (chosen.command("scale", group, str(n)) for n in (target or 0, count))
         raise OpsError(
-            f"{config}: says instance_count {count} of {group!r} already, and the cluster has "
+            f"{chosen.file}: says instance_count {count} of {group!r} already, and the cluster has "
             f"{target}, which it was given otherwise; a deployment changes only what changed in "
-            f"the file: run {step}"
+            f"the file: run `{first}`, then `{second}`"
         )
 
 
-def _kept_or_taken_back(change: CountChange, *, count: int, undone: bool) -> str:
-    """Leave in the file what is deployed, and say so."""
+def _kept_or_taken_back(change: CountChange, chosen: Chosen, *, count: int, undone: bool) -> str:
+    """Leave the file as what is deployed, and say so."""
     if not undone:
         return (
             f"{change.path}: keeps {count}, which AWS has or is still working on; see "
-            "`hyperpod-ops status --watch`, then run `make deploy` again"
+            f"`{chosen.command('status', '--watch')}`, then run `{chosen.deployed_by()}` again"
         )
     change.take_back()
     return (

@@ -8,7 +8,7 @@ from pathlib import Path
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_ops.clusters.chosen import Chosen
-from hyperpod_ops.errors import OpsError
+from hyperpod_ops.errors import INTERRUPTED, OpsError
 from hyperpod_ops.stack_outputs import described_stack
 
 _MAKE = "make"
@@ -32,7 +32,7 @@ def deploy_command(config: Path, *, folder: Path) -> list[str]:
 
 
 def deploy(command: Sequence[str], *, folder: Path) -> int:
-    """Run a deployment; return its exit code.
+    """Run a deployment; return its exit code, 130 after Ctrl-C.
 
     Ctrl-C interrupts the deployment, which then says what goes on at AWS.
 
@@ -40,12 +40,15 @@ def deploy(command: Sequence[str], *, folder: Path) -> int:
         command: The command.
         folder: The project's folder.
     """
+    interrupted = False
     with subprocess.Popen(command, cwd=folder) as process:  # noqa: S603 - of fixed form
         while True:
             try:
-                return process.wait()
+                code = process.wait()
             except KeyboardInterrupt:
-                continue
+                interrupted = True
+            else:
+                return INTERRUPTED if code and interrupted else code
 
 
 def is_undone(chosen: Chosen, config: Config, *, group: str, count: int) -> bool:

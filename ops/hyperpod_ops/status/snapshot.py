@@ -15,16 +15,16 @@ from hyperpod_ops.events.history import ClusterEvent, each_kind, events_of
 from hyperpod_ops.events.levels import Level
 from hyperpod_ops.explained import explanation
 from hyperpod_ops.kubernetes_api.connection import kubernetes_api
-from hyperpod_ops.nodes.health import ABSENT, Health, health_of_nodes, trouble_of
+from hyperpod_ops.nodes.health import ABSENT, RUNNING, Health, health_of_nodes, trouble_of
 from hyperpod_ops.nodes.named import numbered
 from hyperpod_ops.times import in_utc
+from provisioner.aws.errors import is_denied
 from provisioner.hyperpod.groups import Group
 from provisioner.hyperpod.shortage import is_updated
 from provisioner.hyperpod.statuses import NodeStatus
 
 _RECENT = timedelta(hours=1)
 _MOST_EVENTS = 5
-_MOST_READ = 25
 _IN_PROGRESS = "InProgress"
 
 
@@ -36,6 +36,8 @@ class NodeState:
         group: Its instance group.
         number: Its number in the group.
         id: Its instance ID.
+        instance_type: Its type.
+        launched: When its instance was launched, in UTC; empty while SageMaker does not say.
         status: SageMaker's status of it.
         health: HyperPod's label of its health; empty while it is not known.
         deep_health_check: InProgress, Passed, Failed, or empty.
@@ -45,6 +47,8 @@ class NodeState:
     group: str
     number: int
     id: str
+    instance_type: str
+    launched: str
     status: str
     health: str
     deep_health_check: str
@@ -76,7 +80,8 @@ class GroupState:
         status: Its status, and whether its AMI is being changed.
         current: How many instances it has.
         target: How many it should have.
-        healthy: How many nodes work.
+        running: How many nodes SageMaker lists as Running.
+        healthy: How many nodes work; None while their health is not known.
         deep_health_checks: How many nodes have which result; empty for a group without.
     """
 
@@ -85,7 +90,8 @@ class GroupState:
     status: str
     current: int
     target: int
-    healthy: int
+    running: int
+    healthy: int | None
     deep_health_checks: Mapping[str, int]
 
 
@@ -127,7 +133,7 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
 
     Raises:
         OpsError: There is no such cluster.
-        ClientError: AWS refused to say.
+        ClientError: AWS refused to say; that events may not be listed is a note.
         BotoCoreError: AWS could not be asked.
     """
     cluster = chosen.found()
@@ -142,15 +148,16 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         notes.append(f"Health is not known. {explanation(error)}")
     states = node_states(cluster, nodes, health=health)
     troubled = any(state.trouble for state in states)
-    events = events_of(
-        chosen.sagemaker,
-        cluster,
-        since=now - _RECENT,
-        least=Level.WARN,
-        most=_MOST_READ,
-        causes=causes,
-    )
-    # Warnings about scaling are out of date once every node works.
+    events: list[ClusterEvent] = []
+    try:
+        events = events_of(
+            chosen.sagemaker, cluster, since=now - _RECENT, least=Level.WARN, causes=causes
+        )
+    except ClientError as error:
+        if not is_denied(error):
+            raise
+        notes.append(f"Events are not known. {explanation(error)}")
+    # What was warned of while a cluster was scaled is over once every node works.
     events = [each for each in events if troubled or not is_scaling_warning(each.description)]
     return Snapshot(
         cluster=cluster.name,
@@ -158,7 +165,10 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         status=cluster.status,
         time=in_utc(now),
         notes=notes,
-        groups=[group_state(name, group, states) for name, group in cluster.groups.items()],
+        groups=[
+            group_state(name, group, states, is_known=health is not None)
+            for name, group in cluster.groups.items()
+        ],
         nodes=states,
         requested=[
             RequestedNode(
@@ -202,6 +212,8 @@ def _node_state(
         group=node.group,
         number=number,
         id=node.id,
+        instance_type=node.instance_type,
+        launched="" if node.launched is None else in_utc(node.launched),
         status=node.status,
         health=found.status if found else "",
         deep_health_check=checked,
@@ -209,18 +221,16 @@ def _node_state(
     )
 
 
-def _requested(node: Node) -> RequestedNode:
-    trouble = trouble_of(node, None, recovers=True)
-    return RequestedNode(group=node.group, id=node.logical_id, trouble=trouble)
-
-
-def group_state(name: str, group: Group, states: Sequence[NodeState]) -> GroupState:
+def group_state(
+    name: str, group: Group, states: Sequence[NodeState], *, is_known: bool
+) -> GroupState:
     """Return how a group is.
 
     Args:
         name: Its name.
         group: The group as described.
         states: How each node of the cluster is.
+        is_known: Whether their health is known.
     """
     nodes = [each for each in states if each.group == name]
     types = (group.get("InstanceRequirements") or {}).get("CurrentInstanceTypes") or ()
@@ -233,7 +243,8 @@ def group_state(name: str, group: Group, states: Sequence[NodeState]) -> GroupSt
         status=status,
         current=int(group.get("CurrentCount", 0)),
         target=int(group.get("TargetCount", 0)),
-        healthy=sum(not each.trouble for each in nodes),
+        running=sum(each.status == RUNNING for each in nodes),
+        healthy=sum(not each.trouble for each in nodes) if is_known else None,
         deep_health_checks=dict(
             Counter(each.deep_health_check for each in nodes if each.deep_health_check)
         ),

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from hyperpod_ops.clusters.chosen import Chosen
 from hyperpod_ops.errors import OpsError
+from hyperpod_ops.events.history import ClusterEvent
 from hyperpod_ops.explained import explanation
 from hyperpod_ops.status.display import checked, display
 from hyperpod_ops.status.snapshot import Snapshot, snapshot
@@ -46,33 +47,34 @@ def watch(
     with live if live is not None else nullcontext():
         if live is None:
             console.print(display(last))
+        told = shown = ""
         while True:
             if live is not None:
-                live.update(_screen(last, console, ""), refresh=True)
+                live.update(_screen(last, console, told), refresh=True)
             sleep(seconds)
             try:
                 found = snapshot(chosen, now=datetime.now(UTC), causes=causes)
             except (OpsError, ClientError, BotoCoreError) as error:
-                if live is not None:
-                    live.update(_screen(last, console, explanation(error)), refresh=True)
-                    sleep(seconds)
-                else:
-                    console.print(explanation(error))
+                told = explanation(error)
+                if live is None and told != shown:
+                    console.print(told, soft_wrap=True)
+                shown = told
                 continue
+            told = shown = ""
             if live is None:
                 for line in changes(last, found):
-                    console.print(f"{found.time} {line}")
+                    console.print(line, soft_wrap=True)
             last = found
 
 
 def _screen(last: Snapshot, console: Console, trouble: str) -> Group:
     room = console.height - len(last.groups) - _OTHER_LINES
     lines = [Text(trouble, style="red")] if trouble else []
-    return Group(display(last, most_nodes=max(room, _FEWEST_NODES)), *lines)
+    return Group(*lines, display(last, most_nodes=max(room, _FEWEST_NODES)))
 
 
 def changes(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """Yield a line for what differs, and one for each new warning or error.
+    """Yield a line for what differs, and one for each new kind of warning or error.
 
     Args:
         before: An earlier look.
@@ -85,21 +87,28 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[str]:
         if former.get((kind, name)) != facts.get((kind, name))
     ]
     nodes = [line for kind, line in changed if kind == "node"]
-    yield from (line for kind, line in changed if kind != "node")
-    yield from nodes[:_MOST_CHANGES]
+    lines = [line for kind, line in changed if kind != "node"]
+    lines += nodes[:_MOST_CHANGES]
     if len(nodes) > _MOST_CHANGES:
-        yield f"{len(nodes) - _MOST_CHANGES} more nodes changed"
-    known = {event.id for event in before.events}
+        lines.append(f"{len(nodes) - _MOST_CHANGES} more nodes changed")
+    yield from (f"{after.time} {line}" for line in lines)
+    known = {_what(event) for event in before.events}
     for event in reversed(after.events):
-        if event.id not in known:
-            parts = (event.level, event.group, event.why or event.description)
-            yield " ".join(part for part in parts if part)
+        if _what(event) not in known:
+            told = (event.level, event.group, event.node, event.why or event.description)
+            yield " ".join(part for part in (event.time, *told) if part)
+
+
+def _what(event: ClusterEvent) -> tuple[str, ...]:
+    """Return what a repeat has in common: launches are retried."""
+    return event.level, event.group, event.kind or event.cause or event.description
 
 
 def _facts(found: Snapshot) -> Facts:
     facts = {("cluster", found.cluster): "; ".join((found.status, *found.notes))}
     for group in found.groups:
-        parts = [f"{group.current:,} of {group.target:,} nodes, {group.healthy:,} healthy"]
+        healthy = "health not known" if group.healthy is None else f"{group.healthy:,} healthy"
+        parts = [f"{group.current:,} of {group.target:,} nodes, {healthy}"]
         parts += [f"deep checks: {checked(group)}"] if group.deep_health_checks else []
         facts["group", group.name] = ", ".join([*parts, group.status])
     for node in found.nodes:

@@ -105,7 +105,8 @@ def test_without_a_folder_it_synthesizes(
     ("options", "told"),
     [
         (["--templates", "nowhere"], "--templates: [Errno 2] No such file or directory: 'nowhere"),
-        ([], "--templates: is not given, and there is no app.py here"),
+        ([], "app.py: is not in this folder"),
+        (["--output", "m.jpg"], "--output: 'm.jpg' must end with .svg, .png, .mmd, .mermaid; or"),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line(

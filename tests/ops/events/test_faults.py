@@ -47,6 +47,17 @@ def test_a_fault_is_told_once(events: list[Any], told: int) -> None:
     assert len(each_once(events)) == told
 
 
+def test_a_warning_of_scaling_is_left_out_once_its_group_came_in_service() -> None:
+    groups = described({"a": (1, 1), "b": (5, 5)}).groups
+    other = {**event(WARNING, level="Warn"), "InstanceGroupName": "a"}
+    arrived = event("InstanceGroup b is InService", level="Info")
+    later = event(WARNING, level="Warn")
+
+    told = without_misleading([later, arrived, other, event(WARNING, level="Warn")], groups)
+
+    assert told == [later, arrived, other]
+
+
 @pytest.mark.parametrize(("current", "told"), [(3, [FIRST]), (5, [WARNING, FIRST])])
 def test_a_warning_of_scaling_is_left_out_while_counts_differ(
     current: int, told: list[str]

@@ -16,7 +16,7 @@ from hyperpod_ops.errors import OpsError
 from hyperpod_ops.nodes.actions import DELETE, REBOOT, REPLACE, Action
 from hyperpod_ops.nodes.health import Health
 from hyperpod_ops.nodes.waiting import wait, watched
-from tests.support.clusters import LAUNCHED, node
+from tests.support.clusters import LAUNCHED, described, node
 
 ONE, TWO, NEW = node(1), node(2), node(3)
 STOPPING, STARTING = replace(ONE, status="ShuttingDown"), replace(ONE, status="Pending")
@@ -30,6 +30,11 @@ CASES: list[tuple[Action, list[tuple[float, list[Node]]], dict[str, str]]] = [
     (REPLACE, [(0, [STOPPING, TWO])], {ONE.id: "ShuttingDown"} | WANTED),
     (REPLACE, [(0, [TWO])], WANTED),
     (REPLACE, [(0, [TWO, replace(NEW, status="Pending")])], WANTED),
+    (
+        REPLACE,
+        [(0, [TWO, *[replace(NEW, id="", status="Pending", message="no capacity")] * 2])],
+        {"workers": "1 of 2 nodes are Running; Pending: capacity: no capacity"},
+    ),
     (REPLACE, [(0, [TWO, NEW])], {}),
     # A replacement may keep the ID.
     (REPLACE, [(0, [AGAIN, TWO])], {}),
@@ -119,7 +124,7 @@ def deleted(sagemaker: BaseClient, *, times: Sequence[float]) -> list[str]:
     wait(
         sagemaker,
         watched(DELETE, [ONE], among=[ONE]),
-        cluster="ml",
+        cluster=described({"workers": (1, 1)}),
         health=dict,
         show=shown.append,
         seconds=1,

@@ -17,10 +17,10 @@ from tests.support.clusters import described, node
 GROUPS = {"a-group-whose-name-has-as-many-letters-as-hyperpod-allows-63char": 500, "b": 500}
 CAPACITY = ClusterEvent(
     id="1",
-    time="2026-11-01 00:00:00",
+    time="2026-10-31 23:00:00",
     level="Error",
     group="b",
-    node="",
+    node="i-1",
     description="Instance creation failed",
     cause="We currently do not have sufficient capacity to launch new ml.p5.48xlarge instances.",
     kind="capacity",
@@ -45,16 +45,19 @@ def look(*, broken: int, known: bool = True, requested: Sequence[RequestedNode] 
         status=cluster.status,
         time="2026-11-01 00:00:00",
         notes=[] if known else ["Health is not known."],
-        groups=[group_state(name, group, states) for name, group in cluster.groups.items()],
+        groups=[
+            group_state(name, group, states, is_known=known)
+            for name, group in cluster.groups.items()
+        ],
         nodes=states,
         requested=requested,
         events=[CAPACITY],
     )
 
 
-def printed(found: Snapshot) -> list[str]:
-    out = Console(file=StringIO(), width=80, color_system=None, highlight=False)
-    out.print(display(found))
+def printed(found: Snapshot, *, width: int = 80, every_node: bool = False) -> list[str]:
+    out = Console(file=StringIO(), width=width, color_system=None, highlight=False)
+    out.print(display(found, every_node=every_node))
     assert isinstance(out.file, StringIO)
     return out.file.getvalue().splitlines()
 
@@ -84,6 +87,16 @@ def test_a_large_cluster_fits_a_screen() -> None:
     assert "capacity: We currently do not have" in text
 
 
+def test_a_narrow_screen_breaks_no_name() -> None:
+    found = look(broken=0)
+    groups = [replace(group, name=f"worker-group-{n}") for n, group in enumerate(found.groups)]
+    lines = printed(replace(found, groups=groups), width=60)
+
+    assert max(map(len, lines)) <= 60
+    assert sum(line.startswith("worker-group-") for line in lines) == 2
+    assert sum("500 of 500      500  500 passed   InService" in line for line in lines) == 2
+
+
 def test_a_healthy_cluster_lists_no_node() -> None:
     text = "\n".join(printed(look(broken=0)))
 
@@ -91,11 +104,24 @@ def test_a_healthy_cluster_lists_no_node() -> None:
     assert "i-0" not in text
 
 
+def test_all_nodes_are_listed_if_asked_for() -> None:
+    found = look(broken=1)
+    lines = printed(replace(found, nodes=found.nodes[499:501]), width=200, every_node=True)
+    (listed,) = (line.split() for line in lines if line.startswith("b/1 "))
+    assert listed == [
+        *("b/1", f"i-{500:017x}", "ml.p5.48xlarge", "Running", "Schedulable"),
+        *("2026-11-01", "00:00:00"),
+    ]
+
+
 def test_nodes_whose_health_is_not_known_are_not_called_faulty() -> None:
     text = "\n".join(printed(look(broken=3, known=False)))
 
     assert "Health is not known." in text
+    assert "healthy." not in text
     assert "not healthy" not in text
+    assert "1,000 of 1,000 nodes are Running; health is not known." in text
+    assert "500 of 500        -" in text
 
 
 def test_json_has_every_node() -> None:
@@ -114,6 +140,9 @@ def test_changes_are_lines() -> None:
     assert one.endswith(": HyperPod replaces it")
     *_, gone = changes(after, before)
     assert gone.endswith(": healthy, or gone")
-    assert [*changes(before, look(broken=40))][-1] == "30 more nodes changed"
+    assert [*changes(before, look(broken=40))][-1].endswith("30 more nodes changed")
     (told,) = changes(replace(before, events=[]), before)
-    assert told.startswith("Error b capacity: We currently")
+    # With the time of the event, not of the look.
+    assert told.startswith("2026-10-31 23:00:00 Error b i-1 capacity: We currently")
+    again = replace(CAPACITY, id="2", time="2026-11-01 00:00:00", times=2)
+    assert [*changes(before, replace(before, events=[again]))] == []

@@ -19,6 +19,7 @@ GROUP = GroupState(
     status="InService",
     current=1,
     target=2,
+    running=1,
     healthy=1,
     deep_health_checks={},
 )
@@ -40,7 +41,8 @@ SECOND = replace(FIRST, time="2026-11-01 00:00:10", groups=[replace(GROUP, curre
 def test_it_goes_on_after_an_error_until_interrupted(
     monkeypatch: pytest.MonkeyPatch, terminal: bool
 ) -> None:
-    looks: Iterator[Snapshot | Exception] = iter([FIRST, OpsError("no network"), SECOND, SECOND])
+    error = OpsError("no network")
+    looks: Iterator[Snapshot | Exception] = iter([FIRST, error, error, SECOND, SECOND])
 
     def look(*_: object, **__: object) -> Snapshot:
         found = next(looks, None)
@@ -58,10 +60,14 @@ def test_it_goes_on_after_an_error_until_interrupted(
 
     assert isinstance(out.file, StringIO)
     text = out.file.getvalue()
-    assert text.count("no network") == 1
     if terminal:
+        screens = text.split("ml in us-west-2")
+        # Above what was seen last, until a look succeeds; at each error, and no longer.
+        assert [screen.count("no network") for screen in screens[:4]] == [0, 1, 1, 0]
+        assert text.count("no network") == 2
         assert "2 of 2" in text
     else:
+        assert text.count("no network") == 1
         assert text.splitlines()[-1] == (
             "2026-11-01 00:00:10 a: 2 of 2 nodes, 1 healthy, InService"
         )

@@ -32,6 +32,7 @@ def test_status_shows_groups_and_health(on_call: Operator, operator: Operator) -
     text = root.output("status")
     assert "Health is not known. Kubernetes API: 401" in text
     assert "not healthy" not in text
+    assert "2 of 2 nodes are Running; health is not known." in text
 
 
 @pytest.mark.slow(seconds=1)
@@ -75,6 +76,14 @@ def test_kubectl_uses_the_kubeconfig(on_call: Operator, operator: Operator) -> N
     document = yaml.safe_load(file.read_text("utf-8"))
     eks = on_call.stage.environment.clients("eks").describe_cluster(name="ml-eks")["cluster"]
     assert document["clusters"][0]["cluster"]["server"] == eks["endpoint"]
+    # After `make destroy`, the control plane is there, and the HyperPod cluster is not.
+    named, other = on_call.home / "other.yaml", ("--config", str(on_call.home / "other.yaml"))
+    text = on_call.stage.config_path.read_text("utf-8")
+    named.write_text(text.replace("  name: ml-cluster", "  name: other"), "utf-8")
+    assert "is added" in run(on_call, "kubeconfig", *other, KUBECONFIG="")
+    told = run(on_call, "status", *other, code=2)
+    assert f"run `make deploy CONFIG={named}`, or name one with --cluster" in told
+    assert "'other' is not in" in run(on_call, "kubeconfig", "--cluster", "other", code=2)
 
 
 @pytest.mark.slow(seconds=1)
@@ -94,6 +103,16 @@ def test_the_log_of_a_node_says_what_it_was_doing(on_call: Operator) -> None:
     logs = clients("logs")
     logs.delete_log_stream(logGroupName=group, logStreamName=stream)
     assert "--follow waits for it" in run(on_call, "logs", node.id, code=2)
+    # An instance that is gone is in no list, and status and events name it.
+    gone = "i-0123456789abcdef0"
+    assert "is not in ml-cluster" in run(on_call, "logs", gone, code=2)
+    former = f"LifecycleConfig/worker-group-1/{gone}"
+    logs.create_log_stream(logGroupName=group, logStreamName=former)
+    failed = {"timestamp": int(time.time() * 1000), "message": "Z ERROR step nvidia_runtime failed"}
+    logs.put_log_events(logGroupName=group, logStreamName=former, logEvents=[failed])
+    assert f"worker-group-1 ({gone}), gone: Step nvidia_runtime failed" in run(
+        on_call, "logs", gone
+    )
 
     logs.create_log_stream(logGroupName=group, logStreamName=stream)
     now = int(time.time() * 1000)

@@ -37,8 +37,11 @@ def test_nodes_are_restarted_replaced_and_deleted(on_call: Operator, tmp_path: P
 
     text = run(on_call, "delete", "worker-group-1", "--yes", *FAST)
     assert "Group worker-group-1 will have 0 of now 1 nodes." in text
-    assert "To have both agree: hyperpod-ops scale worker-group-1 0" in text
+    given = f"--config {on_call.stage.config_path}"
+    assert f"To have both agree: hyperpod-ops scale worker-group-1 0 {given}" in text
     assert [node.id for node in nodes_of(sagemaker, "ml-cluster")] == ids[1:]
+    told = run(on_call, "connect", "worker-group-1", code=2)
+    assert told.startswith("node: group 'worker-group-1' of ml-cluster has no nodes now; see")
     assert "it has worker-group-2/1" in run(on_call, "reboot", replaced[0], code=2)
 
 
@@ -79,7 +82,8 @@ def test_the_interrupted_wait_says_that_it_goes_on(
     text = run(on_call, "reboot", "worker-group-2", "--yes", code=130)
 
     assert text.splitlines()[-1] == (
-        "Interrupted. HyperPod goes on with it; see `hyperpod-ops status --watch`."
+        "Interrupted. HyperPod goes on with it; see `hyperpod-ops status --watch --config "
+        f"{on_call.stage.config_path}`."
     )
     wait_until_settled(on_call)
 

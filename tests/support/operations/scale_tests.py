@@ -10,6 +10,19 @@ from tests.support.on_call import CALLS, documented_actions, run
 from tests.support.operations.node_tests import until
 from tests.support.operator import Operator
 
+APP = """
+import json, re, shutil, yaml
+
+def main(*, config, output):
+    shutil.copytree({assembly!r}, output, dirs_exist_ok=True)
+    file = output / "ml-hyperpod.template.json"
+    for group in yaml.safe_load(config.read_text())["cluster"]["instance_groups"]:
+        name = r'(,[^,]+InstanceGroupName[^,]+' + group["name"] + r'[^,]+,)'
+        number = rf'\\g<1>{{group["instance_count"]}}\\2'
+        file.write_text(re.sub(r'(InstanceCount[^0-9,]+)[0-9]+' + name, number, file.read_text()))
+"""
+"""Synthesizes as the stage did, in no time, with the numbers of a configuration."""
+
 
 @pytest.mark.slow(seconds=2)
 def test_a_group_is_scaled_by_its_configuration(
@@ -20,12 +33,23 @@ def test_a_group_is_scaled_by_its_configuration(
     file.write_text(text, "utf-8")
     for name in ("Makefile", "cdk.json"):
         (tmp_path / name).write_text("deploy:\n\t@echo $(CONFIG) $(YES) >made; exit $(CODE)\n")
+    assembly = str(on_call.stage.work_directory / "cdk.out")
+    (tmp_path / "app.py").write_text(APP.format(assembly=assembly), "utf-8")
     monkeypatch.chdir(tmp_path)
 
     def scale(group: str, count: int, *, fails: int, code: int) -> str:
         options = ("--config", str(file), "--yes")
         return run(on_call, "scale", group, str(count), *options, code=code, CODE=str(fails))
 
+    # Another group was changed by hand: its node would go without having been shown.
+    edited = text.replace("instance_count: 1", "instance_count: 0", 1)
+    file.write_text(edited, "utf-8")
+    told = scale("worker-group-2", 2, fails=0, code=2)
+    assert f"{file}: differs from what is deployed already, in ml-hyperpod" in told
+    assert "make diff" in told
+    assert file.read_text("utf-8") == edited
+    assert not (tmp_path / "made").exists()
+    file.write_text(text, "utf-8")
     # The deployment failed and the group has the former number: so has the file.
     told = scale("worker-group-2", 3, fails=1, code=2)
     assert "is as it was before, because the deployment changed nothing" in told
@@ -36,9 +60,11 @@ def test_a_group_is_scaled_by_its_configuration(
         "worker-group-1", 1, fails=0, code=2
     )
     assert "keeps 0, which AWS has" in scale("worker-group-1", 0, fails=1, code=2)
+    # That number is in no template yet, so it is deployed first.
+    assert "differs from what is deployed" in scale("worker-group-2", 2, fails=0, code=2)
+    file.write_text(text, "utf-8")
     assert scale("worker-group-2", 2, fails=0, code=0)
-    assert file.read_text("utf-8") != text
-    assert file.read_text("utf-8").count("instance_count: 0") == 1
+    assert file.read_text("utf-8").count("instance_count: 2") == 1
     (tmp_path / "cdk.json").unlink()
     assert "is not the folder of the project" in scale("worker-group-2", 4, fails=0, code=2)
 

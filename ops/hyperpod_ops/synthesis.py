@@ -1,4 +1,4 @@
-"""Synthesizing what is drawn, where no folder of templates is given."""
+"""Synthesizes a configuration, as the CDK CLI would; the templates are the same."""
 
 import os
 import subprocess
@@ -22,8 +22,8 @@ def synthesized(config: Path) -> Iterator[Path]:
     """
     if not _APP.is_file():
         raise OpsError(
-            "--templates: is not given, and there is no app.py here to synthesize with; run it in "
-            "the folder of the project, or name the folder that `cdk synth` wrote"
+            "app.py: is not in this folder, to synthesize with; run it in the folder of the "
+            "project, or, to draw, name with --templates the folder that `cdk synth` wrote"
         )
     with tempfile.TemporaryDirectory() as folder:
         program = (
