@@ -77,7 +77,12 @@ def _table(tables: list[dict[str, Any]], subnet_id: str) -> Mapping[str, Any]:
 
 def _leads_out(table: Mapping[str, Any]) -> bool:
     return any(
-        route.get("DestinationCidrBlock") == _ANYWHERE and any(route.get(key) for key in _WAYS_OUT)
+        route.get("DestinationCidrBlock") == _ANYWHERE
+        # Of a firewall's or load balancer's endpoint, EC2 names the endpoint so.
+        and (
+            any(route.get(key) for key in _WAYS_OUT)
+            or str(route.get("GatewayId")).startswith("vpce-")
+        )
         for route in table["Routes"]
     )
 

@@ -2,7 +2,8 @@
 
 Subnets and security groups in the VPC that a deployment makes are made by their owner between two
 deployments. Here they are made before it, and move into the VPC when CloudFormation makes it, and
-out of it before it is deleted.
+out of it before it is deleted. Their owner gives the subnets a way out, too: here the VPC's main
+route table, which they use, gets the first route to a NAT gateway.
 """
 
 from collections.abc import Callable, Iterator, MutableMapping
@@ -16,6 +17,7 @@ from rehearsal.aws.chosen_ids import NETWORK_ID
 from rehearsal.aws.cloudformation.resource_type import Created, Properties
 
 _VPC = "AWS::EC2::VPC"
+_ROUTE = "AWS::EC2::Route"
 _Query = dict[str, list[str]]
 _Response = tuple[int, dict[str, str], bytes]
 _chosen: ContextVar[str] = ContextVar("chosen", default="")
@@ -80,6 +82,28 @@ def _move(vpc_id: str) -> None:
         record["VpcId"] = vpc_id
 
 
+def _lead_out(properties: Properties) -> None:
+    """Give the main route table of a VPC with such subnets a route to a NAT gateway as well."""
+    vpc_id = ec2._route_tables[properties["RouteTableId"]]["VpcId"]
+    if "NatGatewayId" not in properties or all(each["VpcId"] != vpc_id for each in _own()):
+        return
+    for table in ec2._route_tables.values():
+        is_main = any(each.get("Main") for each in table["Associations"])
+        if is_main and table["VpcId"] == vpc_id and not _has_way_out(table):
+            table["Routes"].append(
+                {
+                    "DestinationCidrBlock": properties["DestinationCidrBlock"],
+                    "NatGatewayId": properties["NatGatewayId"],
+                    "State": "active",
+                    "Origin": "CreateRoute",
+                }
+            )
+
+
+def _has_way_out(table: dict[str, Any]) -> bool:
+    return any("NatGatewayId" in route for route in table["Routes"])
+
+
 def install() -> None:
     """Give chosen ids, and move what has one with the VPC; after `network_dependencies`."""
     ec2._new_subnet_id = _or_new("subnet-", ec2._new_subnet_id)
@@ -103,3 +127,14 @@ def install() -> None:
         delete_vpc(vpc_id, properties)
 
     handlers["create"], handlers["delete"] = create, delete
+    routes = provisioners._RESOURCE_HANDLERS[_ROUTE]
+    create_route = routes["create"]
+
+    def create_route_and_lead_out(
+        logical_id: str, properties: Properties, stack_name: str
+    ) -> Created:
+        created: Created = create_route(logical_id, properties, stack_name)
+        _lead_out(properties)
+        return created
+
+    routes["create"] = create_route_and_lead_out
