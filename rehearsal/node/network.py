@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rehearsal.aws.clients import AwsClients
+from rehearsal.aws.route_tables import ANYWHERE, leads_out, route_table_of
 from rehearsal.hyperpod import Caller
 
-_ANYWHERE, _ALL_TRAFFIC, _HTTPS = "0.0.0.0/0", "-1", 443
-# What lies behind a transit gateway or another interface is believed to lead out.
-_WAYS_OUT = ("NatGatewayId", "TransitGatewayId", "NetworkInterfaceId")
+_ALL_TRAFFIC, _HTTPS = "-1", 443
 _Rule = Mapping[str, Any]
 
 
@@ -39,11 +38,11 @@ class VpcNetwork:
         vpc_id = subnet["VpcId"]
         attribute = ec2.describe_vpc_attribute(VpcId=vpc_id, Attribute="enableDnsSupport")
         in_vpc = [{"Name": "vpc-id", "Values": [vpc_id]}]
-        table = _table(ec2.describe_route_tables(Filters=in_vpc)["RouteTables"], subnet_id)
+        table = route_table_of(subnet_id, ec2.describe_route_tables(Filters=in_vpc)["RouteTables"])
         return (
             attribute["EnableDnsSupport"]["Value"]
             and any(_opens(rule) for rule in self._rules(groups, "IpPermissionsEgress"))
-            and (_leads_out(table) or _has_endpoint(ec2, in_vpc, table))
+            and (leads_out(table) or _has_endpoint(ec2, in_vpc, table))
         )
 
     def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:  # noqa: ARG002 - Protocol
@@ -67,26 +66,6 @@ class VpcNetwork:
             yield from group[direction]
 
 
-def _table(tables: list[dict[str, Any]], subnet_id: str) -> Mapping[str, Any]:
-    """Return a subnet's own route table, else the main one."""
-    for table in tables:
-        if any(each.get("SubnetId") == subnet_id for each in table["Associations"]):
-            return table
-    return next(table for table in tables if any(a.get("Main") for a in table["Associations"]))
-
-
-def _leads_out(table: Mapping[str, Any]) -> bool:
-    return any(
-        route.get("DestinationCidrBlock") == _ANYWHERE
-        # Of a firewall's or load balancer's endpoint, EC2 names the endpoint so.
-        and (
-            any(route.get(key) for key in _WAYS_OUT)
-            or str(route.get("GatewayId")).startswith("vpce-")
-        )
-        for route in table["Routes"]
-    )
-
-
 def _has_endpoint(
     ec2: Any,  # noqa: ANN401 - a client
     in_vpc: list[dict[str, Any]],
@@ -105,5 +84,5 @@ def _opens(rule: _Rule) -> bool:
     is_https = rule["IpProtocol"] == _ALL_TRAFFIC or (
         rule["IpProtocol"] == "tcp" and rule["FromPort"] <= _HTTPS <= rule["ToPort"]
     )
-    is_wide = any(each["CidrIp"] == _ANYWHERE for each in rule["IpRanges"])
+    is_wide = any(each["CidrIp"] == ANYWHERE for each in rule["IpRanges"])
     return is_https and (is_wide or bool(rule["PrefixListIds"]))

@@ -11,10 +11,9 @@ from typing import Any
 
 from ministack.services import ec2
 
+from rehearsal.aws.route_tables import ANYWHERE, RouteTable, leads_out, route_table_of
+
 _HTTPS = 443
-_ANYWHERE = "0.0.0.0/0"
-# What lies behind a transit gateway or another interface is believed to lead out.
-_WAYS_OUT = ("NatGatewayId", "TransitGatewayId", "NetworkInterfaceId")
 _Rule = Mapping[str, Any]
 
 
@@ -38,7 +37,7 @@ class Placement:
     @property
     def has_internet_access(self) -> bool:
         """Whether each subnet has a default route, past an internet gateway: no public address."""
-        return all(_leads_out(_route_table(subnet)) for subnet in self.subnets)
+        return all(leads_out(_route_table(subnet)) for subnet in self.subnets)
 
     def endpoint_of(self, service: str) -> Mapping[str, Any] | None:
         """Return the VPC endpoint through which a service is reached; None without one.
@@ -71,23 +70,10 @@ class Placement:
         )
 
 
-def _route_table(subnet_id: str) -> Mapping[str, Any]:
-    """Return a subnet's own route table, else the main one of its VPC."""
+def _route_table(subnet_id: str) -> RouteTable:
     vpc_id = ec2._subnets[subnet_id]["VpcId"]
-    tables: list[dict[str, Any]] = [
-        table for table in ec2._route_tables.values() if table["VpcId"] == vpc_id
-    ]
-    for table in tables:
-        if any(each.get("SubnetId") == subnet_id for each in table["Associations"]):
-            return table
-    return next(table for table in tables if any(a.get("Main") for a in table["Associations"]))
-
-
-def _leads_out(table: Mapping[str, Any]) -> bool:
-    return any(
-        route.get("DestinationCidrBlock") == _ANYWHERE and any(route.get(key) for key in _WAYS_OUT)
-        for route in table["Routes"]
-    )
+    tables = [table for table in ec2._route_tables.values() if table["VpcId"] == vpc_id]
+    return route_table_of(subnet_id, tables)
 
 
 def _blocks(subnets: Iterable[str]) -> tuple[str, ...]:
@@ -123,5 +109,5 @@ def _is_https(rule: _Rule) -> bool:
 def _covers(block: str, addresses: tuple[str, ...]) -> bool:
     """Say whether a block holds all addresses; those of the world when none are given."""
     outer = ipaddress.IPv4Network(block)
-    inner = [ipaddress.IPv4Network(each) for each in addresses or (_ANYWHERE,)]
+    inner = [ipaddress.IPv4Network(each) for each in addresses or (ANYWHERE,)]
     return all(each.subnet_of(outer) for each in inner)
