@@ -5,8 +5,7 @@ What the provisioner makes, its own code makes, in this process, with clients of
 """
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -39,15 +38,21 @@ from tests.support.local_aws import Template, settled
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import zipped
 from tests.support.provisioner.fake_stack import FakeCloudFormation
+from tests.support.template_parts import (
+    CUSTOM,
+    depending_on,
+    imports,
+    needed,
+    references,
+    with_attributes,
+)
 
 ACCOUNT_IN_FILES = "111122223333"
 """The account in the ARNs of examples, which stands for the account of each deployment."""
 _CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _FAILURES: tuple[type[Exception], ...] = (ProvisioningError, *AWS_ERRORS)
 _BOOTSTRAP = "BootstrapVersion"
-_CUSTOM = "Custom::"
 _AUTHENTICATION_MODE = "Custom::EksAuthenticationMode"
-_VARIABLE = re.compile(r"\$\{([^}.!]+)[^}]*\}")
 
 
 _Network = TypeVar("_Network", VpcNetwork, VpcSubnets)
@@ -313,16 +318,16 @@ class Deployment:
         everything = template["Resources"]
         # Of a configuration before, some are gone.
         part.resources &= everything.keys()
-        part.resources.update(_needed([*part.resources, *_references(part.outputs)], everything))
-        for name in _references([part.outputs, *(everything[name] for name in part.resources)]):
-            if everything.get(name, {}).get("Type", "").startswith(_CUSTOM):
+        part.resources.update(needed([*part.resources, *references(part.outputs)], everything))
+        for name in references([part.outputs, *(everything[name] for name in part.resources)]):
+            if everything.get(name, {}).get("Type", "").startswith(CUSTOM):
                 self._provisioned(stack, name)
-        body = {name: _depending_on(part.resources, everything[name]) for name in part.resources}
-        self._export(_imports([body, part.outputs]))
+        body = {name: depending_on(part.resources, everything[name]) for name in part.resources}
+        self._export(imports([body, part.outputs]))
         told = {
             key: output
             for key, output in template.get("Outputs", {}).items()
-            if {*_references(output)} & {*everything} <= part.resources | {*self._attributes}
+            if {*references(output)} & {*everything} <= part.resources | {*self._attributes}
         }
         parameters = template.get("Parameters", {})
         cut = {
@@ -334,7 +339,7 @@ class Deployment:
             "Resources": body or {"Nothing": {"Type": "AWS::CloudFormation::WaitConditionHandle"}},
             "Outputs": told | {name: {"Value": value} for name, value in part.outputs.items()},
         }
-        return self._run(stack, _with_attributes(cut, self._attributes))
+        return self._run(stack, with_attributes(cut, self._attributes))
 
     def _export(self, names: Iterable[str]) -> None:
         """Have other stacks export what a stack imports."""
@@ -345,10 +350,10 @@ class Deployment:
                 for output in template.get("Outputs", {}).values()
                 if output.get("Export", {}).get("Name") in wanted
             ]
-            own = {*_references(referred)} & {*template["Resources"]}
+            own = {*references(referred)} & {*template["Resources"]}
             part = self._part(stack)
             customs = {
-                name for name in own if template["Resources"][name]["Type"].startswith(_CUSTOM)
+                name for name in own if template["Resources"][name]["Type"].startswith(CUSTOM)
             }
             for name in customs:
                 self._provisioned(stack, name)
@@ -405,67 +410,3 @@ _NETWORK_OF_NODES = frozenset(
         "AWS::EC2::VPCEndpoint",
     }
 )
-
-
-def _references(node: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    """Yield the logical ids, and other names, that a part of a template refers to."""
-    match node:
-        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
-            yield name
-        case {"Fn::Sub": str(text)}:
-            yield from _VARIABLE.findall(text)
-        case dict():
-            for value in node.values():
-                yield from _references(value)
-        case list():
-            for value in node:
-                yield from _references(value)
-
-
-def _imports(node: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    match node:
-        case {"Fn::ImportValue": str(name)}:
-            yield name
-        case dict():
-            for value in node.values():
-                yield from _imports(value)
-        case list():
-            for value in node:
-                yield from _imports(value)
-
-
-def _needed(roots: Iterable[str], resources: Mapping[str, Template]) -> set[str]:
-    """Return the resources of CloudFormation that some refer to, themselves included."""
-    found: set[str] = set()
-    left = [*roots]
-    while left:
-        name = left.pop()
-        if name in found or resources.get(name, {"Type": _CUSTOM})["Type"].startswith(_CUSTOM):
-            continue
-        found.add(name)
-        left += [*_references(resources[name]), *_dependencies(resources[name])]
-    return found
-
-
-def _dependencies(resource: Template) -> list[str]:
-    needed = resource.get("DependsOn", [])
-    return [needed] if isinstance(needed, str) else needed
-
-
-def _depending_on(names: set[str], resource: Template) -> Template:
-    return {**resource, "DependsOn": [name for name in _dependencies(resource) if name in names]}
-
-
-def _with_attributes(
-    node: Any,  # noqa: ANN401 - any JSON value
-    attributes: Mapping[str, Mapping[str, Any]],
-) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a part of a template with the attributes of custom resources in it."""
-    match node:
-        case {"Fn::GetAtt": [str(name), str(attribute)]} if name in attributes:
-            return attributes[name][attribute]
-        case dict():
-            return {key: _with_attributes(value, attributes) for key, value in node.items()}
-        case list():
-            return [_with_attributes(value, attributes) for value in node]
-    return node

@@ -207,6 +207,7 @@ def _left_out(config: Config) -> Iterator[str]:
     way_out = "interface endpoints" if config.network.closed else "NAT gateways"
     yield f"traffic through {way_out}, out of AWS and between zones"
     yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
+    yield "Lambda and Step Functions, which run while stacks are deployed"
     yield "taxes and discounts"
 
 

@@ -169,7 +169,10 @@ def test_the_command_shows_what_is_blocked(
 
 def test_every_validator_has_a_case() -> None:
     played = {each.validator for each in FAILURES}
-    assert played | _PLAYED_ELSEWHERE.keys() == {*VALIDATORS}
+    assert played | _PLAYED_ELSEWHERE.keys() == {*VALIDATORS}, (
+        "each validator of validators.py needs a case: add a Failure in "
+        "tests/support/failing_deployments/"
+    )
     assert not played & _PLAYED_ELSEWHERE.keys()
     for validator, test in _PLAYED_ELSEWHERE.items():
         text = (Path(__file__).parent / test).read_text("utf-8")

@@ -18,4 +18,7 @@ def test_every_example_is_deployed() -> None:
     ]
 
     there = [path.stem for path in sorted((CONFIG_FOLDER / "examples").glob("*.yaml"))]
-    assert sorted(deployed) == there
+    assert sorted(deployed) == there, (
+        "each file of config/examples/ is named once, in EXAMPLES or BECOMES of a module of "
+        "tests/rehearsal/examples/: add it to that of its subject, or write one"
+    )

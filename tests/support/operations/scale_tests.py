@@ -113,7 +113,10 @@ def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
     run(on_call, "cluster-config")
     # In IAM's spelling: the service's prefix is that of its endpoint for all of these.
     documented = documented_actions()
-    assert set(CALLS) == set(documented)
+    assert set(CALLS) == set(documented), (
+        "each command of the page is run by a test of a module above"
+    )
     unknown_cluster = {"sagemaker:ListClusters", "sagemaker:ListTags"}
     for command, called in CALLS.items():
-        assert called - (unknown_cluster if command != "list" else set()) == documented[command]
+        needed = called - (unknown_cluster if command != "list" else set())
+        assert needed == documented[command], f"docs/operating.md, Permissions: {command}"

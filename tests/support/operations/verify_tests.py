@@ -6,8 +6,16 @@ from typing import Any
 import pytest
 
 from rehearsal.kubernetes.controllers.daemon_pods import UNREACHABLE
+from tests.support.on_call import documented_for_verify, noted_calls
 from tests.support.operator import Operator
 
+# Objects are listed by the permission of their bucket.
+_LISTED = {"s3:ListObjectsV2": "s3:ListBucket"}
+# The default configuration has neither links to S3 nor people with access.
+_NOT_FOR_THE_DEFAULT = {
+    "fsx:DescribeDataRepositoryAssociations",
+    "eks:ListAssociatedAccessPolicies",
+}
 OWN = "kubectl get nodes -l sagemaker.amazonaws.com/cluster-name=ml-cluster"
 HEALTHY = f"{OWN},sagemaker.amazonaws.com/node-health-status=Schedulable -o name"
 ADDON = "aws eks describe-addon --cluster-name ml-eks --addon-name"
@@ -23,7 +31,12 @@ def checks(operator: Operator, *, code: int) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.slow(seconds=3)
 def test_all_holds_of_what_is_deployed(operator: Operator) -> None:
-    found = checks(operator, code=0)
+    with noted_calls() as made:
+        found = checks(operator, code=0)
+    called = {_LISTED.get(each, each) for each in made}
+    assert called == documented_for_verify() - _NOT_FOR_THE_DEFAULT, (
+        "docs/verify.md, Permissions: name what verify calls"
+    )
     assert [name for name, check in found.items() if not check["ok"]] == []
     assert {check["advice"] for check in found.values()} == {""}
     names = "\n".join(found)
