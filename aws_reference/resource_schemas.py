@@ -233,8 +233,8 @@ def service_of_linked_role(resource_type: str) -> str:
     """
     if resource_type not in SERVICE_LINKED_ROLES:
         raise UnknownTypeError(
-            f"{resource_type}: its handlers call iam:CreateServiceLinkedRole, for a service that is "
-            "not known; add it to aws_reference/resource_schemas.py: SERVICE_LINKED_ROLES"
+            f"{resource_type}: its handlers call iam:CreateServiceLinkedRole, for a service that "
+            "is not known; add it to aws_reference/resource_schemas.py: SERVICE_LINKED_ROLES"
         )
     return SERVICE_LINKED_ROLES[resource_type]
 
