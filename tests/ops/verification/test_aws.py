@@ -155,7 +155,8 @@ def test_addons(
     ]
 
 
-NAT = {"DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": "nat-1", "State": "active"}
+ANYWHERE = {"DestinationCidrBlock": "0.0.0.0/0", "State": "active"}
+NAT = {**ANYWHERE, "NatGatewayId": "nat-1"}
 MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "nat-2"}]}
 
 
@@ -163,8 +164,15 @@ MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "na
     ("own", "told"),
     [
         ([NAT], ["", ""]),
-        ([{**NAT, "State": "blackhole"}], ["", "there is none from subnet-1"]),
-        ([], ["1 are", "there is none from subnet-1"]),
+        (
+            [{**NAT, "State": "blackhole"}],
+            ["", "subnet-1: a default route whose target is gone"],
+        ),
+        ([], ["1 are", "subnet-1: no route out of the VPC"]),
+        # Which nodes' private addresses do not get through.
+        ([{**ANYWHERE, "GatewayId": "igw-1"}], ["1 are", "subnet-1: an internet gateway"]),
+        # Of a firewall.
+        ([{**ANYWHERE, "GatewayId": "vpce-1"}], ["1 are", ""]),
     ],
 )
 def test_routes(
