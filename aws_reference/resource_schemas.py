@@ -104,6 +104,10 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-na
 """
 
 
+class UnknownTypeError(Exception):
+    """What is needed of a resource type is not known here."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSchema:
     """The schema of one resource type.
@@ -219,6 +223,20 @@ def _values(node: object, path: PropertyPath) -> Iterator[Any]:
 def schema_of(resource_type: str) -> ResourceSchema | None:
     """Return the schema of a type; None for a custom resource, or one that no template uses."""
     return schemas().get(resource_type)
+
+
+def service_of_linked_role(resource_type: str) -> str:
+    """Return for which service the handlers of a type make a service-linked role.
+
+    Raises:
+        UnknownTypeError: It is not known.
+    """
+    if resource_type not in SERVICE_LINKED_ROLES:
+        raise UnknownTypeError(
+            f"{resource_type}: its handlers call iam:CreateServiceLinkedRole, for a service that "
+            "is not known; add it to aws_reference/resource_schemas.py: SERVICE_LINKED_ROLES"
+        )
+    return SERVICE_LINKED_ROLES[resource_type]
 
 
 @functools.cache

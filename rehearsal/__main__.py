@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from aws_reference.resource_schemas import UnknownTypeError
 from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
@@ -27,7 +28,6 @@ from rehearsal.signals import raise_on_interrupts
 from rehearsal.stand_ins import DEFAULT_REGION
 from rehearsal.terminal_picture import recording_console, write_picture
 from scripts.command_line import add_config, refused
-from scripts.deployer_policy.needs import UnknownTypeError
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from rehearsal.aws.told import Told
+from rehearsal.aws.shared_settings import SharedSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readiness(Told):
+class Readiness(SharedSettings):
     """How long things are not ready that no stack operation waits for.
 
     Attributes:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "lifecycle"
-_STUB = Path(__file__).with_name("command.sh")
+STUB = Path(__file__).with_name("command.sh")
+"""Stands in for each system command."""
 _STUBBED = (
     *("findmnt", "ip", "lctl", "lnetctl", "lsblk", "modinfo", "modprobe"),
     *("mountpoint", "nvidia-ctk", "sync", "systemctl"),
@@ -24,9 +25,6 @@ default_runtime_name = "runc"
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
 runtime_type = "io.containerd.runc.v2"
 """
-CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
-    "runtimes.runc", "runtimes.nvidia"
-)
 CONFIG_AL2 = """\
 version = 2
 #root = "/var/lib/containerd"
@@ -68,7 +66,7 @@ class Node:
         for folder in (self.root, self._state, self._bin):
             folder.mkdir()
         for name in _STUBBED:
-            (self._bin / name).symlink_to(_STUB)
+            (self._bin / name).symlink_to(STUB)
         for name in ("mounts", "disks", "active", "missing_modules", "failing", "calls"):
             (self._state / name).touch()
         (self._state / "containerd_command").write_text("ExecStart=/usr/bin/containerd\n")
@@ -129,24 +127,6 @@ class Node:
     def configure(self, text: str) -> None:
         """Put the deployment's own settings beside the scripts, as its configuration would."""
         (self._scripts / "deployment.env").write_text(text)
-
-    def add_setup_of_the_ami(self) -> str:
-        """Put AWS's own set-up of Lustre over EFA where the EKS AMI has it; return its path."""
-        path = "/etc/eks/configure-efa-fsx-lustre-client/setup.sh"
-        script = self.root / path.lstrip("/")
-        script.parent.mkdir(parents=True)
-        script.symlink_to(_STUB)
-        return path
-
-    def without(self, command: str) -> None:
-        """Take a system command away."""
-        (self._bin / command).unlink(missing_ok=True)
-
-    def replace_command(self, command: str, *, text: str) -> None:
-        """Put a shell script in the place of a system command."""
-        self.without(command)
-        (self._bin / command).write_text(f"#!/bin/sh\n{text}\n")
-        (self._bin / command).chmod(0o755)
 
     def run(self, **settings: str) -> Run:
         """Run on_create.sh once; the calls are those of this run."""

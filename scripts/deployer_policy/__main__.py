@@ -8,12 +8,12 @@ from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from aws_reference.resource_schemas import UnknownTypeError
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_ops.account import AccountError, Environment, profile_session, region_of
 from hyperpod_ops.errors import REFUSED
 from scripts.command_line import config_parser, exit_with, refused
 from scripts.deployer_policy.documents import POLICIES_OF_A_ROLE, Document, size
-from scripts.deployer_policy.needs import UnknownTypeError
 from scripts.deployer_policy.policies import Policies, policies_of
 
 

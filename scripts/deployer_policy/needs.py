@@ -5,7 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aws_reference.action_resources import VARIABLE, filled, forms, is_possible
-from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, schema_of
+from aws_reference.resource_schemas import (
+    SERVICE_LINKED_ROLES,
+    UnknownTypeError,
+    schema_of,
+    service_of_linked_role,
+)
 from hyperpod_ops.diagram.templates import Resource, Value
 from scripts.deployer_policy.names import Names, pattern, strings
 
@@ -31,10 +36,6 @@ Condition = tuple[str, tuple[str, ...]]
 """A condition key and the values that it may equal."""
 
 
-class UnknownTypeError(Exception):
-    """A template has a resource type whose schema is not in the data file."""
-
-
 @dataclass(frozen=True, order=True, kw_only=True, slots=True)
 class Need:
     """One action that must be allowed.
@@ -58,7 +59,7 @@ def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
         names: The names of their resources.
 
     Raises:
-        UnknownTypeError: There is no schema of a type.
+        UnknownTypeError: Of a type, the schema or the service of its linked role is not known.
     """
     by_type: dict[str, list[Resource]] = {}
     for resource in names.resources:
@@ -142,7 +143,7 @@ class _Handlers:
                     condition = ("iam:PassedToService", _PASSED_TO[self.type])
                     yield Need(action=action, resources=own, condition=condition)
             case "iam:CreateServiceLinkedRole":
-                service = SERVICE_LINKED_ROLES[self.type]
+                service = service_of_linked_role(self.type)
                 condition = ("iam:AWSServiceName", (service,))
                 arns = tuple(self._service_linked_roles())
                 yield Need(action=action, resources=arns, condition=condition)

@@ -36,7 +36,8 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
 
     Raises:
         OSError: There is no manifest or template.
-        UnknownTypeError: A template has a type whose schema is not known.
+        UnknownTypeError: A template has a type of which the schema, or the service of its linked
+            role, is not known.
     """
     resources = [each for stack in read_stacks(assembly) for each in stack.resources.values()]
     names = Names(deployment=deployment, environment=environment, resources=resources)

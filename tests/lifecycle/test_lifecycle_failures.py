@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.node.node import Node
+from tests.support.changed_node import ChangedNode
 
 DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"
 EBS = "Amazon Elastic Block Store"
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> Node:
-    made = Node(tmp_path)
+def node(tmp_path: Path) -> ChangedNode:
+    made = ChangedNode(tmp_path)
     made.mount("/opt/sagemaker")
     return made
 
 
-def log_of(node: Node) -> str:
+def log_of(node: ChangedNode) -> str:
     return node.read("var/log/provision/provisioning.log")
 
 
-def test_every_line_of_the_log_has_a_time_and_is_on_standard_output(node: Node) -> None:
+def test_every_line_of_the_log_has_a_time_and_is_on_standard_output(node: ChangedNode) -> None:
     run = node.run()
     lines = log_of(node).splitlines()
     assert lines == run.output.splitlines()
@@ -37,7 +37,7 @@ INSTANCE_STORE = "/dev/nvme2n1\tAmazon EC2 NVMe Instance Storage\t"
 
 
 def test_an_attached_volume_that_is_not_mounted_fails_the_node(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.state("disks", ROOT_DISK, UNMOUNTED_EBS, INSTANCE_STORE)
     run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="2", HYPERPOD_VOLUME_POLL_SECONDS="1")
     assert run.code == 1
@@ -51,7 +51,7 @@ def test_an_attached_volume_that_is_not_mounted_fails_the_node(tmp_path: Path) -
 
 
 def test_the_instance_store_will_do_when_the_volume_is_not_mounted(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.mount("/opt/dlami/nvme")
     node.state("disks", ROOT_DISK, UNMOUNTED_EBS, INSTANCE_STORE)
     run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="1", HYPERPOD_VOLUME_POLL_SECONDS="1")
@@ -66,7 +66,7 @@ def test_the_instance_store_will_do_when_the_volume_is_not_mounted(tmp_path: Pat
 
 
 def test_the_instance_store_is_taken_at_once_when_no_volume_is_attached(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.mount("/opt/dlami/nvme")
     node.state("disks", ROOT_DISK, INSTANCE_STORE)
     run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="300")
@@ -76,7 +76,7 @@ def test_the_instance_store_is_taken_at_once_when_no_volume_is_attached(tmp_path
 
 
 def test_a_volume_that_is_mounted_late_is_used(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.mount("/opt/sagemaker")
     node.state("mounts")
     node.replace_command("sleep", text=f'echo "{node.root}/opt/sagemaker" >"$STUB_STATE/mounts"')
@@ -87,7 +87,7 @@ def test_a_volume_that_is_mounted_late_is_used(tmp_path: Path) -> None:
 
 
 def test_the_volume_is_waited_for_300_seconds(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.replace_command("sleep", text='printf "slept %s\\n" "$1" >>"$STUB_STATE/calls"')
     run = node.run(HYPERPOD_VOLUME_WAIT_SECONDS="")
     assert run.code == 0, run.output
@@ -96,7 +96,7 @@ def test_the_volume_is_waited_for_300_seconds(tmp_path: Path) -> None:
 
 
 def test_a_group_without_a_volume_keeps_everything_on_the_root_volume(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.state("disks", f"/dev/nvme0n1\t{EBS}\t/")
     before = node.tree()
     run = node.run()
@@ -122,7 +122,9 @@ def test_a_group_without_a_volume_keeps_everything_on_the_root_volume(tmp_path: 
         ),
     ],
 )
-def test_a_failing_command_fails_its_step(call: str, step: str, message: str, node: Node) -> None:
+def test_a_failing_command_fails_its_step(
+    call: str, step: str, message: str, node: ChangedNode
+) -> None:
     node.state("failing", call)
     run = node.run()
     assert run.code != 0
@@ -133,7 +135,7 @@ def test_a_failing_command_fails_its_step(call: str, step: str, message: str, no
     assert "done:" not in run.output
 
 
-def test_nothing_is_lost_when_the_copy_fails(node: Node) -> None:
+def test_nothing_is_lost_when_the_copy_fails(node: ChangedNode) -> None:
     node.write("opt/sagemaker/kubelet/earlier", "data")
     node.replace_command("cp", text="exit 1")
     before = node.tree()
@@ -147,7 +149,7 @@ def test_nothing_is_lost_when_the_copy_fails(node: Node) -> None:
 
 @pytest.mark.parametrize("release", ["debian-12", "amzn-2027", "ubuntu-30.04"])
 def test_an_unknown_operating_system_is_only_warned_about(release: str, tmp_path: Path) -> None:
-    node = Node(tmp_path, release=release)
+    node = ChangedNode(tmp_path, release=release)
     node.mount("/opt/sagemaker")
     run = node.run()
     assert run.code == 0, run.output
@@ -156,14 +158,14 @@ def test_an_unknown_operating_system_is_only_warned_about(release: str, tmp_path
     assert node.read("opt/sagemaker/kubelet/.hidden") == "a dot file"
 
 
-def test_a_node_without_a_release_file_is_set_up(node: Node) -> None:
+def test_a_node_without_a_release_file_is_set_up(node: ChangedNode) -> None:
     (node.root / "etc/os-release").unlink()
     run = node.run()
     assert run.code == 0, run.output
     assert "WARNING the operating system unknown-unknown is unknown to these scripts" in run.output
 
 
-def test_a_drop_in_that_wins_over_ours_is_found_out(node: Node) -> None:
+def test_a_drop_in_that_wins_over_ours_is_found_out(node: ChangedNode) -> None:
     node.write(
         "etc/systemd/system/containerd.service.d/99-other.conf",
         "[Service]\nExecStart=\nExecStart=/usr/bin/containerd --root /elsewhere\n",
@@ -176,7 +178,7 @@ def test_a_drop_in_that_wins_over_ours_is_found_out(node: Node) -> None:
     )
 
 
-def test_pods_with_mounted_volumes_stop_the_move(node: Node) -> None:
+def test_pods_with_mounted_volumes_stop_the_move(node: ChangedNode) -> None:
     node.mount("/opt/sagemaker", "/var/lib/kubelet/pods/1/volumes/token")
     run = node.run()
     assert run.code == 1
@@ -184,7 +186,7 @@ def test_pods_with_mounted_volumes_stop_the_move(node: Node) -> None:
     assert node.read("var/lib/kubelet/config.json") == "{}"
 
 
-def test_a_foreign_link_is_not_replaced(node: Node) -> None:
+def test_a_foreign_link_is_not_replaced(node: ChangedNode) -> None:
     kubelet = node.root / "var/lib/kubelet"
     kubelet.rename(node.root / "var/lib/elsewhere")
     kubelet.symlink_to("/var/lib/elsewhere")
@@ -196,7 +198,7 @@ def test_a_foreign_link_is_not_replaced(node: Node) -> None:
     )
 
 
-def test_a_run_that_was_cut_off_is_finished(node: Node) -> None:
+def test_a_run_that_was_cut_off_is_finished(node: ChangedNode) -> None:
     kubelet = node.root / "var/lib/kubelet"
     kubelet.rename(kubelet.with_name("kubelet.old"))
     node.write("opt/sagemaker/kubelet.new/half", "of a copy")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.node.node import Node
+from tests.support.changed_node import ChangedNode
 
 STOP = "LUSTRE_FAILURE=stop\n"
 
@@ -22,15 +22,15 @@ TROUBLE = [
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> Node:
-    made = Node(tmp_path)
+def node(tmp_path: Path) -> ChangedNode:
+    made = ChangedNode(tmp_path)
     made.mount("/opt/sagemaker")
     made.add_rdma("rdmap16s27")
     return made
 
 
 @pytest.mark.parametrize(("call", "step", "message"), TROUBLE)
-def test_it_is_warned_about(call: str, step: str, message: str, node: Node) -> None:
+def test_it_is_warned_about(call: str, step: str, message: str, node: ChangedNode) -> None:
     node.state("failing", call)
     run = node.run()
     assert run.code == 0, run.output
@@ -42,7 +42,7 @@ def test_it_is_warned_about(call: str, step: str, message: str, node: Node) -> N
 
 @pytest.mark.parametrize(("call", "step", "message"), TROUBLE)
 def test_it_stops_the_node_when_the_deployment_says_so(
-    call: str, step: str, message: str, node: Node
+    call: str, step: str, message: str, node: ChangedNode
 ) -> None:
     node.configure(STOP)
     node.state("failing", call)
@@ -53,7 +53,7 @@ def test_it_stops_the_node_when_the_deployment_says_so(
     assert "done:" not in run.output
 
 
-def test_an_image_without_lustre_still_gives_a_node(node: Node) -> None:
+def test_an_image_without_lustre_still_gives_a_node(node: ChangedNode) -> None:
     node.state("missing_modules", "lustre", "kefalnd")
     run = node.run()
     assert run.code == 0
@@ -61,7 +61,9 @@ def test_an_image_without_lustre_still_gives_a_node(node: Node) -> None:
     assert not [call for call in run.calls if call.startswith("modprobe")]
 
 
-def test_an_image_without_lustre_stops_the_node_when_the_deployment_says_so(node: Node) -> None:
+def test_an_image_without_lustre_stops_the_node_when_the_deployment_says_so(
+    node: ChangedNode,
+) -> None:
     node.configure(STOP)
     node.state("missing_modules", "lustre", "kefalnd")
     run = node.run()
@@ -69,13 +71,13 @@ def test_an_image_without_lustre_stops_the_node_when_the_deployment_says_so(node
     assert "ERROR the image has no kernel module lustre" in run.output
 
 
-def test_other_steps_stop_the_node_whatever_the_deployment_says(node: Node) -> None:
+def test_other_steps_stop_the_node_whatever_the_deployment_says(node: ChangedNode) -> None:
     node.configure("LUSTRE_FAILURE=warn\n")
     node.replace_command("cp", text="exit 1")
     assert node.run().code == 1
 
 
-def test_a_command_that_hangs_is_ended(node: Node) -> None:
+def test_a_command_that_hangs_is_ended(node: ChangedNode) -> None:
     node.replace_command("lctl", text="exec sleep 600")
     run = node.run(HYPERPOD_LUSTRE_WAIT_SECONDS="1")
     assert run.code == 0, run.output
@@ -92,14 +94,14 @@ def test_a_command_that_hangs_is_ended(node: Node) -> None:
         ("# a comment\nOTHER=1\nLUSTRE_FAILURE=stop\n", 1),
     ],
 )
-def test_the_file_beside_the_scripts_decides(text: str, code: int, node: Node) -> None:
+def test_the_file_beside_the_scripts_decides(text: str, code: int, node: ChangedNode) -> None:
     node.configure(text)
     node.state("failing", "lctl network up")
     assert node.run().code == code
 
 
 @pytest.mark.parametrize("value", ["Stop", "yes", "$(touch /tmp/run)", "stop;warn"])
-def test_another_value_is_told_and_means_warn(value: str, node: Node) -> None:
+def test_another_value_is_told_and_means_warn(value: str, node: ChangedNode) -> None:
     node.configure(f"LUSTRE_FAILURE={value}\n")
     node.state("failing", "lctl network up")
     run = node.run()
@@ -110,7 +112,7 @@ def test_another_value_is_told_and_means_warn(value: str, node: Node) -> None:
     ) in run.output
 
 
-def test_the_environment_wins_over_the_file(node: Node) -> None:
+def test_the_environment_wins_over_the_file(node: ChangedNode) -> None:
     node.configure(STOP)
     node.state("failing", "lctl network up")
     assert node.run(HYPERPOD_LUSTRE_FAILURE="warn").code == 0

@@ -5,21 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.node.node import Node
+from tests.support.changed_node import ChangedNode
 
 UNIT = "etc/systemd/system/hyperpod-lnet-efa.service"
 COMMAND = "usr/local/sbin/hyperpod-lnet-efa"
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> Node:
-    made = Node(tmp_path)
+def node(tmp_path: Path) -> ChangedNode:
+    made = ChangedNode(tmp_path)
     made.mount("/opt/sagemaker")
     made.add_rdma("rdmap16s27", "rdmap32s27", "rdmap160s27")
     return made
 
 
-def test_the_service_is_installed_and_started(node: Node) -> None:
+def test_the_service_is_installed_and_started(node: ChangedNode) -> None:
     run = node.run()
     assert "systemctl enable --now hyperpod-lnet-efa.service" in run.calls
     assert f"ExecStart=/{COMMAND}\n" in node.read(UNIT)
@@ -27,19 +27,19 @@ def test_the_service_is_installed_and_started(node: Node) -> None:
 
 
 def test_a_node_without_efa_is_left_alone(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     run = node.run()
     assert "no EFA device: Lustre uses TCP" in run.output
     assert UNIT not in node.tree()
 
 
 def test_another_rdma_device_is_not_efa(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.add_rdma("mlx5_0", driver="mlx5_core")
     assert "no EFA device" in node.run().output
 
 
-def test_an_image_without_the_module_stays_on_tcp(node: Node) -> None:
+def test_an_image_without_the_module_stays_on_tcp(node: ChangedNode) -> None:
     node.state("missing_modules", "kefalnd")
     run = node.run()
     assert run.code == 0
@@ -47,13 +47,13 @@ def test_an_image_without_the_module_stays_on_tcp(node: Node) -> None:
     assert UNIT not in node.tree()
 
 
-def service(node: Node) -> list[str]:
+def service(node: ChangedNode) -> list[str]:
     """What the service itself calls at boot."""
     calls = node.command(node.root / COMMAND)
     return [call for call in calls if not call.startswith(("ip ", "systemctl"))]
 
 
-def test_the_service_adds_the_first_and_the_last_device(node: Node) -> None:
+def test_the_service_adds_the_first_and_the_last_device(node: ChangedNode) -> None:
     node.run()
     assert service(node) == [
         "modprobe lnet",
@@ -68,13 +68,13 @@ def test_the_service_adds_the_first_and_the_last_device(node: Node) -> None:
     ]
 
 
-def test_the_service_adds_nothing_twice(node: Node) -> None:
+def test_the_service_adds_nothing_twice(node: ChangedNode) -> None:
     node.run()
     node.state("lnet_efa", "- net type: efa", "  0: rdmap16s27", "  0: rdmap160s27")
     assert not [call for call in service(node) if " add " in call]
 
 
-def test_the_service_fails_when_a_device_cannot_be_added(node: Node) -> None:
+def test_the_service_fails_when_a_device_cannot_be_added(node: ChangedNode) -> None:
     node.run()
     node.state("failing", "lnetctl net add --net efa --if rdmap16s27 --peer-credits 32")
     with pytest.raises(subprocess.CalledProcessError):
@@ -105,7 +105,7 @@ def devices(count: int) -> list[str]:
 def test_the_number_of_devices_is_that_of_the_guide(
     instance_type: str | None, present: int, used: list[int], tmp_path: Path
 ) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.add_rdma(*devices(present))
     node.add_rdma("ibp1s0", driver="mlx5_core")
     if instance_type is not None:
@@ -116,7 +116,7 @@ def test_the_number_of_devices_is_that_of_the_guide(
     assert added == [devices(present)[index] for index in used]
 
 
-def test_trainium2_stays_on_tcp(node: Node) -> None:
+def test_trainium2_stays_on_tcp(node: ChangedNode) -> None:
     node.set_instance_type("trn2.48xlarge")
     run = node.run()
     assert "FSx for Lustre does not support EFA on trn2.48xlarge: Lustre uses TCP" in run.output
@@ -126,7 +126,7 @@ def test_trainium2_stays_on_tcp(node: Node) -> None:
 AMI_SERVICE = "configure-efa-fsx-lustre-client.service"
 
 
-def test_the_setup_of_the_ami_is_preferred(node: Node) -> None:
+def test_the_setup_of_the_ami_is_preferred(node: ChangedNode) -> None:
     setup = node.add_setup_of_the_ami()
     run = node.run()
     assert run.code == 0, run.output
@@ -135,13 +135,13 @@ def test_the_setup_of_the_ami_is_preferred(node: Node) -> None:
     assert UNIT not in node.tree()
 
 
-def test_the_setup_of_the_ami_runs_before_lnet_is_up(node: Node) -> None:
+def test_the_setup_of_the_ami_runs_before_lnet_is_up(node: ChangedNode) -> None:
     node.add_setup_of_the_ami()
     calls = node.run().calls
     assert calls.index("setup.sh") < calls.index("lctl network up")
 
 
-def test_what_the_setup_of_the_ami_made_is_not_made_again(node: Node) -> None:
+def test_what_the_setup_of_the_ami_made_is_not_made_again(node: ChangedNode) -> None:
     node.add_setup_of_the_ami()
     node.run()
     run = node.run()
@@ -150,7 +150,7 @@ def test_what_the_setup_of_the_ami_made_is_not_made_again(node: Node) -> None:
     assert UNIT not in node.tree()
 
 
-def test_the_service_of_the_setup_counts_not_its_exit_code(node: Node) -> None:
+def test_the_service_of_the_setup_counts_not_its_exit_code(node: ChangedNode) -> None:
     node.add_setup_of_the_ami()
     node.state("failing", "setup.sh")
     node.state("active", AMI_SERVICE)
@@ -159,7 +159,7 @@ def test_the_service_of_the_setup_counts_not_its_exit_code(node: Node) -> None:
     assert "WARNING" not in run.output
 
 
-def test_a_setup_that_fails_is_warned_about(node: Node) -> None:
+def test_a_setup_that_fails_is_warned_about(node: ChangedNode) -> None:
     node.add_setup_of_the_ami()
     node.state("failing", "setup.sh")
     run = node.run()

@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from rehearsal.node.node import CONFIG_AL2, CONFIG_V3, CONFIG_V3_NVIDIA, SCRIPTS, Node
+from rehearsal.node.node import CONFIG_AL2, CONFIG_V3, SCRIPTS
+from tests.support.changed_node import CONFIG_V3_NVIDIA, ChangedNode
 
 DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"
 
 
-def al2_cpu(directory: Path) -> Node:
-    node = Node(directory, release="amzn-2")
+def al2_cpu(directory: Path) -> ChangedNode:
+    node = ChangedNode(directory, release="amzn-2")
     node.mount("/opt/sagemaker")
     return node
 
 
-def al2_gpu_after_bootstrap(directory: Path) -> Node:
+def al2_gpu_after_bootstrap(directory: Path) -> ChangedNode:
     node = al2_cpu(directory)
     node.add_gpu()
     node.write("etc/eks/containerd/containerd-config.toml", CONFIG_AL2.replace("runc", "nvidia"))
@@ -26,13 +27,13 @@ def al2_gpu_after_bootstrap(directory: Path) -> Node:
     return node
 
 
-def al2023_cpu(directory: Path) -> Node:
-    node = Node(directory)
+def al2023_cpu(directory: Path) -> ChangedNode:
+    node = ChangedNode(directory)
     node.mount("/opt/sagemaker")
     return node
 
 
-def al2023_gpu_with_efa(directory: Path) -> Node:
+def al2023_gpu_with_efa(directory: Path) -> ChangedNode:
     node = al2023_cpu(directory)
     node.add_gpu()
     node.add_rdma("rdmap16s27", "rdmap32s27", "rdmap160s27")
@@ -40,14 +41,14 @@ def al2023_gpu_with_efa(directory: Path) -> Node:
     return node
 
 
-def al2023_instance_store(directory: Path) -> Node:
-    node = Node(directory)
+def al2023_instance_store(directory: Path) -> ChangedNode:
+    node = ChangedNode(directory)
     node.mount("/opt/dlami/nvme")
     return node
 
 
-def ubuntu_gpu(directory: Path) -> Node:
-    node = Node(directory, release="ubuntu-22.04")
+def ubuntu_gpu(directory: Path) -> ChangedNode:
+    node = ChangedNode(directory, release="ubuntu-22.04")
     node.mount("/opt/sagemaker")
     node.add_gpu()
     return node
@@ -65,7 +66,7 @@ NODES = [
 
 @pytest.mark.parametrize("make_node", NODES)
 def test_files_after_the_run(
-    make_node: Callable[[Path], Node], tmp_path: Path, snapshot: SnapshotAssertion
+    make_node: Callable[[Path], ChangedNode], tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     node = make_node(tmp_path)
     run = node.run()
@@ -74,7 +75,9 @@ def test_files_after_the_run(
 
 
 @pytest.mark.parametrize("make_node", NODES)
-def test_a_second_run_changes_nothing(make_node: Callable[[Path], Node], tmp_path: Path) -> None:
+def test_a_second_run_changes_nothing(
+    make_node: Callable[[Path], ChangedNode], tmp_path: Path
+) -> None:
     node = make_node(tmp_path)
     node.run()
     before = node.tree()
@@ -191,7 +194,7 @@ def test_every_step_that_on_create_names_exists() -> None:
 
 @pytest.mark.parametrize("make_node", [al2_cpu, al2023_cpu, al2023_instance_store, ubuntu_gpu])
 def test_containerd_does_not_start_on_the_root_volume(
-    make_node: Callable[[Path], Node], tmp_path: Path
+    make_node: Callable[[Path], ChangedNode], tmp_path: Path
 ) -> None:
     node = make_node(tmp_path)
     assert node.run().code == 0
@@ -212,7 +215,7 @@ def test_the_check_is_added_to_a_node_that_moved_its_data_before(tmp_path: Path)
 
 
 def test_a_node_without_a_data_volume_has_no_check(tmp_path: Path) -> None:
-    node = Node(tmp_path)
+    node = ChangedNode(tmp_path)
     node.run()
     assert DROP_IN not in node.tree()
 

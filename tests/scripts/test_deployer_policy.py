@@ -9,6 +9,7 @@ import pytest
 from policy_sentry.querying.actions import get_action_data
 
 from aws_reference.action_resources import action_resources
+from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, UnknownTypeError
 from hyperpod_cdk import load_config
 from hyperpod_ops.account import Environment
 from hyperpod_ops.diagram.templates import Address, Resource
@@ -170,6 +171,14 @@ def native_cluster(**group: Any) -> dict[str, tuple[str, ...]]:
     ]
     names = Names(deployment="ml", environment=ENVIRONMENT, resources=resources)
     return {need.action: need.resources for need in needs({}, names)}
+
+
+def test_an_unknown_service_linked_role_names_the_place_to_add_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(SERVICE_LINKED_ROLES, "AWS::EKS::Cluster")
+    with pytest.raises(UnknownTypeError, match=r"^AWS::EKS::Cluster: .*: SERVICE_LINKED_ROLES$"):
+        native_cluster()
 
 
 def test_cloudformation_makes_a_native_cluster() -> None:

@@ -18,8 +18,8 @@ CONFIGS = [*SHIPPED, *sorted((CONFIG_FOLDER / "examples").glob("*.yaml"))]
 EVERY_FIELD = Path(__file__).with_name("every_field.yaml")
 """A configuration with every key, but for those of the next one."""
 EVERY_EXISTING_RESOURCE = Path(__file__).with_name("every_existing_resource.yaml")
-EXISTING_CONTROL_PLANE = CONFIG_FOLDER / "examples" / "existing-eks.yaml"
 """A configuration with every key that names what exists, in place of what is made."""
+EXISTING_CONTROL_PLANE = CONFIG_FOLDER / "examples" / "existing-eks.yaml"
 
 MINIMUM: Mapping[str, Any] = {
     "name": "ml",

@@ -13,6 +13,7 @@ from hyperpod_ops.clusters.pages import pages
 from hyperpod_ops.errors import OpsError
 from provisioner.aws.errors import is_denied, is_not_found
 from provisioner.hyperpod.groups import Group, Groups, groups_of
+from provisioner.hyperpod.shortage import CONTINUOUS
 
 
 class NoClusterError(OpsError):
@@ -64,7 +65,7 @@ class HyperPodCluster:
     @property
     def is_continuous(self) -> bool:
         """Whether nodes are provisioned one by one, and tried again while there is none."""
-        return self.described.get("NodeProvisioningMode") == "Continuous"
+        return self.described.get("NodeProvisioningMode") == CONTINUOUS
 
     @property
     def eks_cluster_name(self) -> str:

@@ -33,7 +33,7 @@ def events(
     Newest first.
     """
     from hyperpod_ops.clusters.chosen import chosen_cluster
-    from hyperpod_ops.events.history import events_of, has_events
+    from hyperpod_ops.events.history import events_of
     from hyperpod_ops.events.shown import event_lines
     from hyperpod_ops.tables import console, print_json
     from hyperpod_ops.times import parsed_duration
@@ -53,7 +53,7 @@ def events(
     for event in told:
         for line in event_lines(event):
             out.print(line)
-    if not has_events(found):
+    if not found.is_continuous:
         out.print("HyperPod keeps events only of clusters with node_provisioning_mode: Continuous.")
     elif not told:
         out.print("There are no such events.")

@@ -23,7 +23,6 @@ from provisioner.aws.errors import is_not_found
 from provisioner.hyperpod.causes import LIFECYCLE_SCRIPT, UNKNOWN
 from provisioner.hyperpod.events import failure_message
 from provisioner.hyperpod.failures import ReportedFailure
-from provisioner.hyperpod.shortage import CONTINUOUS
 
 # Limits the calls of one look at a large cluster: each cause costs one.
 _MOST_READ = 1000
@@ -96,7 +95,8 @@ def events_of(
 
     Args:
         sagemaker: Client of SageMaker.
-        cluster: The cluster; only one in Continuous mode has events.
+        cluster: The cluster; only one in Continuous mode has events:
+            https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListClusterEvents.html
         since: Older events are left out.
         least: The lowest level.
         group: Name of an instance group. Default: all, and the cluster itself.
@@ -106,7 +106,7 @@ def events_of(
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    if not has_events(cluster):
+    if not cluster.is_continuous:
         return []
     asked = {
         "ClusterName": cluster.name,
@@ -121,14 +121,6 @@ def events_of(
     telling = without_misleading(listed, cluster.groups)
     told = each_once([event for event in telling if level_of(event) in levels])
     return list(_explained(sagemaker, cluster, told, {} if causes is None else causes))
-
-
-def has_events(cluster: HyperPodCluster) -> bool:
-    """Say whether a cluster has events at all.
-
-    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListClusterEvents.html
-    """
-    return cluster.described.get("NodeProvisioningMode") == CONTINUOUS
 
 
 def _explained(

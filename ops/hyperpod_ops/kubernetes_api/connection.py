@@ -48,6 +48,26 @@ class _Client(ApiClient):  # type: ignore[misc] # the package has no types
             raise
 
 
+class _Unreached(ApiClient):  # type: ignore[misc] # the package has no types
+    """Answers each request with the reason why there is no connection."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(Configuration())
+        self._error = error
+
+    def call_api(self, *_given: Any, **_named: Any) -> NoReturn:
+        raise self._error
+
+
+def unreached(error: Exception) -> ApiClient:
+    """Return a client in place of one that could not be made.
+
+    Args:
+        error: Why it could not; each request raises it.
+    """
+    return _Unreached(error)
+
+
 @contextmanager
 def kubernetes_api(session: AwsSession, *, eks_cluster: str) -> Iterator[ApiClient]:
     """Yield a client of a cluster's Kubernetes API, good for 15 minutes.

@@ -19,6 +19,7 @@ DEEP_HEALTH_CHECK_LABEL = "sagemaker.amazonaws.com/deep-health-check-status"
 _FAULT_LABELS = ("sagemaker.amazonaws.com/fault-type", "sagemaker.amazonaws.com/fault-reason")
 SCHEDULABLE = "Schedulable"
 RUNNING = "Running"
+NOT_READY = "not Ready in Kubernetes"
 # What HyperPod does next, if it recovers nodes itself, and what somebody does otherwise.
 _PENDING = {
     "UnschedulablePendingReplacement": ("HyperPod replaces it", "replace"),
@@ -98,7 +99,7 @@ def _trouble_of(health: Health, *, name: str, recovers: bool) -> str:
         return _CHECKED
     if health.status not in ("", SCHEDULABLE):
         return f"{health.status}{fault}"
-    return "" if health.ready else "not Ready in Kubernetes"
+    return "" if health.ready else NOT_READY
 
 
 ABSENT = "runs, and has no Node in Kubernetes (yet)"

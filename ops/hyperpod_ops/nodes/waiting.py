@@ -11,7 +11,7 @@ from hyperpod_ops.clusters.cluster import HyperPodCluster, Node, nodes_of
 from hyperpod_ops.errors import OpsError
 from hyperpod_ops.explained import explanation
 from hyperpod_ops.nodes.actions import DELETE, REBOOT, Action
-from hyperpod_ops.nodes.health import RUNNING, Health, trouble_of
+from hyperpod_ops.nodes.health import NOT_READY, RUNNING, Health, trouble_of
 from provisioner.aws.errors import is_denied
 
 # A restart may be over between two looks, SageMaker may list the node as Running all the time, and
@@ -19,7 +19,6 @@ from provisioner.aws.errors import is_denied
 # which takes 1 to 3 minutes.
 _UNSEEN_SECONDS = 300.0
 _LOOK = "looking at the nodes"
-_NOT_READY = "not Ready in Kubernetes"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -71,7 +70,7 @@ class Watched:
             if node.status != RUNNING or not (node.id in self.left or seconds >= _UNSEEN_SECONDS):
                 yield node.id, node.status
             elif silent:
-                yield node.id, _NOT_READY
+                yield node.id, NOT_READY
 
     def _started_again(self, node: Node, known: Health | None) -> bool:
         """Say whether its kernel has started since, which may be all that there is to see."""

@@ -7,6 +7,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_ops.aws_client import AwsClient
 from hyperpod_ops.preflight.validator import Place
+from provisioner.aws.errors import is_unknown_stack
 
 
 class Clients(Protocol):
@@ -22,38 +23,30 @@ def is_deployed(stack: str, place: Place) -> bool:
     return _resources(stack, place) is not None
 
 
-def status_of(stack: str, place: Place) -> str | None:
-    """Return the status of a stack; None if there is none."""
-    try:
-        found = place.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
-    except ClientError as error:
-        if _is_of_no_stack(error):
-            return None
-        raise
-    return str(found[0]["StackStatus"])
+def resources_of(stack: str, place: Clients, *, resource_type: str | None = None) -> frozenset[str]:
+    """Return the physical IDs of the resources that a stack has; none if there is no stack.
 
-
-def resources_of(stack: str, resource_type: str, place: Clients) -> frozenset[str]:
-    """Return the physical IDs of a stack's resources of one type; none if there is no stack."""
+    Args:
+        stack: Name of the stack.
+        place: Makes the client of CloudFormation.
+        resource_type: Only those of this type. Default: all.
+    """
     found = _resources(stack, place) or {}
-    return frozenset(name for name, type_ in found.items() if type_ == resource_type)
+    return frozenset(
+        name for name, type_ in found.items() if resource_type is None or type_ == resource_type
+    )
 
 
 def _resources(stack: str, place: Clients) -> dict[str, str] | None:
     pages = place.client("cloudformation").get_paginator("list_stack_resources")
     try:
         return {
-            str(each.get("PhysicalResourceId")): str(each["ResourceType"])
+            str(each["PhysicalResourceId"]): str(each["ResourceType"])
             for page in pages.paginate(StackName=stack)
             for each in page["StackResourceSummaries"]
-            if each["ResourceStatus"] != "DELETE_COMPLETE"
+            if each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
         }
     except ClientError as error:
-        if _is_of_no_stack(error):
+        if is_unknown_stack(error):
             return None
         raise
-
-
-def _is_of_no_stack(error: ClientError) -> bool:
-    # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ListStackResources.html
-    return bool(error.response["Error"]["Code"] == "ValidationError")

@@ -113,7 +113,7 @@ def _volumes_of(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _log_groups(deployment: Deployment, *, key: str) -> Check:
     config = deployment.config
     stack = stack_name(config, "platform")
-    made = resources_of(stack, _LOG_GROUP, deployment)
+    made = resources_of(stack, deployment, resource_type=_LOG_GROUP)
     pages = deployment.client("logs").get_paginator("describe_log_groups").paginate()
     groups = [each for page in pages for each in page["logGroups"] if each["logGroupName"] in made]
     days = config.log_retention_days

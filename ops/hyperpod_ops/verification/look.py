@@ -1,10 +1,14 @@
 """Verifies a deployment once, with the credentials of AWS alone."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_names
-from hyperpod_ops.kubernetes_api.connection import kubernetes_api
+from hyperpod_ops.errors import OpsError
+from hyperpod_ops.kubernetes_api.connection import kubernetes_api, unreached
 from hyperpod_ops.session import AwsSession
 from hyperpod_ops.stack_outputs import outputs_of
 from hyperpod_ops.verification.check import Check, Deployment
@@ -19,8 +23,8 @@ def look(config: Config, *, session: AwsSession) -> Iterator[Check]:
         session: The account and the region.
 
     Raises:
-        OpsError: A stack is not deployed, or there is no such EKS cluster.
-        ClientError: AWS refused to describe them.
+        OpsError: A stack is not deployed.
+        ClientError: AWS refused to describe the stacks.
         BotoCoreError: AWS could not be asked.
     """
     cloudformation = session.client("cloudformation")
@@ -29,8 +33,14 @@ def look(config: Config, *, session: AwsSession) -> Iterator[Check]:
         for kind, name in stack_names(config).items()
         if kind != "addons"
     }
-    # A new client for each look: its token is valid for 15 minutes.
-    with kubernetes_api(session, eks_cluster=config.eks_cluster_name) as kubernetes:
+    with ExitStack() as stack:
+        # A new client for each look: its token is valid for 15 minutes.
+        try:
+            kubernetes = stack.enter_context(
+                kubernetes_api(session, eks_cluster=config.eks_cluster_name)
+            )
+        except (BotoCoreError, ClientError, OpsError) as error:
+            kubernetes = unreached(error)
         yield from verify(
             Deployment(config=config, client=session.client, kubernetes=kubernetes, outputs=outputs)
         )

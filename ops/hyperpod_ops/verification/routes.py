@@ -1,13 +1,11 @@
 """The ways out of the network."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from hyperpod_ops.preflight.network.facts import Vpc
+from hyperpod_ops.preflight.network.facts import ANYWHERE, Vpc
+from hyperpod_ops.preflight.network.routes import WayOut, route_table_of, way_out
 from hyperpod_ops.preflight.network.subnets import unserved
 from hyperpod_ops.verification.check import Check, Deployment, checked, several
-
-_ANYWHERE = "0.0.0.0/0"
 
 
 def gateways(deployment: Deployment) -> Iterator[Check]:
@@ -17,7 +15,7 @@ def gateways(deployment: Deployment) -> Iterator[Check]:
         return
     used = {
         route["NatGatewayId"]
-        for table in _tables(deployment)
+        for table in _vpc(deployment).route_tables()
         for route in table["Routes"]
         if "NatGatewayId" in route
     }
@@ -31,18 +29,18 @@ def gateways(deployment: Deployment) -> Iterator[Check]:
 
 
 def _endpoints(deployment: Deployment) -> Iterator[Check]:
+    vpc = _vpc(deployment)
     anywhere = [
         table["RouteTableId"]
-        for table in _tables(deployment)
+        for table in vpc.route_tables()
         for route in table["Routes"]
-        if route.get("DestinationCidrBlock") == _ANYWHERE
+        if route.get("DestinationCidrBlock") == ANYWHERE
     ]
     yield checked(
         "nothing routes to the internet",
         problem=f"{', '.join(anywhere)} does" if anywhere else None,
         advice="Remove the route that somebody added, or set network.closed to false",
     )
-    vpc = Vpc(id=deployment.outputs_of("platform")["VpcId"], ec2=deployment.client("ec2"))
     missing = unserved(deployment.config, vpc)
     yield checked(
         "VPC endpoints of all services are available",
@@ -56,35 +54,17 @@ def routes(deployment: Deployment) -> Iterator[Check]:
     if deployment.config.network.closed:
         yield from _endpoints(deployment)
         return
-    tables = _tables(deployment)
+    tables = _vpc(deployment).route_tables()
     subnets = deployment.outputs_of("platform")["OutputPrivateSubnetIds"].split(",")
-    without = [subnet for subnet in subnets if not _leads_out(_table_of(subnet, tables=tables))]
+    ways = {subnet: way_out(route_table_of(subnet, tables)) for subnet in subnets}
+    wrong = [f"{subnet}: {way.value}" for subnet, way in ways.items() if way is not WayOut.OPEN]
     yield checked(
-        f"aws ec2 describe-route-tables: an active route to {_ANYWHERE} from {', '.join(subnets)}",
-        problem=f"there is none from {several(without)}" if without else None,
-        advice="Nodes there fetch neither images nor scripts, and never join: add a route to a NAT "
-        "gateway, or restore it",
+        f"aws ec2 describe-route-tables: an active route to {ANYWHERE} from {', '.join(subnets)}",
+        problem=several(wrong) or None,
+        advice="Nodes there, which have private addresses, fetch neither images nor scripts, and "
+        "never join: route them to a NAT gateway, a transit gateway or a firewall",
     )
 
 
-def _tables(deployment: Deployment) -> list[Mapping[str, Any]]:
-    in_vpc = [{"Name": "vpc-id", "Values": [deployment.outputs_of("platform")["VpcId"]]}]
-    pages = deployment.client("ec2").get_paginator("describe_route_tables")
-    return [table for page in pages.paginate(Filters=in_vpc) for table in page["RouteTables"]]
-
-
-def _table_of(subnet: str, *, tables: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the table of a subnet: the main one unless it is associated with another."""
-    own = [table for table in tables if _is_associated(table, SubnetId=subnet)]
-    return next(iter(own or [table for table in tables if _is_associated(table, Main=True)]), {})
-
-
-def _is_associated(table: Mapping[str, Any], **association: object) -> bool:
-    return any(association.items() <= each.items() for each in table.get("Associations", ()))
-
-
-def _leads_out(table: Mapping[str, Any]) -> bool:
-    return any(
-        route.get("DestinationCidrBlock") == _ANYWHERE and route.get("State") == "active"
-        for route in table.get("Routes", ())
-    )
+def _vpc(deployment: Deployment) -> Vpc:
+    return Vpc(id=deployment.outputs_of("platform")["VpcId"], ec2=deployment.client("ec2"))

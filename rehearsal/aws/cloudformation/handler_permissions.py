@@ -16,6 +16,7 @@ from aws_reference.resource_schemas import (
     SERVICE_LINKED_ROLES,
     ResourceSchema,
     schema_of,
+    service_of_linked_role,
     values_at,
 )
 from rehearsal.aws.iam.permission import Permission
@@ -123,7 +124,7 @@ class Handled:
                         context = {"iam:PassedToService": service}
                         yield Permission(action=action, resource=role, context=context)
             case "iam:CreateServiceLinkedRole":
-                context = {"iam:AWSServiceName": SERVICE_LINKED_ROLES[self.type]}
+                context = {"iam:AWSServiceName": service_of_linked_role(self.type)}
                 role = self._service_linked_role()
                 yield Permission(action=action, resource=role, context=context)
             case _:
@@ -194,7 +195,7 @@ class Handled:
         return [_name_in(value) for value in next(filter(None, found), [])]
 
     def _service_linked_role(self) -> str:
-        path = f"aws-service-role/{SERVICE_LINKED_ROLES[self.type]}"
+        path = f"aws-service-role/{service_of_linked_role(self.type)}"
         return f"arn:aws:iam::{self.account}:role/{path}/AWSServiceRole"
 
     def _generated(self) -> str:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from rehearsal.aws.told import Told
+from rehearsal.aws.shared_settings import SharedSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EksUnknowns(Told):
+class EksUnknowns(SharedSettings):
     """One of the possible answers to each question.
 
     Attributes:

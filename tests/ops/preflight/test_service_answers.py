@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -274,9 +275,30 @@ def test_a_region_without_an_endpoint_service(configure: Configure, there: Place
     config = configure({**closed(by_place), "region": None})
     (line,) = lines(endpoint_services, config, replace(there, client=lambda _service: Ec2()))
     assert line.startswith(
-        "network.closed: true needs endpoints of com.amazonaws.us-west-2.fsx, which us-west-2 does "
-        "not have; deploy to a region"
+        "network.closed: true needs endpoints of fsx, which us-west-2 does not have; deploy "
+        "to a region"
     )
+
+
+def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, there: Place) -> None:
+    region, zone = "cn-north-1", {"ZoneName": "cn-north-1a", "ZoneId": "cnn1-az1"}
+
+    def paginate(*, Filters: list[dict[str, list[str]]]) -> Iterator[dict[str, Any]]:
+        for name in Filters[0]["Values"]:
+            is_own = name.endswith((".ecr.api", ".ecr.dkr", ".sts"))
+            if name.startswith("cn.") == is_own:
+                found = {"ServiceName": name, "AvailabilityZones": [zone["ZoneName"]]}
+                yield {"ServiceDetails": [found]}
+
+    ec2 = SimpleNamespace(
+        describe_availability_zones=lambda: {"AvailabilityZones": [zone]},
+        get_paginator=lambda _operation: SimpleNamespace(paginate=paginate),
+    )
+    zonal = {"availability_zone_id": "cnn1-az1", "cidr": "10.1.0.0/16"}
+    network = {"availability_zone_ids": ["cnn1-az1", "cnn1-az2"], "hyperpod_subnets": [zonal]}
+    config = configure({**closed(network), "region": None})
+    place = replace(there, partition="aws-cn", region=region, client=lambda _service: ec2)
+    assert lines(endpoint_services, config, place) == []
 
 
 @pytest.mark.parametrize(("limit", "refused"), [(2, False), (1, True)])

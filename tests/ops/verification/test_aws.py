@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from hyperpod_ops.verification.access import access_entries, authentication
 from hyperpod_ops.verification.addons import addons
 from hyperpod_ops.verification.cluster import cluster
 from hyperpod_ops.verification.health import health
+from hyperpod_ops.verification.look import look
 from hyperpod_ops.verification.readiness import readiness
 from hyperpod_ops.verification.routes import gateways, routes
 from hyperpod_ops.verification.scripts import scripts
@@ -153,7 +155,8 @@ def test_addons(
     ]
 
 
-NAT = {"DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": "nat-1", "State": "active"}
+ANYWHERE = {"DestinationCidrBlock": "0.0.0.0/0", "State": "active"}
+NAT = {**ANYWHERE, "NatGatewayId": "nat-1"}
 MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "nat-2"}]}
 
 
@@ -161,8 +164,15 @@ MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "na
     ("own", "told"),
     [
         ([NAT], ["", ""]),
-        ([{**NAT, "State": "blackhole"}], ["", "there is none from subnet-1"]),
-        ([], ["1 are", "there is none from subnet-1"]),
+        (
+            [{**NAT, "State": "blackhole"}],
+            ["", "subnet-1: a default route whose target is gone"],
+        ),
+        ([], ["1 are", "subnet-1: no route out of the VPC"]),
+        # Which nodes' private addresses do not get through.
+        ([{**ANYWHERE, "GatewayId": "igw-1"}], ["1 are", "subnet-1: an internet gateway"]),
+        # Of a firewall.
+        ([{**ANYWHERE, "GatewayId": "vpce-1"}], ["1 are", ""]),
     ],
 )
 def test_routes(
@@ -269,6 +279,37 @@ def test_what_aws_does_not_answer_is_not_known(
     assert (check.check, check.ok, check.is_known) == ("authentication, again", False, False)
     assert check.found.startswith(found)
     assert check.advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("error", "found"),
+    [
+        (DENIED, "Not permitted: "),
+        (MISSING, "EKS cluster: 'ml-eks' is not in us-west-2"),
+    ],
+)
+def test_without_the_eks_cluster_the_rest_is_looked_at(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch, error: Exception, found: str
+) -> None:
+    def described(*, StackName: str) -> dict[str, Any]:
+        outputs = OUTPUTS[StackName].items()
+        listed = [{"OutputKey": key, "OutputValue": value} for key, value in outputs]
+        return {"Stacks": [{"Outputs": listed}]}
+
+    services: dict[str, dict[str, Any]] = {
+        "cloudformation": {"describe_stacks": described},
+        "eks": {"describe_cluster": raising(error)},
+        "s3": {"list_objects_v2": lambda **_asked: {}},
+    }
+    monkeypatch.setattr(AwsSession, "client", lambda _, name: SimpleNamespace(**services[name]))
+    subjects = {"health": health, "scripts": scripts, "readiness": readiness}
+    monkeypatch.setattr("hyperpod_ops.verification.look.verify", partial(verify, subjects=subjects))
+
+    script, unknown = look(configure({}), session=AwsSession(region="us-west-2"))
+
+    assert (script.found, script.is_known) == ("is not there", True)
+    assert (unknown.check, unknown.is_known) == ("health, readiness", False)
+    assert unknown.found.startswith(found)
 
 
 def test_kubernetes_is_asked_once_if_it_is_not_reached(

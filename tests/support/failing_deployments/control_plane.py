@@ -7,7 +7,6 @@ from typing import Any
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from rehearsal.hyperpod import Caller
-from rehearsal.stand_ins import stand_ins
 from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
@@ -16,6 +15,7 @@ from tests.support.failing_deployments.failure import (
     Failure,
     Step,
     creating,
+    everything,
     the_cluster,
 )
 from tests.support.hyperpod_api import create_request
@@ -53,12 +53,7 @@ def _with_support_ending_soon(deployment: Deployment) -> None:
 
 def _there(**changes: Any) -> Step:
     """Return what makes all that the example names, with other values."""
-
-    def make(deployment: Deployment) -> None:
-        for each in stand_ins(deployment.of(merged(_RESEARCH, changes)).config):
-            each.make(deployment.client)
-
-    return make
+    return lambda deployment: everything(deployment.of(merged(_RESEARCH, changes)))
 
 
 def _with_admin(deployment: Deployment) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hyperpod_cdk.config.stack_names import StackKind
+from rehearsal.stand_ins import stand_ins
 from tests.support.configs import MINIMUM
 from tests.support.partial_deployment import Deployment
 
@@ -39,6 +40,12 @@ class Failure:
 
     def __str__(self) -> str:
         return f"{self.validator}: {self.name}"
+
+
+def everything(deployment: Deployment) -> None:
+    """Make all that the configuration names and a deployment does not make."""
+    for each in stand_ins(deployment.config):
+        each.make(deployment.client)
 
 
 def creating(kind: StackKind, *kinds: str) -> Step:

@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-from rehearsal.stand_ins import stand_ins
 from rehearsal.stand_ins.node_roles import NodeRole
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments.failure import Failure, Step, the_cluster
+from tests.support.failing_deployments.failure import Failure, Step, everything, the_cluster
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 _ROLES = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role"
@@ -37,8 +36,7 @@ def _untrusting(deployment: Deployment) -> None:
 
 
 def _poor(deployment: Deployment) -> None:
-    for each in stand_ins(deployment.config):
-        each.make(deployment.client)
+    everything(deployment)
     iam = deployment.client("iam")
     iam.delete_role_policy(RoleName="HyperPodNodes", PolicyName="Nodes")
 

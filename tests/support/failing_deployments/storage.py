@@ -9,7 +9,13 @@ from rehearsal.stand_ins import stand_ins
 from rehearsal.stand_ins.buckets import Bucket
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments.failure import Failure, Step, creating, the_cluster
+from tests.support.failing_deployments.failure import (
+    Failure,
+    Step,
+    creating,
+    everything,
+    the_cluster,
+)
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 # The names of buckets are everybody's.
@@ -41,11 +47,6 @@ def _without_bucket(deployment: Deployment) -> None:
     for each in stand_ins(deployment.config):
         if not isinstance(each, Bucket):
             each.make(deployment.client)
-
-
-def everything(deployment: Deployment) -> None:
-    for each in stand_ins(deployment.config):
-        each.make(deployment.client)
 
 
 def _with_encrypted_bucket(deployment: Deployment) -> None:

@@ -83,7 +83,7 @@ def test_what_fails_is_told_with_what_to_do(operator: Operator) -> None:
         f"{CUSTOM},EFA": "offers none of 1",
         "aws s3 ls": "is not there",
         "all 2 NAT gateways": "1 are",
-        "aws ec2 describe-route-tables": "there is none from subnet-",
+        "aws ec2 describe-route-tables": ": no route out of the VPC",
         "aws ec2 describe-security-groups": "lacks all traffic to itself",
         "aws eks describe-access-entry": "there is none",
         f"{ADDON} coredns": "is not installed",

@@ -159,7 +159,9 @@ class _Look:
         ours = {
             identifier.partition("|")[2]
             for kind in ("platform", "addons")
-            for identifier in resources_of(stack_name(self._config, kind), _ADDON, place)
+            for identifier in resources_of(
+                stack_name(self._config, kind), place, resource_type=_ADDON
+            )
         }
         command = f"aws eks list-addons --cluster-name {self._name}"
         for index, name in enumerate(self._config.eks.addons):
@@ -207,7 +209,7 @@ class _Look:
         ours = {
             identifier.partition("|")[0]
             for identifier in resources_of(
-                stack_name(self._config, "platform"), _ACCESS_ENTRY, place
+                stack_name(self._config, "platform"), place, resource_type=_ACCESS_ENTRY
             )
         }
         for arn, path in named.items():

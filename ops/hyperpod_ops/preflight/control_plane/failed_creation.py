@@ -7,8 +7,9 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import error
-from hyperpod_ops.preflight.deployed import resources_of, status_of
+from hyperpod_ops.preflight.deployed import resources_of
 from hyperpod_ops.preflight.validator import Place, Problem
+from hyperpod_ops.stack_outputs import described_stack
 
 _EKS_CLUSTER = "AWS::EKS::Cluster"
 _FAILED = "ROLLBACK_FAILED"
@@ -22,9 +23,12 @@ def failed_creation(config: Config, place: Place) -> Iterator[Problem]:
     https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html
     """
     stack = stack_name(config, "platform")
-    if config.eks.is_existing or status_of(stack, place) != _FAILED:
+    if config.eks.is_existing:
         return
-    for name in sorted(resources_of(stack, _EKS_CLUSTER, place)):
+    described = described_stack(place.client("cloudformation"), stack)
+    if described is None or described["StackStatus"] != _FAILED:
+        return
+    for name in sorted(resources_of(stack, place, resource_type=_EKS_CLUSTER)):
         if not _is_protected(name, place):
             continue
         message = (

@@ -9,6 +9,11 @@ from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_ops.preflight.validator import Place, Problem
 
 _CLOSED = ("network", "closed")
+# In China, the names of some services begin with the second:
+# https://docs.amazonaws.cn/en_us/vpc/latest/privatelink/aws-services-privatelink-support.html
+_PREFIXES = ("com.amazonaws", "cn.com.amazonaws")
+_DESCRIBE = "aws ec2 describe-vpc-endpoint-services"
+_LIST = f"{_DESCRIBE} --query ServiceNames"
 
 
 def endpoint_services(config: Config, place: Place) -> Iterator[Problem]:
@@ -18,25 +23,25 @@ def endpoint_services(config: Config, place: Place) -> Iterator[Problem]:
     """
     if not config.network.closed:
         return
-    prefix = f"com.amazonaws.{place.region}."
-    needed = [f"{prefix}{each.name}" for each in services_of(storage=config.storage is not None)]
+    needed = [each.name for each in services_of(storage=config.storage is not None)]
     offered = _offered(needed, place)
-    for name in needed:
-        if name not in offered:
+    there = {name.partition(f".{place.region}.")[2] for name in offered}
+    for service in needed:
+        if service not in there:
             message = (
-                f"needs endpoints of {name}, which {place.region} does not have; deploy to a "
+                f"needs endpoints of {service}, which {place.region} does not have; deploy to a "
                 "region that has them, or leave the key out"
             )
-            yield Problem(finding=error(_CLOSED, True, message), command=_command(name))
+            yield Problem(finding=error(_CLOSED, True, message), command=_LIST)
     found = place.client("ec2").describe_availability_zones()["AvailabilityZones"]
     zones = {each["ZoneName"]: each["ZoneId"] for each in found}
     complete = [
         f"{zones[name]} ({name})"
         for name in sorted(zones)
-        if all(name in there for there in offered.values())
+        if all(name in zones_there for zones_there in offered.values())
     ]
     for zone, (path, value) in _places(config.network, zones=zones).items():
-        lacking = [name for name, there in offered.items() if zone not in there]
+        lacking = [name for name, zones_there in offered.items() if zone not in zones_there]
         if lacking:
             message = (
                 f"is {zones[zone]} ({zone}) in this account, where there is no endpoint of "
@@ -46,12 +51,13 @@ def endpoint_services(config: Config, place: Place) -> Iterator[Problem]:
             yield Problem(finding=error(path, value, message), command=_command(*lacking))
 
 
-def _offered(names: Sequence[str], place: Place) -> dict[str, set[str]]:
-    """Return the names of the zones of each endpoint service, by the service's name."""
+def _offered(services: Sequence[str], place: Place) -> dict[str, set[str]]:
+    """Return the names of the zones of each endpoint service, by the endpoint service's name."""
+    names = [f"{prefix}.{place.region}.{each}" for each in services for prefix in _PREFIXES]
     offered: dict[str, set[str]] = {}
     # A filter finds nothing where a name would be an error.
     pages = place.client("ec2").get_paginator("describe_vpc_endpoint_services")
-    for page in pages.paginate(Filters=[{"Name": "service-name", "Values": [*names]}]):
+    for page in pages.paginate(Filters=[{"Name": "service-name", "Values": names}]):
         for each in page["ServiceDetails"]:
             offered.setdefault(each["ServiceName"], set()).update(each["AvailabilityZones"])
     return offered
@@ -81,4 +87,4 @@ def _places(
 
 
 def _command(*names: str) -> str:
-    return f"aws ec2 describe-vpc-endpoint-services --service-names {' '.join(names)}"
+    return f"{_DESCRIBE} --service-names {' '.join(names)}"

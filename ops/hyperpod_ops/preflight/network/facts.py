@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
+from hyperpod_ops.preflight.deployed import resources_of
 from hyperpod_ops.preflight.validator import Place
-from provisioner.aws.errors import is_unknown_stack
 
 Record = dict[str, Any]
 """As EC2 describes it."""
@@ -115,13 +113,4 @@ def deployed(config: Config, place: Place, kind: StackKind = "platform") -> froz
 
     What it created is there, as it should be: rules, CIDR blocks, subnets.
     """
-    paginator = place.client("cloudformation").get_paginator("list_stack_resources")
-    found: set[str] = set()
-    try:
-        for page in paginator.paginate(StackName=stack_name(config, kind)):
-            for each in page["StackResourceSummaries"]:
-                found.add(each.get("PhysicalResourceId", ""))
-    except ClientError as error:
-        if not is_unknown_stack(error):
-            raise
-    return frozenset(found - {""})
+    return resources_of(stack_name(config, kind), place)

@@ -1,4 +1,4 @@
-"""What the process of the rehearsal tells that of the local AWS, in a file of its directory."""
+"""Settings that the process of a rehearsal shares with that of the local AWS, in a file."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class SharedSettings:
     """Values with a default each; a subclass is a dataclass that has them."""
 
     @classmethod
