@@ -27,7 +27,13 @@ from tests.support.failing_deployments import (
     node_role,
     storage,
 )
-from tests.support.failing_deployments.failure import Failure, Step, creating, the_cluster
+from tests.support.failing_deployments.failure import (
+    Failure,
+    Step,
+    creating,
+    everything,
+    the_cluster,
+)
 from tests.support.partial_deployment import Deployment, Networks, StepFailedError, Synthesis
 from tests.support.provisioner.cloudformation import Time
 
@@ -116,8 +122,8 @@ def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment
         (MINIMUM, None, creating("addons", "AWS::EKS::Addon")),
         (network.EXISTING, network.there(), the_cluster),
         (network.JOINED, network.there(), the_cluster),
-        (storage.OWN_BUCKET, storage.everything, the_cluster),
-        (storage.KEYED, storage.everything, storage.file_systems),
+        (storage.OWN_BUCKET, everything, the_cluster),
+        (storage.KEYED, everything, storage.file_systems),
     ],
 )
 def test_where_nothing_is_wrong_the_same_steps_succeed(
