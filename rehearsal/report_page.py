@@ -30,7 +30,7 @@ def report_page(
         assembly: Directory of its templates.
         attempts: The deployments.
     """
-    told = "\n".join("\n".join(attempt.told) for attempt in attempts)
+    told = "\n".join("\n".join(attempt.messages) for attempt in attempts)
     error = report.error or ""
     checks = [
         Check(check=each.check, ok=each.ok, found=each.found, advice=each.advice)

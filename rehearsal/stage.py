@@ -138,16 +138,16 @@ class Stage(Deployable):
                 self._cli.deploy(express=express, on_line=on_line)
         except CdkError as error:
             told = self._failure(operation, again="make deploy") or str(error)
-            self._record(operation, told=told.splitlines())
+            self._record(operation, messages=told.splitlines())
             return told
         except KeyboardInterrupt:
-            self._record(operation, told=[INTERRUPTED])
+            self._record(operation, messages=[INTERRUPTED])
             raise
         self._record(operation)
         self._deployed = self.assembly
         return None
 
-    def _record(self, operation: Operation, *, told: Sequence[str] = ()) -> None:
+    def _record(self, operation: Operation, *, messages: Sequence[str] = ()) -> None:
         if self.attempts is None:
             return
         operation.read()
@@ -156,7 +156,7 @@ class Stage(Deployable):
                 command=f"make deploy CONFIG={self.current}",
                 assembly=self.assembly,
                 events=operation.events,
-                told=told,
+                messages=messages,
             )
         )
 

@@ -141,7 +141,7 @@ def _end(
             command=_command(arguments),
             assembly=arguments.assembly,
             events=outcome.events,
-            told=outcome.told,
+            messages=outcome.messages,
         ),
         config=config,
         region=region,

@@ -18,13 +18,13 @@ class Attempt:
         command: What the user ran, or would.
         assembly: Directory of the templates.
         events: Events of each stack since it began.
-        told: What was said at the terminal of its failure or interruption; empty for a success.
+        messages: What was said at the terminal of its failure or interruption; empty for a success.
     """
 
     command: str
     assembly: Path
     events: Mapping[str, Sequence[StackEvent]]
-    told: Sequence[str] = ()
+    messages: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -63,7 +63,7 @@ def page(content: Content) -> str:
             content=content,
             drawn=_drawn(content.assembly),
             attempts=[(attempt, _timeline(attempt)) for attempt in content.attempts],
-            failures=[attempt for attempt in content.attempts if attempt.told],
+            failures=[attempt for attempt in content.attempts if attempt.messages],
             outputs={stack: _shown(values) for stack, values in content.outputs.items()},
             checks=sorted(content.checks, key=lambda each: (each.ok, not each.is_known)),
             checks_summary=summary_of_checks(content.checks),

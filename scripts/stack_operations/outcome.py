@@ -13,9 +13,9 @@ class Outcome:
     Attributes:
         code: Exit code of the command; 130 after Ctrl-C.
         events: Events of each stack since it began, without those of nested stacks.
-        told: Lines that say why it failed, or what goes on after Ctrl-C; empty for a success.
+        messages: Lines that say why it failed, or what goes on after Ctrl-C; empty for a success.
     """
 
     code: int
     events: Mapping[str, Sequence[StackEvent]]
-    told: Sequence[str] = ()
+    messages: Sequence[str] = ()

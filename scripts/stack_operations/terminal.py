@@ -142,7 +142,7 @@ def run(
         known = {each.name: operation.events[each.name] for each in stacks if each.changes}
         lines = ["Interrupted.", *interruption_lines(known, region=region, again=again)]
         print("\n".join(["", *lines]), file=sys.stderr)
-        return Outcome(code=INTERRUPTED, events=operation.events, told=lines)
+        return Outcome(code=INTERRUPTED, events=operation.events, messages=lines)
     lines = []
     if code != 0:
         paths = {stack.name: stack.paths for stack in stacks}
@@ -152,4 +152,4 @@ def run(
         lines = told or [*untold_failure(cdk_cli.reported(log), log=log)]
         width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
         print("\n".join(["", *(wrapped(line, width=width) for line in lines)]), file=sys.stderr)
-    return Outcome(code=code, events=operation.events, told=lines)
+    return Outcome(code=code, events=operation.events, messages=lines)

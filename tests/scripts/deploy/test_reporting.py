@@ -28,7 +28,7 @@ FAILED = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "ROLLBACK_COMPLETE", 9)
 
 
 def ended(code: int, events: list[StackEvent], *told: str) -> Outcome:
-    return Outcome(code=code, events={NAME: events}, told=told)
+    return Outcome(code=code, events={NAME: events}, messages=told)
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def test_a_report_says_what_came_of_it(
     said: list[str],
 ) -> None:
     line = reporting.write_report(
-        replace(attempt, events=outcome.events, told=outcome.told),
+        replace(attempt, events=outcome.events, messages=outcome.messages),
         config=load_config(DEFAULT),
         region="us-west-2",
         code=outcome.code,

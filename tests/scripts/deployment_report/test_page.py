@@ -71,7 +71,8 @@ def failed(succeeded: Content) -> Content:
         verdict="The deployment failed.",
         ok=False,
         facts={HOSTILE: HOSTILE},
-        attempts=[replace(succeeded.attempts[0], command=HOSTILE, events=EVENTS, told=told)] * 2,
+        attempts=[replace(succeeded.attempts[0], command=HOSTILE, events=EVENTS, messages=told)]
+        * 2,
         errors=[HOSTILE],
         outputs={HOSTILE: {HOSTILE: f"{HOSTILE} {URL}"}},
         checks=[Check(check=HOSTILE, ok=False, found=HOSTILE, advice=f"{HOSTILE} {URL}")],
@@ -116,7 +117,7 @@ def test_a_hostile_name_is_text(seen: dict[str, Any], failed: Content) -> None:
 
 def test_a_failure_is_told_as_at_the_terminal(seen: dict[str, Any], failed: Content) -> None:
     text = seen["failed"]["text"]
-    cause, *others = (line.strip() for line in failed.attempts[0].told if line)
+    cause, *others = (line.strip() for line in failed.attempts[0].messages if line)
     assert cause.partition(";")[0] in text
     assert [line for line in others if line not in text] == []
     assert "0 of 1 checks hold." in text
