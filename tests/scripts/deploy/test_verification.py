@@ -73,6 +73,15 @@ def test_after_the_time_nobody_waits_any_more() -> None:
     assert (last.found, last.is_known) == ("There was no answer within 0 s", False)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C interrupt this process, as it does not where a shell started it with `&`."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_skips_the_rest() -> None:
     ended = Event()
 
