@@ -1,5 +1,6 @@
 """kubectl and helm."""
 
+import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ class ClusterTools:
 
     def run(self, command: str) -> tuple[bool, str]:
         """Run a `kubectl …` or `helm …` command; return whether it succeeded, and its output."""
-        name, *arguments = command.split()
+        name, *arguments = shlex.split(command)
         executable = {"kubectl": self.binaries.kubectl, "helm": self.binaries.helm}[name]
         done = subprocess.run(  # noqa: S603 - our own binaries and commands
             [str(executable), *arguments],

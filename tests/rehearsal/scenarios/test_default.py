@@ -285,7 +285,8 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
         "  kubectl get nodes\n"
     )
     # The deployer may look at all of AWS, and is not let into Kubernetes.
-    unknown = "? components, definitions, priorities, release, health, readiness, devices, storage"
+    kubernetes = "components, definitions, priorities, release, health, readiness, devices"
+    unknown = f"? {kubernetes}, add-ons' pods, storage"
     refused = f"\n{unknown}\n  Not looked at: Kubernetes API: 401 Unauthorized\n"
     assert refused in said, "name each of SUBJECTS that looks into Kubernetes first, in its order"
     assert f"Then run `hyperpod-ops verify --config {stage.config_path} --region us-west-2`" in said
