@@ -20,7 +20,7 @@ def image_checks(config: Config, *, tools: ClusterTools, region: str) -> Iterato
     images: set[str] = set()
     for kind in ("daemonsets", "deployments"):
         fields = "{.items[*].spec.template.spec['initContainers','containers'][*].image}"
-        command = f"kubectl get {kind} -A -o jsonpath={fields}"
+        command = f'kubectl get {kind} -A -o "jsonpath={fields}"'
         succeeded, text = tools.run(command)
         if not succeeded:
             yield Check(check=command, ok=False)
