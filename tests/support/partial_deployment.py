@@ -288,7 +288,10 @@ class Deployment:
             case "Custom::LifecycleScripts":
                 self._publish_scripts(properties)
                 return LifecycleScripts(s3=self.client("s3"))
-        raise NotImplementedError(resource_type)
+        raise ValueError(
+            f"{resource_type} needs a Kubernetes cluster: play its failure in a whole deployment, "
+            "in rehearsal/scenarios"
+        )
 
     def _publish_scripts(self, properties: Mapping[str, str]) -> None:
         """Put the zipped lifecycle scripts where the CDK CLI publishes them."""
