@@ -16,7 +16,7 @@ export CDK_DISABLE_CLI_TELEMETRY := true
 export CDK_DISABLE_VERSION_CHECK := true
 # A shell may forbid it, as images of containers do; each command would then compile all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
-CDK := python -m scripts.cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
+CDK := python -m hyperpod_cli.deliver.cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
 # Without a terminal nobody answers whether to delete.
 FORCED := $(if $(filter 1,$(FORCE)),--force)
 # NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
@@ -42,7 +42,7 @@ $(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES
 .PHONY: checkov critical-path
 
 help: ## Show this help
-	@awk -f scripts/help.awk $(firstword $(MAKEFILE_LIST))
+	@awk -f tools/help.awk $(firstword $(MAKEFILE_LIST))
 
 ##@ Try it without AWS
 
@@ -61,36 +61,36 @@ rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the
 ##@ Deploy
 
 bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES= TRUST=account of a pipeline
-	@place=$$(python -m scripts.account --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap $$place $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
+	@place=$$(python -m hyperpod_cli.deliver.can_deploy --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap $$place $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
 
 init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE=; into CONFIG=, else config/<NAME>.yaml
-	@python -m scripts.init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
+	@python -m hyperpod_cli.deliver.init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
 
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
-	@python -m scripts.validate --config '$(CONFIG)'
+	@python -m hyperpod_cli.deliver.validate --config '$(CONFIG)'
 
 cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
-	@python -m scripts.cost --config '$(CONFIG)'
+	@python -m hyperpod_cli.inspect.cost --config '$(CONFIG)'
 
 critical-path: ## Show the longest chain of resources of a first deployment, with its minutes: CONFIG= EXPRESS=1
 	@$(MAKE) --no-print-directory synth >&2
-	@python -m scripts.critical_path '$(TEMPLATES)' --config '$(CONFIG)' $(if $(filter 1,$(EXPRESS)),--express)
+	@python -m hyperpod_cli.inspect.critical_path '$(TEMPLATES)' --config '$(CONFIG)' $(if $(filter 1,$(EXPRESS)),--express)
 
 prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
-	@python -m scripts.read_prices --config '$(CONFIG)'
+	@python -m tools.read_prices --config '$(CONFIG)'
 
 deployer-policy: ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=
 	@$(MAKE) --no-print-directory synth >&2
-	@python -m scripts.deployer_policy '$(TEMPLATES)' build/deployer-policy --config '$(CONFIG)' $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
+	@python -m hyperpod_cli.inspect.permissions '$(TEMPLATES)' build/deployer-policy --config '$(CONFIG)' $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
 
 synth: setup layout ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
 	@$(CDK) synth --quiet
 	@ls -1 '$(TEMPLATES)'/*.template.json
 
 templates: setup layout chart ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
-	@python -m scripts.templates --config '$(CONFIG)'
+	@python -m hyperpod_cli.deliver.templates --config '$(CONFIG)'
 
 preflight: setup layout ## Look read-only for what would fail in the middle of a deployment: CONFIG= SKIP=validators
 	@hyperpod-ops preflight --config '$(CONFIG)' $(foreach name,$(SKIP),--skip '$(name)')
@@ -102,10 +102,10 @@ diff: deployable chart ## Show what a deployment would change, including IAM per
 deploy: deployable pullable ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
 	@echo 'Synthesizing, and comparing with what is deployed ...'
 	@$(CDK) --ci synth --quiet >/dev/null
-	@python -m scripts.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
+	@python -m hyperpod_cli.deliver.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
 
 pipeline: setup layout ## Create the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml
-	@python -m scripts.pipeline check --config '$(PIPELINE)'
+	@python -m hyperpod_cli.deliver.pipeline check --config '$(PIPELINE)'
 	@$(MAKE) --no-print-directory chart CONFIG='$(PIPELINE)'
 	@cdk --no-notices --output cdk.out/pipeline -c 'config=$(PIPELINE)' deploy '*-pipeline' --require-approval never
 
@@ -119,24 +119,24 @@ status: .venv/.installed layout ## Show the cluster, its groups and nodes, and w
 
 destroy: asks account deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
 	@$(CDK) --ci synth --quiet >/dev/null
-	@python -m scripts.destroy '$(TEMPLATES)' --config '$(CONFIG)' $(FORCED) $(if $(filter 1,$(EXPRESS)),--express)
+	@python -m hyperpod_cli.deliver.destroy '$(TEMPLATES)' --config '$(CONFIG)' $(FORCED) $(if $(filter 1,$(EXPRESS)),--express)
 
 destroy-all: CHECK_ALL := --all
 destroy-all: asks account deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
 	@$(CDK) --ci synth --quiet >/dev/null
-	@python -m scripts.destroy '$(TEMPLATES)' --config '$(CONFIG)' --all $(FORCED)
+	@python -m hyperpod_cli.deliver.destroy '$(TEMPLATES)' --config '$(CONFIG)' --all $(FORCED)
 
 addon-versions: account ## Show newer versions of the EKS add-ons: CONFIG=
-	@python -m scripts.addon_versions --config '$(CONFIG)'
+	@python -m hyperpod_cli.deliver.addon_versions --config '$(CONFIG)'
 
 charts: .venv/.installed layout ## Package the official HyperPod Helm chart into build/charts; needs git and the network
-	@python -m scripts.charts package
+	@python -m hyperpod_cli.deliver.charts package
 
 charts-check: .venv/.installed layout ## Report newer charts upstream and what they would change: CONFIG=
-	@python -m scripts.charts check --config '$(CONFIG)'
+	@python -m hyperpod_cli.deliver.charts check --config '$(CONFIG)'
 
 images: .venv/.installed layout ## List the container images of a configuration, or mirror them: CONFIG= DIGESTS=1 MIRROR=1 DRY=1
-	@python -m scripts.images --config '$(CONFIG)' $(if $(filter 1,$(DIGESTS)),--digests) $(if $(filter 1,$(MIRROR)),--mirror) $(if $(filter 1,$(DRY)),--dry-run)
+	@python -m hyperpod_cli.deliver.images --config '$(CONFIG)' $(if $(filter 1,$(DIGESTS)),--digests) $(if $(filter 1,$(MIRROR)),--mirror) $(if $(filter 1,$(DRY)),--dry-run)
 
 ##@ Develop
 
@@ -167,7 +167,7 @@ benchmark: setup-development ## Print synth, import and package figures
 
 picture: synth ## Draw what is deployed into docs/architecture.svg and docs/concepts.md, or into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
 	@hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),docs/architecture.svg)'
-	@$(if $(PICTURE),,python -m scripts.generate.architecture_diagram '$(TEMPLATES)')
+	@$(if $(PICTURE),,python -m tools.generate.architecture_diagram '$(TEMPLATES)')
 
 rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/terminal, docs/report.png
 	@python -m rehearsal run --picture docs/rehearsal.svg
@@ -182,7 +182,7 @@ record-release: setup-rehearsal layout ## Keep what the version in pyproject.tom
 	@python -m rehearsal.releases
 
 security-page: synth ## Write the roles of the templates into docs/security.md: CONFIG=
-	@python -m scripts.security '$(TEMPLATES)' docs/security.md
+	@python -m tools.security '$(TEMPLATES)' docs/security.md
 
 clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 	@[ ! -e build/rehearsal/shell.sh ] || { echo "A rehearsal is kept in build/rehearsal: end it with Ctrl-C first, or, if it was killed, delete build/rehearsal/shell.sh"; exit 1; }
@@ -227,10 +227,10 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@.venv/checkov/bin/pip install -qq --disable-pip-version-check -r requirements-checkov.txt
 	@touch $@
 
-.venv/ministack/.installed: rehearsal/requirements.txt | .venv/.installed
+.venv/ministack/.installed: emulator/requirements.txt | .venv/.installed
 	@echo "Setting up: the local AWS into .venv/ministack ..."
 	@python -m venv .venv/ministack
-	@.venv/ministack/bin/python -m pip install -qq --disable-pip-version-check -r rehearsal/requirements.txt
+	@.venv/ministack/bin/python -m pip install -qq --disable-pip-version-check -r emulator/requirements.txt
 	@touch $@
 
 .venv/.development: requirements-dev.txt | .venv/.rehearsal
@@ -256,22 +256,22 @@ this-machine:
 # What is deployed needs the chart: packages it unless the configuration names one of its own, or the
 # package is up to date. Without it app.py synthesizes with a placeholder.
 chart: setup layout
-	@python -m scripts.charts package --if-needed-by '$(CONFIG)'
+	@python -m hyperpod_cli.deliver.charts package --if-needed-by '$(CONFIG)'
 
 # Refuses an image that a closed network cannot pull.
 pullable: chart
-	@python -m scripts.images --config '$(CONFIG)' --check
+	@python -m hyperpod_cli.deliver.images --config '$(CONFIG)' --check
 
 account: setup layout
-	@python -m scripts.account --config '$(CONFIG)'
+	@python -m hyperpod_cli.deliver.can_deploy --config '$(CONFIG)'
 
 # And refuses what EKS would refuse in the middle of a deployment.
 deployable: setup layout
-	@python -m scripts.account --config '$(CONFIG)' --for-deployment
+	@python -m hyperpod_cli.deliver.can_deploy --config '$(CONFIG)' --for-deployment
 
 # Refuses what the stack's own check would refuse, before CloudFormation begins.
 deletion-check: setup layout
-	@python -m scripts.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(filter 1,$(UNCHECKED)),--unchecked)
+	@python -m hyperpod_cli.deliver.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(filter 1,$(UNCHECKED)),--unchecked)
 
 asks:
 	@[ "$(FORCE)" = 1 ] || [ -t 0 ] || { echo "There is no terminal to ask on; to delete without a question: FORCE=1"; exit 1; }

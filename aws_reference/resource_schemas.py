@@ -1,6 +1,6 @@
 """What CloudFormation's resource schemas say of a template's resources and of their changes.
 
-The data file is written by `scripts/generate/resource_schemas.py`. The terms are those of
+The data file is written by `tools/generate/resource_schemas.py`. The terms are those of
 https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html.
 """
 

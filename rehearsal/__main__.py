@@ -11,11 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from aws_reference.resource_schemas import UnknownTypeError
+from emulator.aws.local_aws import LocalAwsError
+from emulator.signals import raise_on_interrupts
 from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
-from hyperpod_ops.errors import INTERRUPTED, REFUSED
-from rehearsal.aws.local_aws import LocalAwsError
+from hyperpod_cli.terminal.command_line import add_config, refused
+from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED
 from rehearsal.cdk_cli import CdkError
 from rehearsal.chart_choice import choose_chart
 from rehearsal.matrix import DifferentPlacesError, play_all
@@ -24,10 +26,8 @@ from rehearsal.progress import Progress
 from rehearsal.report import summarize
 from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
-from rehearsal.signals import raise_on_interrupts
 from rehearsal.stand_ins import DEFAULT_REGION
 from rehearsal.terminal_picture import recording_console, write_picture
-from scripts.command_line import add_config, refused
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")

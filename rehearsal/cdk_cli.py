@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.aws.local_aws import NODE_DIRECTORY
+from emulator.aws.local_aws import NODE_DIRECTORY
 from rehearsal.command_runner import CommandRunner
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from rehearsal.signals import default_signals, interrupts_held
+from emulator.signals import default_signals, interrupts_held
 
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 5

@@ -12,11 +12,11 @@ from typing import Any
 
 import boto3
 
-from hyperpod_ops.account import Environment
-from hyperpod_ops.aws_client import AwsClient
-from rehearsal.aws.clients import AwsClients
-from scripts.deployer_policy.documents import Document
-from scripts.deployer_policy.policies import policies_of
+from emulator.aws.clients import AwsClients
+from hyperpod_cli.aws.account import Environment
+from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.inspect.permissions.documents import Document
+from hyperpod_cli.inspect.permissions.policies import policies_of
 
 
 @dataclass(kw_only=True, slots=True)

@@ -12,10 +12,9 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from rehearsal.aws.clients import AwsClients, aws_clients, aws_session
-from rehearsal.aws.local_aws import LocalAws, LocalAwsSettings
-from rehearsal.cdk_cli import CdkCliProcess
-from rehearsal.hyperpod import (
+from emulator.aws.clients import AwsClients, aws_clients, aws_session
+from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from emulator.hyperpod import (
     ApiError,
     Caller,
     ClusterView,
@@ -24,12 +23,13 @@ from rehearsal.hyperpod import (
     NodeView,
     Subnet,
 )
-from rehearsal.hyperpod.simulation.node_recovery import PENDING_REBOOT, PENDING_REPLACEMENT
-from rehearsal.hyperpod.simulation.views import LABEL_PREFIX
-from rehearsal.kubernetes.control_plane import ControlPlane
-from rehearsal.kubernetes.node_capacity import node_architecture, node_capacity
-from rehearsal.node.lifecycle_logs import LifecycleLogs
-from rehearsal.node.network import VpcNetwork
+from emulator.hyperpod.simulation.node_recovery import PENDING_REBOOT, PENDING_REPLACEMENT
+from emulator.hyperpod.simulation.views import LABEL_PREFIX
+from emulator.kubernetes.control_plane import ControlPlane
+from emulator.kubernetes.node_capacity import node_architecture, node_capacity
+from emulator.node.lifecycle_logs import LifecycleLogs
+from emulator.node.network import VpcNetwork
+from rehearsal.cdk_cli import CdkCliProcess
 
 ALLOWED_CALLS = "allowed-calls.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"

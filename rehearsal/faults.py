@@ -12,7 +12,7 @@ from urllib.error import URLError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
-from scripts.command_line import add_config, refused
+from hyperpod_cli.terminal.command_line import add_config, refused
 
 FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
 """Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
@@ -23,7 +23,7 @@ FAULTS: Mapping[str, str] = {
     "lifecycle-script-fails": "lifecycle_script_failure",
     DEEP_HEALTH_CHECK: "deep_health_check_failure",
 }
-"""The faults, and the attribute of `rehearsal.hyperpod.Faults` with the groups of each."""
+"""The faults, and the attribute of `emulator.hyperpod.Faults` with the groups of each."""
 _SECONDS = 10
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from emulator.signals import wait_for_interrupt
 from rehearsal.chart_choice import STAND_IN
 from rehearsal.faults import FAULTS_VARIABLE
-from rehearsal.signals import wait_for_interrupt
 from rehearsal.stage import Stage
 from stacks.helm_chart import STAND_IN_VARIABLE
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.aws.clients import aws_session
+from emulator.aws.local_aws import ACCOUNT
+from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, load_config
-from rehearsal.aws.clients import aws_session
-from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.chart_choice import choose_chart
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.report import Report
 from rehearsal.run import play

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import main as synthesize
+from hyperpod_cli.terminal.command_line import refused
 from rehearsal.chart_choice import STAND_IN
-from scripts.command_line import refused
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 RELEASES = _REPOSITORY / "releases"

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_ops.verification.check import Check
-from hyperpod_ops.verification.display import summary
+from hyperpod_cli.inspect.cost import cost_here
+from hyperpod_cli.inspect.report.content import Attempt, Content
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.display import summary
+from hyperpod_cli.stack_progress.display import duration
 from rehearsal.report import INTERRUPTED, Report
-from scripts.cost import cost_here
-from scripts.deployment_report.content import Attempt, Content
-from scripts.stack_operations.display import duration
 
 
 def report_page(

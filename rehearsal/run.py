@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config
+from hyperpod_cli.inspect.report.content import Attempt
+from hyperpod_cli.inspect.report.page import write
 from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment
 from rehearsal.kept import keep
-from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.report import INTERRUPTED, Check, Report, deployment_lines
 from rehearsal.report_page import report_page
@@ -26,8 +28,6 @@ from rehearsal.verification.inspection import (
     retained,
     wait_for_nodes,
 )
-from scripts.deployment_report.content import Attempt
-from scripts.deployment_report.page import write
 
 # Commands below it would act on the user's own account.
 _ENDED = (

@@ -11,6 +11,13 @@ from pathlib import Path
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
+from hyperpod_cli.aws.assembly import stacks_in
+from hyperpod_cli.aws.deployed import deployed
+from hyperpod_cli.inspect.report.content import Attempt
+from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS, lift_protection
+from hyperpod_cli.stack_progress.operation import Operation
+from hyperpod_cli.stack_progress.report import failure_lines
+from hyperpod_cli.stack_progress.terminal import followed
 from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployable import Deployable
@@ -29,13 +36,6 @@ from rehearsal.verification.inspection import (
     stack_outputs,
     stack_reports,
 )
-from scripts.deployment_report.content import Attempt
-from scripts.stack_operations.assembly import stacks_in
-from scripts.stack_operations.deployed import deployed
-from scripts.stack_operations.failed_creations import FAILED_CREATIONS, lift_protection
-from scripts.stack_operations.operation import Operation
-from scripts.stack_operations.report import failure_lines
-from scripts.stack_operations.terminal import followed
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 # What CDK's report of a synthesis ends a warning with.
@@ -237,7 +237,7 @@ class Stage(Deployable):
         """Run what `make` runs before CloudFormation; return exit code and output.
 
         Args:
-            module: The command's module, such as `scripts.account`.
+            module: The command's module, such as `hyperpod_cli.deliver.can_deploy`.
             options: Its options, but for the configuration.
             credentials: Of whoever runs it. Default: the deployer's.
         """

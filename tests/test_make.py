@@ -72,7 +72,7 @@ def test_a_configuration_that_would_be_passed_over_is_told(given: str) -> None:
 )
 def test_a_switch_is_on_with_1_alone(given: str, options: list[str]) -> None:
     *_, command = make("-n", "deploy", given).stdout.splitlines()
-    module = ["python", "-m", "scripts.deploy", "cdk.out/default"]
+    module = ["python", "-m", "hyperpod_cli.deliver.deploy", "cdk.out/default"]
     assert shlex.split(command) == [*module, "--config", "config/default.yaml", *options]
 
 
@@ -100,13 +100,13 @@ def test_no_configuration_is_not_the_default_one() -> None:
 )
 def test_a_deletion_gets_its_switches(target: str, options: list[str]) -> None:
     *_, command = make("-n", target, "FORCE=1", "EXPRESS=1").stdout.splitlines()
-    module = ["python", "-m", "scripts.destroy", "cdk.out/default"]
+    module = ["python", "-m", "hyperpod_cli.deliver.destroy", "cdk.out/default"]
     assert shlex.split(command) == [*module, "--config", "config/default.yaml", *options]
 
 
 @pytest.mark.parametrize("target", ["synth", "destroy", "destroy-all", "picture"])
 def test_the_chart_is_not_packaged_for_what_deploys_nothing(target: str) -> None:
-    assert "scripts.charts" not in make("-n", target, "FORCE=1").stdout
+    assert "hyperpod_cli.deliver.charts" not in make("-n", target, "FORCE=1").stdout
 
 
 @pytest.mark.parametrize(
@@ -114,14 +114,16 @@ def test_the_chart_is_not_packaged_for_what_deploys_nothing(target: str) -> None
     [
         ("deploy", "cdk --no-notices"),
         ("diff", "cdk --no-notices"),
-        ("templates", "python -m scripts.templates"),
+        ("templates", "python -m hyperpod_cli.deliver.templates"),
     ],
 )
 def test_the_chart_is_packaged_before_anything_else_needs_it(target: str, command: str) -> None:
     said = make("-n", target, "CONFIG=config/mine.yaml").stdout
-    package = said.index("python -m scripts.charts package --if-needed-by 'config/mine.yaml'")
+    package = said.index(
+        "python -m hyperpod_cli.deliver.charts package --if-needed-by 'config/mine.yaml'"
+    )
     assert package < said.index(command)
-    assert said.find("scripts.account") < package
+    assert said.find("hyperpod_cli.deliver.can_deploy") < package
 
 
 def test_a_kept_rehearsal_is_not_cleaned_away(tmp_path: Path) -> None:
@@ -151,7 +153,9 @@ def test_init_takes_what_is_on_the_command_line_alone(
 ) -> None:
     monkeypatch.setenv("TYPE", "of this shell")
     said = make("-n", "init", *given).stdout.splitlines()[-1]
-    assert " ".join(said.split()).startswith(f"python -m scripts.init {options}".strip())
+    assert " ".join(said.split()).startswith(
+        f"python -m hyperpod_cli.deliver.init {options}".strip()
+    )
     assert ("--count '3'" in said) is bool(given)
     assert "--type" not in said
 

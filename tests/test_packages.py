@@ -17,11 +17,12 @@ LIBRARY = ("constructs", "hyperpod_cdk")
 TREES = [
     LIBRARY,
     ("lambda", "provisioner"),
-    ("ops", "hyperpod_ops"),
+    ("cli", "hyperpod_cli"),
     (".", "stacks"),
     (".", "app"),
     (".", "aws_reference"),
-    (".", "scripts"),
+    (".", "tools"),
+    (".", "emulator"),
     (".", "rehearsal"),
 ]
 
@@ -120,7 +121,7 @@ def test_trees_are_acyclic() -> None:
 
     assert cycle(graph) == []
     assert graph["hyperpod_cdk"] == graph["provisioner"] == graph["aws_reference"] == set()
-    assert {"app", "scripts", "stacks", "aws_reference"} <= graph["rehearsal"]
+    assert {"app", "emulator", "hyperpod_cli", "stacks", "aws_reference"} <= graph["rehearsal"]
 
 
 def test_modules_of_the_library_are_acyclic() -> None:

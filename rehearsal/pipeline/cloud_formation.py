@@ -15,12 +15,12 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError, WaiterError
 
-from hyperpod_ops.aws_client import AwsClient
-from rehearsal.aws.clients import AwsClients
+from emulator.aws.clients import AwsClients
+from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.stack_progress.display import Followed
+from hyperpod_cli.stack_progress.operation import Operation
+from hyperpod_cli.stack_progress.report import failure_lines
 from rehearsal.pipeline.definition import Action
-from scripts.stack_operations.display import Followed
-from scripts.stack_operations.operation import Operation
-from scripts.stack_operations.report import failure_lines
 
 _POLL = {"Delay": 0.2, "MaxAttempts": 3000}
 _NO_CHANGES = ("didn't contain changes", "No updates are to be performed")

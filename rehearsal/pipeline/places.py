@@ -9,13 +9,13 @@ from pathlib import Path
 
 import boto3
 
+from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, Loaded
 from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.pipeline.section import EnvironmentConfig
 from rehearsal.cdk_cli import CdkCli, CdkCliProcess
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.errors import UnplayableError
 from rehearsal.report import Check

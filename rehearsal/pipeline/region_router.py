@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Self
 from urllib.parse import urlsplit
 
-from rehearsal.aws.local_aws import LOOPBACK
+from emulator.aws.local_aws import LOOPBACK
 
 _SCOPE = re.compile(
     rb"Credential=[^/%]+(?:/|%2F)\d{8}(?:/|%2F)([a-z0-9-]+)(?:/|%2F)", re.IGNORECASE

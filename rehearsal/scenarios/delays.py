@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from hyperpod_ops.verification.nodes import wanted_nodes
-from rehearsal.hyperpod import Faults
-from rehearsal.kubernetes import Fault
+from emulator.hyperpod import Faults
+from emulator.kubernetes import Fault
+from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, needs, succeeds
 from rehearsal.stage import Stage

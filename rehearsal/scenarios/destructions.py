@@ -7,8 +7,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_ops.errors import REFUSED
-from rehearsal.hyperpod import Faults
+from emulator.hyperpod import Faults
+from hyperpod_cli.terminal.errors import REFUSED
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,
@@ -23,7 +23,7 @@ from rehearsal.stage import Stage
 _COMMAND = re.compile(
     r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"
 )
-_CHECK = "scripts.deletion_check"
+_CHECK = "hyperpod_cli.deliver.deletion_check"
 _WITHOUT_CONSENT = {"helm.delete_user_objects": False}
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"

@@ -4,9 +4,9 @@ import re
 import time
 from collections.abc import Iterator
 
+from emulator.aws.readiness import Readiness
+from emulator.kubernetes import Fault
 from hyperpod_cdk import Config
-from rehearsal.aws.readiness import Readiness
-from rehearsal.kubernetes import Fault
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rehearsal.kubernetes import Fault
+from emulator.kubernetes import Fault
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, cluster_is, fails, has_status, succeeds
 from rehearsal.stage import Stage

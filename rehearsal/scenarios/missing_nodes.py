@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.output_names import SHORTAGE
-from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.native_cluster import native_regions
 from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
-from rehearsal.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from rehearsal.hyperpod import Caller
+from emulator.hyperpod import Caller
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, succeeds
 from rehearsal.stage import Stage

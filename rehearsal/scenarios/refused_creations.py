@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rehearsal.hyperpod import Faults
+from emulator.hyperpod import Faults
 from rehearsal.report import Check
 from rehearsal.scenarios.scenario import (
     Scenario,

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.aws.readiness import Readiness
+from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind
-from hyperpod_ops.verification.nodes import wanted_nodes
-from rehearsal.aws.readiness import Readiness
-from rehearsal.hyperpod import Faults
+from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from rehearsal.report import Check
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import running_nodes, wait_for_nodes

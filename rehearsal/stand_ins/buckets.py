@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from rehearsal.aws.clients import AwsClients
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

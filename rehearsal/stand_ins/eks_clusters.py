@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON
-from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.blocks import free_blocks
 from rehearsal.stand_ins.policies import trust
 

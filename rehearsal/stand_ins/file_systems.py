@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from emulator.aws.chosen_ids import FILE_SYSTEM_ID
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_ops.aws_client import AwsClient
-from rehearsal.aws.chosen_ids import FILE_SYSTEM_ID
-from rehearsal.aws.clients import AwsClients
+from hyperpod_cli.aws.client import AwsClient
 from rehearsal.stand_ins.vpc import all_traffic_of, default_vpc
 
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from emulator.aws.chosen_ids import KMS_KEY_ID
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.encryption.key_policy import (
@@ -13,8 +15,6 @@ from hyperpod_cdk.encryption.key_policy import (
     log_group_names,
 )
 from hyperpod_cdk.schema.named_resources import named_resources
-from rehearsal.aws.chosen_ids import KMS_KEY_ID
-from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.policies import policy
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
-from hyperpod_ops.preflight.validator import Place
-from rehearsal.aws.clients import AwsClients
+from hyperpod_cli.inspect.preflight.validator import Place
 from rehearsal.stand_ins.policies import policy, trust
 
 
@@ -31,7 +31,7 @@ class NodeRole:
     def make(self, clients: AwsClients) -> None:
         """Create it unless it is there, with the managed policy and what nodes need beside it."""
         # The CDK takes a second to import, and few configurations name a role.
-        from hyperpod_ops.preflight.node_role.node_rights import (  # noqa: PLC0415
+        from hyperpod_cli.inspect.preflight.node_role.node_rights import (  # noqa: PLC0415
             needed_statements,
         )
 

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.availability_zones import is_zone_name
-from rehearsal.aws.clients import AwsClients
 from rehearsal.stand_ins.blocks import free_blocks
 from rehearsal.stand_ins.vpc import all_traffic_of, default_vpc, id_tag
 

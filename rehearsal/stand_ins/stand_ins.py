@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from emulator.aws.clients import AwsClients
+from emulator.aws.local_aws import ACCOUNT
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
-from rehearsal.aws.clients import AwsClients
-from rehearsal.aws.local_aws import ACCOUNT
 from rehearsal.stand_ins.buckets import buckets
 from rehearsal.stand_ins.eks_clusters import eks_clusters
 from rehearsal.stand_ins.existing_networks import existing_networks

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.placement import subnet_for
-from rehearsal.aws.clients import AwsClients
 
 _PLAN_HOURS = 24
 _GROWTH = 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hyperpod_ops.aws_client import AwsClient
-from rehearsal.aws.chosen_ids import NETWORK_ID
+from emulator.aws.chosen_ids import NETWORK_ID
+from hyperpod_cli.aws.client import AwsClient
 
 
 def id_tag(kind: str, id_: str | None) -> list[dict[str, Any]]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from kubernetes.config import new_client_from_config
 
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_ops.verification.check import Deployment
-from hyperpod_ops.verification.verify import verify as checks_of
-from rehearsal.aws.clients import AwsClients
+from hyperpod_cli.inspect.verification.check import Deployment
+from hyperpod_cli.inspect.verification.verify import verify as checks_of
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.pulled_images import image_checks

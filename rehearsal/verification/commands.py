@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.layer_binaries import LayerBinaries
+from hyperpod_cli.deliver.layer_binaries import LayerBinaries
 
 _COMMAND_SECONDS = 30
 

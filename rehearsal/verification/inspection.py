@@ -9,15 +9,15 @@ from typing import Any
 
 import yaml
 
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_ops.verification.nodes import wanted_nodes
-from rehearsal.aws.clients import AwsClients
+from hyperpod_cli.aws.outputs import documented_outputs
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.inspect.permissions.deployer import CONSENT_TAG
+from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
 from rehearsal.verification.commands import ClusterTools
-from scripts.deployer_policy.deployer import CONSENT_TAG
-from scripts.layer_binaries import layer_binaries
-from scripts.stack_operations.outputs import documented_outputs
 
 _LONGEST_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2

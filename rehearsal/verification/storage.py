@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
-from rehearsal.aws.clients import AwsClients
 from rehearsal.report import Check
 
 _OBJECT = "hyperpod-cdk-verification"

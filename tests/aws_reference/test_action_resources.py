@@ -2,7 +2,7 @@
 
 from aws_reference.action_resources import DATA_FILE, action_resources
 from aws_reference.resource_schemas import schemas
-from scripts.generate import action_resources as generated
+from tools.generate import action_resources as generated
 
 # Actions of handlers that are younger than the pinned reference: they stand on every resource.
 YOUNGER = {
@@ -61,6 +61,6 @@ def test_what_is_left_out_is_done_to_other_kinds_of_resources() -> None:
 
     # The file systems are those of EFS.
     assert left_out == ELSEWHERE | {"file-system"}, (
-        "say how the ARN of a kind is made in scripts/deployer_policy/names.py, or name the kind "
-        "in ELSEWHERE if no deployment has it"
+        "say how the ARN of a kind is made in cli/hyperpod_cli/inspect/permissions/names.py, or "
+        "name the kind in ELSEWHERE if no deployment has it"
     )

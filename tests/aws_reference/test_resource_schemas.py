@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aws_reference.resource_schemas import DATA_FILE, ResourceSchema, schemas
-from scripts.generate import resource_schemas as generated
+from tools.generate import resource_schemas as generated
 
 CLUSTER = {
     "Name": "ml-eks",
@@ -98,7 +98,7 @@ def schema(name: str) -> ResourceSchema:
 def test_data_file_is_fresh() -> None:
     stale = (
         f"{DATA_FILE.name} is not what the installed cfn-lint gives: run "
-        "`python -m scripts.generate.resource_schemas`"
+        "`python -m tools.generate.resource_schemas`"
     )
     assert DATA_FILE.read_text() == generated.render(), stale
 

@@ -140,7 +140,7 @@ def _handler_import(package: Path) -> None:
 
 def _help() -> None:
     pairs = _in_turn(
-        lambda: _run([sys.executable, "-m", "hyperpod_ops", "--help"]),
+        lambda: _run([sys.executable, "-m", "hyperpod_cli", "--help"]),
         lambda: _run([sys.executable, "-c", "import typer"]),
     )
     ratio = statistics.median(mine / theirs for mine, theirs in pairs)

@@ -7,8 +7,8 @@ certificate authority, and where helm and kubectl are.
 import json
 import sys
 
-from rehearsal.kubernetes import KubernetesApi, Principal, static_tokens
-from scripts.layer_binaries import layer_binaries
+from emulator.kubernetes import KubernetesApi, Principal, static_tokens
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 
 TOKEN = "k8s-aws-v1.benchmark"  # noqa: S105 - known to this API only
 

@@ -10,8 +10,8 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.helm.chart.dependency_values import dependency_values
 from hyperpod_cdk.helm.chart.rules import values_for_chart
+from hyperpod_cli.deliver.charts.manifest import parse_objects
 from rehearsal.chart_choice import STAND_IN
-from scripts.charts.manifest import parse_objects
 from stacks.helm_chart import OFFICIAL_CHART
 from tests.conftest import Configure
 from tests.support.chart_rendering import template

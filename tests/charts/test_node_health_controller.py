@@ -10,7 +10,7 @@ from urllib.error import URLError
 
 import pytest
 
-from rehearsal.kubernetes import unreachable
+from emulator.kubernetes import unreachable
 from tests.support.kubernetes_api import Cluster, running_cluster
 from tests.support.node_health import CHART, GPU, SCRIPT, api_of, controller
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from scripts.generate.config_reference import keys
 from tests.support.configs import REPOSITORY
+from tools.generate.config_reference import keys
 
 FILE = REPOSITORY / "docs" / "comparison.md"
 HEADING = "## What each one reuses"

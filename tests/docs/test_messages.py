@@ -12,19 +12,19 @@ from hyperpod_cdk.checks import RULES
 from hyperpod_cdk.eks.checks.rules import EKS_RULES
 from hyperpod_cdk.hyperpod.checks.rules import CLUSTER_RULES
 from hyperpod_cdk.network.checks.rules import NETWORK_RULES
-from hyperpod_ops.clusters.cluster import HyperPodCluster
-from hyperpod_ops.errors import OpsError
-from hyperpod_ops.explained import explained
-from hyperpod_ops.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.explained import explained
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import text_property, truth_property
 from provisioner.hyperpod.causes import CAUSES
 from provisioner.hyperpod.failures import kept, renamed
 from provisioner.kubernetes.eks_cluster import require_usable
-from scripts.generate.messages.page import TARGET, render
-from scripts.generate.messages.texts import ErrorText, scopes
 from tests.constructs.checks.test_rules import CASES
 from tests.support.checks.cases import Case
+from tools.generate.messages.page import TARGET, render
+from tools.generate.messages.texts import ErrorText, scopes
 
 _PAGE = TARGET.read_text("utf-8")
 
@@ -47,7 +47,7 @@ def is_found(message: str) -> bool:
 
 
 def test_the_page_is_fresh() -> None:
-    assert render() == _PAGE, "run `python -m scripts.generate.messages`"
+    assert render() == _PAGE, "run `python -m tools.generate.messages`"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 from typer.main import get_group
 
-from hyperpod_ops.cli import app
+from hyperpod_cli.main import app
 from tests.support.configs import REPOSITORY
 from tests.support.on_call import documented_actions
 
@@ -18,7 +18,7 @@ _WITHOUT_CALLS = {"diagram"}
 def test_every_command_is_in_the_table_of_permissions() -> None:
     documented = documented_actions().keys() | _ELSEWHERE | _WITHOUT_CALLS
     assert _COMMANDS.keys() == documented, (
-        "docs/operating.md, Permissions: a row for each command of hyperpod_ops/cli.py; one that "
+        "docs/operating.md, Permissions: a row for each command of hyperpod_cli/cli.py; one that "
         "calls nothing goes into _WITHOUT_CALLS"
     )
     missing = [name for name in _COMMANDS if f"hyperpod-ops {name}" not in _PAGE]

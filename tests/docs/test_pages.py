@@ -11,9 +11,9 @@ import pytest
 import hyperpod_cdk
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
-from scripts.generate import api_reference
-from scripts.generate.config_reference import keys
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tools.generate import api_reference
+from tools.generate.config_reference import keys
 
 DOCS = REPOSITORY / "docs"
 MKDOCS = REPOSITORY / "mkdocs.yml"
@@ -106,7 +106,10 @@ def _is_there(name: str, *, roots: Sequence[Path]) -> bool:
     """Say whether a file is in one of the roots; one without a folder, anywhere in them."""
     if "/" in name:
         return any((root / name).exists() for root in roots)
-    own = (REPOSITORY / folder for folder in ("tests", "rehearsal", "scripts", "aws_reference"))
+    own = (
+        REPOSITORY / folder
+        for folder in ("tests", "rehearsal", "emulator", "cli", "tools", "aws_reference")
+    )
     return (REPOSITORY / name).exists() or any(any(root.rglob(name)) for root in (*roots[1:], *own))
 
 
@@ -173,7 +176,7 @@ def _without_index(key: str) -> str:
 
 
 def test_the_api_reference_has_every_public_name() -> None:
-    stale = "docs/api.md is stale: run `python -m scripts.generate.api_reference`"
+    stale = "docs/api.md is stale: run `python -m tools.generate.api_reference`"
     assert api_reference.TARGET.read_text("utf-8") == api_reference.render(), stale
     assert set(dir(hyperpod_cdk)) == set(
         re.findall(r"^::: \S+\.(\w+)$", api_reference.render(), re.MULTILINE)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from hyperpod_ops.cli import app
+from hyperpod_cli.main import app
 from tests.support.configs import REPOSITORY
 from tests.support.shell_blocks import (
     ELSEWHERE,

@@ -2,7 +2,7 @@
 
 import re
 
-from hyperpod_ops.verification.verify import SUBJECTS
+from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from tests.support.configs import REPOSITORY
 
 _PAGE = (REPOSITORY / "docs" / "verify.md").read_text("utf-8")

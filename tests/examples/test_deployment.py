@@ -7,12 +7,12 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 
+from emulator.kubernetes import InProcessControlPlane
 from examples.cluster.app import MyCluster
 from examples.helm_release.app import MyRelease
 from examples.own_eks_cluster import app as own_eks_cluster
 from rehearsal.cdk_cli import CdkCli
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.kubernetes import InProcessControlPlane
 from tests.support.assembly import Assembly, new_app
 from tests.support.linter import findings
 from tests.support.stages import cdk_cli

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.node.node import SCRIPTS, Node
+from emulator.node.node import SCRIPTS, Node
 from tests.support.configs import CONFIG_FOLDER
 
 EXAMPLE = CONFIG_FOLDER / "examples" / "own-scripts"

@@ -9,11 +9,11 @@ import pytest
 from botocore.config import Config
 from botocore.stub import Stubber
 
+from emulator.hyperpod import HyperPodService, Unknowns
+from emulator.kubernetes import KubernetesApi, Principal, static_tokens
 from provisioner import handler
 from provisioner.aws.api import SageMakerApi
 from provisioner.hyperpod.cluster import HyperPodCluster
-from rehearsal.hyperpod import HyperPodService, Unknowns
-from rehearsal.kubernetes import KubernetesApi, Principal, static_tokens
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_stack import FakeCloudFormation
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud, mounted_layer

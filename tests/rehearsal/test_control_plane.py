@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rehearsal.aws.local_aws import ACCOUNT
+from emulator.aws.local_aws import ACCOUNT
+from emulator.hyperpod import Caller
+from emulator.kubernetes.node_capacity import node_capacity
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.hyperpod import Caller
-from rehearsal.kubernetes.node_capacity import node_capacity
 from rehearsal.verification.inspection import cluster_tools, left_behind
 from tests.support.control_plane import RecordingControlPlane
 from tests.support.hyperpod_api import create_request, group

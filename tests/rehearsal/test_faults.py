@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from emulator.hyperpod import Faults, HyperPodApi
 from rehearsal.faults import FAULTS, FAULTS_VARIABLE, FaultError, cause
-from rehearsal.hyperpod import Faults, HyperPodApi
 from tests.support.configs import REPOSITORY
 
 GROUPS = ("gpu", "cpu", "plain")

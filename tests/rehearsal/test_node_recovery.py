@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
+from emulator.hyperpod import Caller, HyperPodService
+from emulator.kubernetes import ControlPlane
 from rehearsal.environment import KubernetesNodes
-from rehearsal.hyperpod import Caller, HyperPodService
-from rehearsal.kubernetes import ControlPlane
 from tests.support.hyperpod_api import create_request, group
 from tests.support.kubernetes_api import Cluster, running_cluster
 

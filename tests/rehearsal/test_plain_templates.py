@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_names
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.verification.inspection import (
     allow_termination,
     delete_file_systems,

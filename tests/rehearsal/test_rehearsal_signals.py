@@ -13,7 +13,7 @@ from tests.support.configs import REPOSITORY
 
 _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 _WAITS = """
-from rehearsal.signals import raise_on_interrupts, wait_for_interrupt
+from emulator.signals import raise_on_interrupts, wait_for_interrupt
 raise_on_interrupts()
 try:
     print("waits", flush=True)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from emulator.aws.clients import AwsClients, aws_clients
+from emulator.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from emulator.hyperpod import HyperPodApi, HyperPodService
 from hyperpod_cdk import Config, load_config
-from rehearsal.aws.clients import AwsClients, aws_clients
-from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
 from rehearsal.environment import VpcSubnets
-from rehearsal.hyperpod import HyperPodApi, HyperPodService
 from rehearsal.stand_ins import account_of, named_account, stand_ins
 from tests.conftest import Configure
 from tests.support.configs import CONFIGS

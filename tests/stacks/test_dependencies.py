@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_ops.diagram.templates import Address
-from scripts.critical_path.durations import STACK
-from scripts.critical_path.graph import Graph, read_graph, start_of
-from scripts.critical_path.schedule import longest_chain, schedule
+from hyperpod_cli.aws.templates import Address
+from hyperpod_cli.inspect.critical_path.durations import STACK
+from hyperpod_cli.inspect.critical_path.graph import Graph, read_graph, start_of
+from hyperpod_cli.inspect.critical_path.schedule import longest_chain, schedule
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIGS
 from tests.support.template_view import TemplateView

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_ops.diagram.picture import picture
+from hyperpod_cli.inspect.diagram.picture import picture
 from tests.conftest import Configure
 from tests.support.assembly import Assembly, synthesized
 from tests.support.template_view import TemplateView

@@ -13,10 +13,10 @@ import pytest
 from policy_sentry.querying.actions import get_action_data
 
 from hyperpod_cdk import Config, load_config
-from scripts.security.roles import Role, Statement, read_roles
 from tests.conftest import Assemble, Configure
 from tests.support.configs import EVERY_FIELD
 from tests.support.needed_statements import ASKED_FOR
+from tools.security.roles import Role, Statement, read_roles
 
 # Actions that are younger than the pinned data, and where AWS describes them.
 YOUNGER = {

@@ -6,8 +6,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from rehearsal.environment import RehearsalEnvironment
-from scripts.layer_binaries import layer_binaries
 
 _SECONDS = 60
 

@@ -1,6 +1,6 @@
 """A throw-away node whose system commands a test changes."""
 
-from rehearsal.node.node import CONFIG_V3, STUB, Node
+from emulator.node.node import CONFIG_V3, STUB, Node
 
 CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
     "runtimes.runc", "runtimes.nvidia"

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from scripts.layer_binaries import layer_binaries
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 
 _KUBERNETES = "1.34"
 

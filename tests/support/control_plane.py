@@ -7,8 +7,8 @@ from typing import Any
 
 import boto3
 
+from emulator.kubernetes import Fault
 from rehearsal.environment import EksDependencies
-from rehearsal.kubernetes import Fault
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rehearsal.hyperpod import ApiError, Caller, HyperPodService, Subnet, Timings
-from rehearsal.hyperpod.validation.service_model import output_shape, violations_of
+from emulator.hyperpod import ApiError, Caller, HyperPodService, Subnet, Timings
+from emulator.hyperpod.validation.service_model import output_shape, violations_of
 
 NAME = "ml-cluster"
 ROLE = "arn:aws:iam::000000000000:role/ml-execution-role"

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from rehearsal.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
-from rehearsal.hyperpod.validation.service_model import output_shape, project
-from rehearsal.kubernetes import InProcessControlPlane
+from emulator.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from emulator.hyperpod.validation.service_model import output_shape, project
+from emulator.kubernetes import InProcessControlPlane
 from tests.support.local_aws import Template, client, deploy, eks_cluster, network, role
 
 REGION = "us-west-2"

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from rehearsal.kubernetes import Grant, KubernetesApi, Principal, static_tokens
-from scripts.layer_binaries import layer_binaries
+from emulator.kubernetes import Grant, KubernetesApi, Principal, static_tokens
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from tests.support.configs import REPOSITORY
 
 ADMIN = "admin-token"

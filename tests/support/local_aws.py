@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from rehearsal.aws.local_aws import LocalAws
+from emulator.aws.local_aws import LocalAws
 from tests.support.answers import check_answers
 
 Template = dict[str, Any]

@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from scripts.security.roles import Role, read_roles
+from tools.security.roles import Role, read_roles
 
 _HYPERPOD = "https://docs.aws.amazon.com/sagemaker/latest/dg"
 _CNI = "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKS_CNI_Policy.html"

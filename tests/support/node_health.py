@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from rehearsal.kubernetes import KubernetesApi
+from emulator.kubernetes import KubernetesApi
 from tests.support.configs import REPOSITORY
 from tests.support.kubernetes_api import ADMIN
 

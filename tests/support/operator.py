@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from hyperpod_ops.cli import app
+from hyperpod_cli.main import app
 from rehearsal.stage import Stage
 
 

@@ -17,9 +17,13 @@ import yaml
 from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
+from emulator.aws.clients import AwsClients
+from emulator.aws.local_aws import LocalAws
+from emulator.hyperpod import Caller, HyperPodService, Subnet
+from emulator.node.network import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
-from hyperpod_ops.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Place
 from provisioner.aws.errors import AWS_ERRORS
 from provisioner.eks.authentication_mode import AuthenticationMode
 from provisioner.framework.errors import ProvisioningError
@@ -27,11 +31,7 @@ from provisioner.framework.request import Resource
 from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.lifecycle_scripts.scripts import LifecycleScripts
 from provisioner.storage.availability import FileSystemAvailability
-from rehearsal.aws.clients import AwsClients
-from rehearsal.aws.local_aws import LocalAws
 from rehearsal.environment import VpcSubnets
-from rehearsal.hyperpod import Caller, HyperPodService, Subnet
-from rehearsal.node.network import VpcNetwork
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.local_aws import Template, settled

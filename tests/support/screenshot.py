@@ -9,7 +9,7 @@ import struct
 import zlib
 from pathlib import Path
 
-from scripts.deployment_report.page import TEMPLATE
+from hyperpod_cli.inspect.report.page import TEMPLATE
 from tests.support.browser import run
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"

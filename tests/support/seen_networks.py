@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rehearsal.aws.clients import AwsClients
+from emulator.aws.clients import AwsClients
 
 Seen = Mapping[str, Mapping[str, Any]]
 """By kind, and by id, what EC2 describes."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from rehearsal.aws.clients import AwsClients
+from emulator.aws.clients import AwsClients
 from rehearsal.stage import Stage
 from tests.support.seen_networks import seen_of
 

@@ -74,7 +74,7 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
 
 PAGES: Mapping[str, str] = {
     "docs/walk-through.md": "tests/rehearsal/test_rehearsal.py",
-    "docs/operating.md": "tests/rehearsal/ops/test_commands.py",
+    "docs/operating.md": "tests/rehearsal/cli/test_commands.py",
 }
 """Pages whose blocks one test runs."""
 
@@ -141,9 +141,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     (
         "docs/verify.md",
         'aws eks create-access-entry --cluster-name "$CLUSTER" --principal-arn "$ROLE"',
-    ): "the role is the reader's; tests/ops/verification looks with that access policy",
+    ): "the role is the reader's; tests/cli/inspect/verification looks with that access policy",
     ("docs/templates.md", "make templates CONFIG=config/mine.yaml"): (
-        "reaches GitHub for the chart; tests/scripts/templates writes templates"
+        "reaches GitHub for the chart; tests/cli/deliver/templates writes templates"
     ),
     ("docs/templates.md", "aws s3 mb s3://our-assets --region us-west-2"): (
         "the bucket is the reader's; tests/rehearsal/test_plain_templates.py runs deploy.sh"

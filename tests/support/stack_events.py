@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from scripts.stack_operations.events import StackEvent
+from hyperpod_cli.aws.stack_events import StackEvent
 
 BEGUN = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from app import main
+from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import load_config
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.chart_choice import choose_chart
@@ -16,7 +17,6 @@ from rehearsal.environment import (
     RehearsalEnvironment,
     rehearsal_environment,
 )
-from rehearsal.kubernetes import InProcessControlPlane
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
 from rehearsal.stand_ins import account_of

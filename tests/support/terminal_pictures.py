@@ -21,9 +21,9 @@ from unittest.mock import patch
 from rich.console import Console
 from rich.text import Text
 
-from hyperpod_ops.cli import app
-from hyperpod_ops.clusters.cluster import nodes_of
-from rehearsal.hyperpod.simulation.faults import Faults
+from emulator.hyperpod.simulation.faults import Faults
+from hyperpod_cli.main import app
+from hyperpod_cli.operate.clusters.cluster import nodes_of
 from rehearsal.kept import operator_credentials
 from rehearsal.terminal_picture import picture
 from rehearsal.verification.inspection import wait_for_nodes

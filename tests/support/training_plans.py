@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rehearsal.hyperpod import Caller, HyperPodService
+from emulator.hyperpod import Caller, HyperPodService
 
 TYPE = "ml.p5.48xlarge"
 

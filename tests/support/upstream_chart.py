@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from scripts.layer_binaries import layer_binaries
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 
 PATH = "helm_chart/HyperPodHelmChart"
 _REGIONS = """\

@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from scripts.generate import config_reference
-from scripts.generate.config_tasks import TASKS
+from tools.generate import config_reference
+from tools.generate.config_tasks import TASKS
 
 PAGE = config_reference.render()
 
 
 def test_the_page_is_fresh() -> None:
-    stale = "docs/configuration.md is stale: run `python -m scripts.generate.config_reference`"
+    stale = "docs/configuration.md is stale: run `python -m tools.generate.config_reference`"
     assert config_reference.TARGET.read_text(encoding="utf-8") == PAGE, stale
 
 

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from hyperpod_cdk import PipelineFile
-from scripts.generate import config_schema
 from tests.support.configs import CONFIG_FOLDER, CONFIGS, default_document
+from tools.generate import config_schema
 
 SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text())
 
@@ -36,7 +36,7 @@ def test_schema_of_pipelines_is_fresh_and_accepts_the_example() -> None:
 
 
 def test_schema_is_fresh() -> None:
-    stale = "config/schema.json is stale: run `python -m scripts.generate.config_schema`"
+    stale = "config/schema.json is stale: run `python -m tools.generate.config_schema`"
     assert config_schema.TARGET.read_text() == config_schema.render(), stale
 
 

@@ -7,7 +7,7 @@ from hyperpod_cdk.eks.checks.kubernetes_version import (
     HELM_KUBERNETES_MINOR,
     KUBECTL_KUBERNETES_MINOR,
 )
-from scripts.layer_binaries import layer_binaries
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 
 
 def minor(pattern: str, *command: object) -> int:

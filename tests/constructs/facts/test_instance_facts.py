@@ -18,7 +18,7 @@ from hyperpod_cdk.facts.instance_types import (
     training_plan_types,
 )
 from hyperpod_cdk.facts.service_limits import regions
-from scripts.generate import instance_types as generated
+from tools.generate import instance_types as generated
 
 UNDESCRIBED = "ml.p6e-gb200.36xlarge"
 
@@ -163,7 +163,7 @@ def test_type_of_another_service_is_refused(function: Callable[[str], object]) -
 def test_data_file_is_fresh() -> None:
     stale = (
         "constructs/hyperpod_cdk/facts/instance_types.json is not what the installed botocore, "
-        "cfn-lint and moto give: run `python -m scripts.generate.instance_types`"
+        "cfn-lint and moto give: run `python -m tools.generate.instance_types`"
     )
     assert generated.TARGET.read_text() == generated.render(), stale
 

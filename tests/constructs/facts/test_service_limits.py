@@ -6,13 +6,13 @@ import sys
 import pytest
 
 from hyperpod_cdk.facts.service_limits import regions, shape
-from scripts.generate import service_limits
+from tools.generate import service_limits
 
 
 def test_data_file_is_fresh() -> None:
     stale = (
         "constructs/hyperpod_cdk/facts/service_limits.json is not what the installed botocore "
-        "gives: run `python -m scripts.generate.service_limits`"
+        "gives: run `python -m tools.generate.service_limits`"
     )
     assert service_limits.TARGET.read_text() == service_limits.render(), stale
 

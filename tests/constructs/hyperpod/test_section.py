@@ -18,6 +18,8 @@ from botocore.serialize import create_serializer
 from botocore.validate import ParamValidator
 from constructs import Construct
 
+from emulator.hyperpod.validation.semantic_validation import validate_create
+from emulator.hyperpod.validation.service_model import violations_of
 from hyperpod_cdk import (
     Eks,
     HyperPodCluster,
@@ -26,8 +28,6 @@ from hyperpod_cdk import (
     Provisioner,
     load_config,
 )
-from rehearsal.hyperpod.validation.semantic_validation import validate_create
-from rehearsal.hyperpod.validation.service_model import violations_of
 from tests.support.assembly import new_app
 from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, SHIPPED
 from tests.support.template_view import TemplateView

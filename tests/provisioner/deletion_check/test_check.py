@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from emulator.kubernetes import Fault
+from emulator.kubernetes.control_plane import unreachable
 from provisioner import handler
 from provisioner.framework.errors import ProvisioningError
-from rehearsal.kubernetes import Fault
-from rehearsal.kubernetes.control_plane import unreachable
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, event
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.helm_charts import definition

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
+from emulator.kubernetes import Fault
 from provisioner.framework.errors import ProvisioningError
-from rehearsal.kubernetes import Fault
 from tests.support.provisioner.helm_charts import definition
 from tests.support.provisioner.helm_cloud import DENIED, Cloud, namespace, properties
 

@@ -5,11 +5,11 @@ from threading import Thread
 
 import pytest
 
+from emulator.kubernetes import Fault, KubernetesApi, Principal, unreachable
 from provisioner import handler
 from provisioner.framework import retry
 from provisioner.framework.errors import ProvisioningError
 from provisioner.helm import state, steps
-from rehearsal.kubernetes import Fault, KubernetesApi, Principal, unreachable
 from tests.support.provisioner.cloudformation import STACK_ID
 from tests.support.provisioner.helm_accidents import (
     LambdaKilledError,

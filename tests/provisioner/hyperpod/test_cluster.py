@@ -2,10 +2,10 @@
 
 import pytest
 
+from emulator.hyperpod import Caller, Faults
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.hyperpod.claim import CREATION_TAG, REQUEST_TAG, SUCCEEDED
-from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     ANOTHER_EKS_CLUSTER,

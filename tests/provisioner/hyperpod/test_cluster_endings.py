@@ -3,10 +3,10 @@
 import pytest
 from botocore.exceptions import ClientError
 
+from emulator.hyperpod import Caller, Faults
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.framework.request import Request
-from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,

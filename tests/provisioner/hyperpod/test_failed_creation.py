@@ -2,11 +2,11 @@
 
 import pytest
 
+from emulator.hyperpod import Caller, Faults
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.owner import STACK_TAG
 from provisioner.framework.request import Request
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
-from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     ANOTHER_EKS_CLUSTER,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from emulator.hyperpod import Caller
 from provisioner.framework.errors import ProvisioningError
-from rehearsal.hyperpod import Caller
 from tests.support.provisioner.hyperpod_stack import ONE, HyperPodStack, describe
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 

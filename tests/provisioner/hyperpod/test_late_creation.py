@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from emulator.hyperpod import Caller, Faults
 from provisioner.aws.errors import ROLE_PATIENCE_SECONDS
 from provisioner.framework.errors import ProvisioningError
 from provisioner.hyperpod.claim import READ_LAG_SECONDS
-from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import ONE, HyperPodStack, hyperpod_stack

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from emulator.hyperpod import Caller, Faults, HyperPodService, Timings, Unknowns
 from provisioner.framework.errors import ProvisioningError
-from rehearsal.hyperpod import Caller, Faults, HyperPodService, Timings, Unknowns
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,

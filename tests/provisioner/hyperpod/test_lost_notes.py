@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from emulator.hyperpod import Caller, Faults
 from provisioner.framework.errors import ProvisioningError
 from provisioner.hyperpod.claim import Claim
-from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     ONE,

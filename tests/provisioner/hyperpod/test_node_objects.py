@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import pytest
 
+from emulator.kubernetes import Fault
 from provisioner.aws.eks_token import TokenSigner
 from provisioner.framework.retry import Clock
 from provisioner.hyperpod.node_objects import NodeObjects
 from provisioner.kubernetes.connection import EksConnection
-from rehearsal.kubernetes import Fault
 from tests.support.provisioner.helm_cloud import Cloud
 
 EKS = {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/ml"}

@@ -5,10 +5,10 @@ from typing import Literal
 
 import pytest
 
+from emulator.hyperpod import Caller, HyperPodService, Timings, Unknowns
+from emulator.kubernetes import InProcessControlPlane
 from provisioner.framework.errors import ProvisioningError
 from rehearsal.environment import EksDependencies
-from rehearsal.hyperpod import Caller, HyperPodService, Timings, Unknowns
-from rehearsal.kubernetes import InProcessControlPlane
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import ONE, group, hyperpod_stack, properties
 from tests.support.provisioner.local_sagemaker import LocalSageMaker

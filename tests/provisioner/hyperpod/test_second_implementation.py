@@ -14,8 +14,8 @@ from botocore.exceptions import ClientError
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 
+from emulator.hyperpod import HyperPodService
 from provisioner.aws.api import SageMakerApi
-from rehearsal.hyperpod import HyperPodService
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import CLASSIC, group, hyperpod_stack, properties

@@ -2,9 +2,9 @@
 
 import pytest
 
+from emulator.hyperpod import Caller, Faults
 from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Request
-from rehearsal.hyperpod import Caller, Faults
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from emulator.kubernetes import Fault, KubernetesApi, Principal, static_tokens
 from provisioner.kubernetes.cluster import Cluster
 from provisioner.kubernetes.failures import CommandFailedError
-from rehearsal.kubernetes import Fault, KubernetesApi, Principal, static_tokens
 from tests.support.provisioner.helm_cloud import namespace
 
 KNOWN, UNKNOWN, REFUSED = "known", "unknown", "refused"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from provisioner.framework.errors import ProvisioningError, UnreachableError
 from provisioner.framework.owner import OWNER_LABEL, STACK_LABEL, Owner
 from provisioner.helm.client import ReleaseClient
@@ -14,7 +15,6 @@ from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
 from provisioner.kubernetes.failures import CommandFailedError, last_lines
 from provisioner.kubernetes.process import ClusterProcess, Run, layer_binary
-from scripts.layer_binaries import layer_binaries
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_helm import FakeCluster
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_ops.preflight.storage.file_system_changes import file_system_changes
-from hyperpod_ops.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.storage.file_system_changes import file_system_changes
+from hyperpod_cli.inspect.preflight.validator import Place
 from rehearsal.stage import Stage
 from rehearsal.verification.checks import verify
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 import yaml
 
+from emulator.node.node import Node
 from hyperpod_cdk.config.stack_names import StackKind, stack_names
 from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
+from hyperpod_cli.deliver.deploy import reporting
+from hyperpod_cli.stack_progress import terminal
 from rehearsal.chart_choice import ChartChoice
-from rehearsal.node.node import Node
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
-from scripts.deploy import reporting
-from scripts.stack_operations import terminal
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY, SHIPPED
 from tests.support.scenario_tests import (
@@ -267,7 +267,9 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
     _deployed(stage)
     wait_for_nodes(stage.config, clients=stage.environment.clients)
     options = ["--only", "*-hyperpod"]
-    code, said = _made(stage, "scripts.deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
+    code, said = _made(
+        stage, "hyperpod_cli.deliver.deploy", *options, monkeypatch=monkeypatch, capfd=capfd
+    )
     assert code == 0, said
     *changes, cost = said.splitlines()[:4]
     assert changes == [
@@ -304,7 +306,9 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
     policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
     scope = {"type": "cluster"}
     eks.associate_access_policy(**entry, policyArn=policy, accessScope=scope)
-    code, said = _made(stage, "scripts.deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
+    code, said = _made(
+        stage, "hyperpod_cli.deliver.deploy", *options, monkeypatch=monkeypatch, capfd=capfd
+    )
     eks.delete_access_entry(**entry)
     found = re.search(r"\n(\d+) of (\d+) checks hold\.\n", said)
     assert code == 0 and found is not None, said
@@ -373,7 +377,9 @@ def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(
     assert stage.status("hyperpod") == "DELETE_FAILED"
 
     iam.put_role_policy(**put, PolicyDocument=json.dumps(document))
-    code, said = _made(stage, "scripts.destroy", "--force", monkeypatch=monkeypatch, capfd=capfd)
+    code, said = _made(
+        stage, "hyperpod_cli.deliver.destroy", "--force", monkeypatch=monkeypatch, capfd=capfd
+    )
     assert code == 0, said
     said = " ".join(said.split())
     assert f"HyperPodCluster {stage.config.cluster.name}" in said

@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from rehearsal.hyperpod import Faults
+from emulator.hyperpod import Faults
 from rehearsal.stand_ins.training_plans import TrainingPlan
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM

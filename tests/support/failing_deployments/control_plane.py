@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from emulator.hyperpod import Caller
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
-from rehearsal.hyperpod import Caller
 from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hyperpod_ops.clusters.cluster import find_cluster, nodes_of
+from hyperpod_cli.operate.clusters.cluster import find_cluster, nodes_of
 from tests.support.on_call import run
 from tests.support.operator import Operator
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import pytest
 from kubernetes.client import CoreV1Api
 
-from hyperpod_ops.clusters.chosen import chosen_cluster
-from hyperpod_ops.clusters.cluster import nodes_of
-from hyperpod_ops.errors import OpsError
-from hyperpod_ops.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.operate.clusters.chosen import chosen_cluster
+from hyperpod_cli.operate.clusters.cluster import nodes_of
+from hyperpod_cli.terminal.errors import OpsError
 from tests.support.operator import Operator
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_ops.clusters.cluster import nodes_of
-from rehearsal.hyperpod import Faults
+from emulator.hyperpod import Faults
+from hyperpod_cli.operate.clusters.cluster import nodes_of
 from tests.support.on_call import run
 from tests.support.operator import Operator
 
@@ -77,7 +77,7 @@ def interrupted(*_: object, **__: object) -> None:
 def test_the_interrupted_wait_says_that_it_goes_on(
     on_call: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hyperpod_ops.nodes.command.wait", interrupted)
+    monkeypatch.setattr("hyperpod_cli.operate.nodes.command.wait", interrupted)
 
     text = run(on_call, "reboot", "worker-group-2", "--yes", code=130)
 

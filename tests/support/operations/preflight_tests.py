@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rehearsal.hyperpod.simulation.faults import Faults
+from emulator.hyperpod.simulation.faults import Faults
 from tests.support.operator import Operator
 
 # Whoever runs the tests has what they have.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.hyperpod import Faults
+from emulator.hyperpod import Faults
 from tests.support.on_call import CALLS, documented_actions, run
 from tests.support.operations.node_tests import until
 from tests.support.operator import Operator

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes.controllers.daemon_pods import UNREACHABLE
+from emulator.kubernetes.controllers.daemon_pods import UNREACHABLE
 from tests.support.on_call import documented_for_verify, noted_calls
 from tests.support.operator import Operator
 

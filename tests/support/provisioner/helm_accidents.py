@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes import Fault
-from scripts.layer_binaries import layer_binaries
+from emulator.kubernetes import Fault
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud
 
 _SECONDS = 60

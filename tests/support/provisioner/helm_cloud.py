@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from emulator.kubernetes import Fault, KubernetesApi
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from provisioner import handler
-from rehearsal.kubernetes import Fault, KubernetesApi
-from scripts.layer_binaries import layer_binaries
 from tests.support.provisioner.cloudformation import STACK_ID, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error
 from tests.support.provisioner.fake_stack import FakeCloudFormation

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from emulator.hyperpod import Caller, Timings, Unknowns
 from provisioner.aws.api import SageMakerApi
 from provisioner.framework.request import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
-from rehearsal.hyperpod import Caller, Timings, Unknowns
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_stack import FakeCloudFormation
 from tests.support.provisioner.local_sagemaker import LocalSageMaker

@@ -9,7 +9,7 @@ import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 
-from rehearsal.hyperpod import ApiError, Caller, HyperPodService
+from emulator.hyperpod import ApiError, Caller, HyperPodService
 
 REGION = "us-west-2"
 

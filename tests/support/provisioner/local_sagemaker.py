@@ -6,8 +6,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from emulator.hyperpod import ApiError, Caller, HyperPodService
 from provisioner.framework.owner import TAG_PREFIX
-from rehearsal.hyperpod import ApiError, Caller, HyperPodService
 
 _WRITES = frozenset(
     {

@@ -1,0 +1,179 @@
+"""Reaches the Kubernetes API of an EKS cluster with the credentials of AWS."""
+
+import base64
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+from botocore.exceptions import ClientError
+from botocore.httpsession import ProxyConfiguration
+from botocore.utils import get_environ_proxies
+from kubernetes.client import ApiClient, ApiException, Configuration
+from urllib3 import PoolManager, ProxyManager
+from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError, SSLError
+
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.terminal.errors import OpsError, PassingError
+from provisioner.aws.clients import Clients
+from provisioner.aws.errors import is_not_found
+
+_TIMEOUT_SECONDS = 10.0
+_NO_STATUS = 0
+_DENIED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+class _Client(ApiClient):  # type: ignore[misc] # the package has no types
+    """Asks no more once it has not reached the API: who asks for ten things waits once."""
+
+    _lost: HTTPError | None = None
+
+    def request(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - as the client has it
+        try:
+            return super().request(*given, **named)
+        except ApiException as error:
+            if error.status != _NO_STATUS:
+                raise
+            # The client's form of it, upon which its own next step fails.
+            raise SSLError(" ".join(str(error.reason).split())) from None
+
+    def call_api(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - as the client has it
+        if self._lost is not None:
+            raise self._lost
+        try:
+            return super().call_api(*given, **named)
+        except HTTPError as error:
+            self._lost = error
+            raise
+
+
+class _Unreached(ApiClient):  # type: ignore[misc] # the package has no types
+    """Answers each request with the reason why there is no connection."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(Configuration())
+        self._error = error
+
+    def call_api(self, *_given: Any, **_named: Any) -> NoReturn:
+        raise self._error
+
+
+def unreached(error: Exception) -> ApiClient:
+    """Return a client in place of one that could not be made.
+
+    Args:
+        error: Why it could not; each request raises it.
+    """
+    return _Unreached(error)
+
+
+@contextmanager
+def kubernetes_api(session: AwsSession, *, eks_cluster: str) -> Iterator[ApiClient]:
+    """Yield a client of a cluster's Kubernetes API, good for 15 minutes.
+
+    Args:
+        session: The account and the region.
+        eks_cluster: Name of the EKS cluster.
+
+    Raises:
+        OpsError: There is no such cluster, it cannot be reached, or the caller may not do what was
+            asked of it.
+        ClientError: AWS refused to describe the cluster.
+        BotoCoreError: AWS could not be asked.
+    """
+    region = session.region
+    try:
+        found = session.client("eks").describe_cluster(name=eks_cluster)["cluster"]
+    except ClientError as error:
+        if not is_not_found(error):
+            raise
+        raise OpsError(f"EKS cluster: {eks_cluster!r} is not in {region}") from None
+    signer = Clients(region=region, session=session.session).token_signer
+    with _client(found, token=signer.token(eks_cluster)) as client, told_in_a_line(client):
+        yield client
+
+
+@contextmanager
+def told_in_a_line(client: ApiClient) -> Iterator[None]:
+    """Have what a Kubernetes API refuses told in a line.
+
+    Args:
+        client: Its client.
+
+    Raises:
+        OpsError: The API was not reached, or refused something.
+    """
+    try:
+        yield
+    except HTTPError as error:
+        host = client.configuration.host
+        if isinstance(error, SSLError):
+            raise OpsError(
+                f"Kubernetes API: the certificate of {host} is not of the EKS cluster ({error}); a "
+                "proxy that inspects TLS puts its own there: exempt that host, or name it in "
+                "NO_PROXY"
+            ) from None
+        if isinstance(error, (ProtocolError, ReadTimeoutError)):
+            raise PassingError(
+                f"Kubernetes API: {host} did not answer ({error}); run it again in a minute"
+            ) from None
+        raise OpsError(
+            f"Kubernetes API: {host} cannot be reached ({error}); a private endpoint is reached "
+            "from the VPC alone, and eks.public_access_cidrs names who reaches a public one"
+        ) from None
+    except ApiException as error:
+        _refuse(error)
+
+
+def _refuse(error: ApiException) -> NoReturn:
+    if error.status in _DENIED:
+        raise OpsError(
+            f"Kubernetes API: {error.status} {error.reason}; list your role under eks.admins and "
+            "deploy, or associate AmazonEKSAdminViewPolicy with it, which reads everything; "
+            "AmazonEKSViewPolicy (eks.viewers) has no nodes. The commands are in docs/verify.md"
+        ) from None
+    if _passes(error.status):
+        raise PassingError(
+            f"Kubernetes API: {error.status} {error.reason}; run it again in a minute"
+        ) from None
+    raise OpsError(
+        f"Kubernetes API: {error.status} {error.reason}; run it with --debug, and report it"
+    ) from None
+
+
+def _passes(status: int) -> bool:
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
+
+
+def _client(found: dict[str, Any], *, token: str) -> ApiClient:
+    configuration = Configuration(host=found["endpoint"])
+    configuration.api_key = {"authorization": f"Bearer {token}"}
+    configuration.retries = False
+    # Which it reads from the environment, and takes as it is; `_pool` has one of its own.
+    configuration.proxy = None
+    client = _Client(configuration)
+    authority = (found.get("certificateAuthority") or {}).get("data")
+    context = ssl.create_default_context(
+        cadata=base64.b64decode(authority).decode() if authority else None
+    )
+    # EKS's certificates lack an authority key identifier, which Python 3.13 and later ask for:
+    # https://github.com/kubernetes-client/python/issues/2394
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    client.rest_client.pool_manager = _pool(found["endpoint"], context=context)
+    return client
+
+
+def _pool(url: str, *, context: ssl.SSLContext) -> PoolManager:
+    """Return the connections to a URL: through the proxy that boto3 and kubectl would take."""
+    proxies = ProxyConfiguration(get_environ_proxies(url))
+    proxy = proxies.proxy_url_for(url)
+    if proxy is None:
+        return PoolManager(ssl_context=context, timeout=_TIMEOUT_SECONDS, retries=False)
+    return ProxyManager(
+        proxy,
+        proxy_headers=proxies.proxy_headers_for(proxy),
+        ssl_context=context,
+        timeout=_TIMEOUT_SECONDS,
+        retries=False,
+    )

@@ -1,0 +1,1 @@
+"""Packages the official HyperPod Helm chart with its dependencies."""

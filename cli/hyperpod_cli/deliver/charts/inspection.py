@@ -1,0 +1,86 @@
+"""Finds what an unpacked chart lacks, and the regions that its health monitoring agent supports."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperpod_cli.deliver.charts.chart_file import Requirement, read_chart_directory
+from hyperpod_cli.deliver.charts.errors import ChartError
+
+_AGENT_TEMPLATE = Path("charts/health-monitoring-agent/templates/_helpers.tpl")
+_REGION_AND_ACCOUNT = re.compile(r'"([a-z]{2}(?:-[a-z]+)+-\d)"\s+"\d{12}"')
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AbsentChart:
+    """A chart that a component requires and the package does not hold.
+
+    Attributes:
+        component: Who requires it.
+        name: The chart.
+        version: The version required.
+        conditions: Helm conditions, paths from the top of the values; all on: it is needed.
+    """
+
+    component: str
+    name: str
+    version: str
+    conditions: list[str]
+
+
+def absent_charts(chart: Path, *, left_out: list[Requirement]) -> list[AbsentChart]:
+    """List what is missing anywhere in an unpacked chart, and what was left out of it."""
+    top = [
+        AbsentChart(
+            component=entry.key,
+            name=entry.name,
+            version=entry.version,
+            conditions=[entry.condition or f"{entry.key}.enabled"],
+        )
+        for entry in left_out
+    ]
+    return [*top, *_absent_below(chart, prefix="", conditions=[])]
+
+
+def agent_regions(chart: Path) -> list[str]:
+    """List the regions for which the health monitoring agent has an image, sorted.
+
+    Raises:
+        ChartError: The list is not where it was.
+    """
+    file = chart / _AGENT_TEMPLATE
+    regions = sorted(set(_REGION_AND_ACCOUNT.findall(file.read_text()))) if file.is_file() else []
+    if not regions:
+        raise ChartError(
+            f"{_AGENT_TEMPLATE} of the chart no longer lists regions and registry accounts: this "
+            "commit of the chart needs a newer version of the packaging"
+        )
+    return regions
+
+
+def _absent_below(chart: Path, *, prefix: str, conditions: list[str]) -> Iterator[AbsentChart]:
+    content = read_chart_directory(chart)
+    present = {
+        read_chart_directory(file.parent).name: file.parent
+        for file in sorted((chart / "charts").glob("*/Chart.yaml"))
+    }
+    for entry in content.requirements:
+        own = [_from_the_top(entry.condition, prefix=prefix)] if entry.condition else []
+        if entry.name in present:
+            yield from _absent_below(
+                present[entry.name],
+                prefix=f"{prefix}{entry.key}.",
+                conditions=[*conditions, *own],
+            )
+        else:
+            yield AbsentChart(
+                component=content.name,
+                name=entry.name,
+                version=entry.version,
+                conditions=[*conditions, *own],
+            )
+
+
+def _from_the_top(condition: str, *, prefix: str) -> str:
+    return ",".join(f"{prefix}{path.strip()}" for path in condition.split(","))

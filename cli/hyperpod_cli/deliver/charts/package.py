@@ -1,0 +1,147 @@
+"""Packages the official chart as pinned, and records its provenance."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperpod_cli.deliver.charts.archives import Archive, check_digests, collect_archives
+from hyperpod_cli.deliver.charts.chart_file import ChartFile, read_chart_directory
+from hyperpod_cli.deliver.charts.commands import CommandError
+from hyperpod_cli.deliver.charts.errors import ChartError
+from hyperpod_cli.deliver.charts.git_source import check_out_chart
+from hyperpod_cli.deliver.charts.helm import Helm
+from hyperpod_cli.deliver.charts.inspection import absent_charts, agent_regions
+from hyperpod_cli.deliver.charts.manifest import images, parse_objects
+from hyperpod_cli.deliver.charts.named_images import follow_registry
+from hyperpod_cli.deliver.charts.packing import pack, unpack
+from hyperpod_cli.deliver.charts.settings import Settings
+from hyperpod_cli.deliver.charts.value_checks import add_value_checks
+from hyperpod_cli.deliver.charts.vendoring import (
+    check_requirements,
+    drop_stale_archives,
+    leave_out,
+    place_archives,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Package:
+    """A packaged chart.
+
+    Attributes:
+        file: The .tgz, in the workspace.
+        manifest: What it renders with its own defaults, CRDs included.
+        archives: The dependencies in it.
+        provenance: Where everything in it came from, ready for JSON.
+    """
+
+    file: Path
+    manifest: str
+    archives: list[Archive]
+    provenance: dict[str, Any]
+
+
+def package(
+    settings: Settings, *, helm: Helm, workspace: Path, report: Callable[[str], None]
+) -> Package:
+    """Package the official chart.
+
+    Args:
+        settings: What to package.
+        helm: The helm to use.
+        workspace: Directory to make, and to make everything in.
+        report: Called with a line of progress each.
+
+    Raises:
+        ChartError: One line: what is wrong and what to do.
+    """
+    workspace.mkdir()
+    source = settings.pins.chart
+    report(f"[1/4] chart {source.path} of {source.shown_url} at {source.git_commit}")
+    chart = check_out_chart(source=source, workspace=workspace)
+    original = read_chart_directory(chart)
+    dropped = drop_stale_archives(chart)
+    check_requirements(chart, pins=settings.pins)
+
+    report("[2/4] dependencies")
+    archives = collect_archives(
+        settings.pins.dependencies,
+        folder=settings.archives,
+        helm=helm,
+        workspace=workspace,
+        report=report,
+    )
+    if settings.digests == "check":
+        check_digests(archives, pin_file=settings.pin_file)
+    place_archives(chart, archives=archives)
+    leave_out(chart, names=settings.pins.left_out)
+
+    report("[3/4] packing")
+    tree = _complete_tree(chart, helm=helm, workspace=workspace)
+    left_out = [entry for entry in original.requirements if entry.name in settings.pins.left_out]
+    absent = absent_charts(tree, left_out=left_out)
+    regions = agent_regions(tree)
+    changed = follow_registry(tree)
+    added = add_value_checks(tree, chart=original, absent=absent, regions=regions)
+    file = workspace / f"{original.name}.tgz"
+    file.write_bytes(pack(tree))
+
+    report("[4/4] rendering")
+    manifest = _render(file, helm=helm, region=regions[0])
+    objects = parse_objects(manifest)
+    provenance = {
+        "chart": _chart_entry(original),
+        "source": {**source.model_dump(), "git_url": source.shown_url},
+        "dependencies": [_archive_entry(archive) for archive in archives],
+        "left_out": settings.pins.left_out,
+        "absent": [asdict(entry) for entry in absent],
+        "dropped": dropped,
+        "added": added,
+        "changed": changed,
+        "health_monitoring_agent_regions": regions,
+        "helm_version": helm.version(),
+        "rendered": {"region": regions[0], "objects": list(objects), "images": images(objects)},
+    }
+    return Package(file=file, manifest=manifest, archives=archives, provenance=provenance)
+
+
+def _complete_tree(chart: Path, *, helm: Helm, workspace: Path) -> Path:
+    """Let helm apply `.helmignore`, check and unpack the dependencies; keep the files it leaves.
+
+    Its own archive is of no use: the order of the dependencies in it changes from run to run.
+    """
+    packed, unpacked = workspace / "packed", workspace / "unpacked"
+    packed.mkdir()
+    try:
+        archive = helm.package(chart, into=packed)
+    except CommandError as error:
+        raise ChartError(f"helm cannot package the chart: {error}") from error
+    tree = unpack(archive, into=unpacked)
+    shutil.rmtree(packed)
+    return tree
+
+
+def _render(file: Path, *, helm: Helm, region: str) -> str:
+    try:
+        return helm.template(file, values={"health-monitoring-agent": {"region": region}})
+    except CommandError as error:
+        raise ChartError(
+            f"the packaged chart does not render with its defaults: {error}"
+        ) from error
+
+
+def _chart_entry(chart: ChartFile) -> dict[str, str]:
+    return {"name": chart.name, "version": chart.version, "app_version": chart.app_version}
+
+
+def _archive_entry(archive: Archive) -> dict[str, str | None]:
+    entry = archive.dependency
+    return {
+        "name": entry.name,
+        "version": entry.version,
+        "repository": entry.repository,
+        "parent": entry.parent,
+        "sha256": archive.sha256,
+    }

@@ -1,0 +1,182 @@
+"""Says what users would lose by the deletion of the HyperPod stack, before CloudFormation begins.
+
+`make destroy` runs it with the rights of whoever destroys. It looks as the stack's own check does.
+That one comes too late for a stack that is to stay: once it has refused, CloudFormation takes no
+update any more. So this one also refuses where it cannot look, unless it is told to go on.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cli.aws.stack_outputs import described_stack
+from hyperpod_cli.deliver.layer_binaries import local_binary
+from hyperpod_cli.inspect.preflight.control_plane.failed_creation import lift_command
+from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS
+from hyperpod_cli.terminal.command_line import config_parser, exit_with, make_command, refused
+from hyperpod_cli.terminal.errors import REFUSED
+from provisioner.aws.clients import Clients
+from provisioner.aws.errors import AWS_ERRORS, code
+from provisioner.deletion_check.losses import UnknownLossError, refuse_losses
+from provisioner.deletion_check.properties import DeletionCheckProperties
+from provisioner.framework.errors import ProvisioningError, one_line
+from provisioner.framework.owner import Owner
+from provisioner.framework.retry import Clock
+from provisioner.kubernetes.connection import EksConnection
+from provisioner.kubernetes.manifest import ReleaseId
+
+READ_SECONDS = 20.0
+"""How long one command may take: a private endpoint does not answer from outside its network."""
+
+
+def main() -> int:
+    """Run the command line; return 2 for a deletion, or a configuration, that is refused."""
+    parser = config_parser("hyperpod_cli.deliver.deletion_check", description=__doc__)
+    parser.add_argument(
+        "--unchecked", action="store_true", help="go on where it cannot look, and say so"
+    )
+    parser.add_argument("--all", action="store_true", help="all stacks are to be deleted")
+    arguments = parser.parse_args()
+    # The function's log is for CloudWatch.
+    logging.getLogger("provisioner").disabled = True
+    try:
+        config = load_config(arguments.config)
+        if arguments.all:
+            refuse_protected(config, path=arguments.config)
+        check(config)
+    except UnknownLossError as error:
+        return _unknown(error.cause, unchecked=arguments.unchecked)
+    except AWS_ERRORS as error:
+        return _unknown(str(error), unchecked=arguments.unchecked)
+    except (ConfigError, ProvisioningError) as error:
+        return refused(error)
+    return 0
+
+
+def check(config: Config) -> None:
+    """Refuse the deletion of a configuration's HyperPod stack by which users would lose something.
+
+    Raises:
+        UnknownLossError: The Kubernetes API could not be asked.
+        ProvisioningError: Users would lose something.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
+    stack = _stack(clients, stack_name(config, "hyperpod"))
+    if stack is None:
+        return
+    refuse_losses(
+        DeletionCheckProperties(
+            cluster_name=config.eks_cluster_name,
+            releases=(ReleaseId(name=config.helm.release, namespace=config.helm.namespace),),
+            delete_user_objects=config.helm.delete_user_objects,
+        ),
+        owner=Owner(stack_id=stack["StackId"], logical_id="DeletionCheck"),
+        connection=EksConnection(
+            eks=clients.eks, token_signer=clients.token_signer, binary=_binary
+        ),
+        # No time to try again: the stack's own check does.
+        clock=Clock(remaining=lambda: 0.0),
+        read_seconds=READ_SECONDS,
+        patience_seconds=0.0,
+    )
+
+
+def refuse_protected(config: Config, *, path: Path) -> None:
+    """Refuse to delete all stacks of a configuration while a part of them is protected.
+
+    A stack whose creation failed is not: it holds nothing.
+
+    Args:
+        config: The configuration.
+        path: Its file.
+
+    Raises:
+        ProvisioningError: A stack has termination protection, or the EKS cluster its own.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
+    problems, changes = [], []
+    storage, platform = stack_name(config, "storage"), stack_name(config, "platform")
+    if _is_protected(clients, storage):
+        problems.append(f"{storage}: is protected, because it holds your files")
+        changes.append(
+            "storage.delete_with_stack and storage.i_understand_all_files_are_deleted to true"
+        )
+    if _is_protected(clients, platform):
+        problems.append(f"{platform}: has termination protection")
+        changes.append("termination_protection to false")
+    # A cluster that exists is not deleted, whatever protects it.
+    if not config.eks.is_existing and _has_deletion_protection(clients, config.eks_cluster_name):
+        left_by = _stack(clients, platform)
+        if left_by is not None and left_by["StackStatus"] in FAILED_CREATIONS:
+            region = left_by["StackId"].split(":")[3]
+            command = lift_command(config.eks_cluster_name, region=region)
+            raise ProvisioningError(
+                f"{config.eks_cluster_name}: EKS refuses to delete the cluster, which the rollback "
+                f"of {platform} left",
+                next_step=f"Run: {command} && {make_command('destroy-all', path)}",
+            )
+        problems.append(f"{config.eks_cluster_name}: EKS refuses to delete the cluster")
+        changes.append("eks.deletion_protection to false")
+    if problems:
+        raise ProvisioningError(
+            "; ".join(problems),
+            next_step=f"To delete them permanently, set {', '.join(changes)}, then run: "
+            f"{make_command('deploy', path)} && {make_command('destroy-all', path)}. "
+            f"To delete the nodes alone: {make_command('destroy', path)}",
+        )
+
+
+def _is_protected(clients: Clients, name: str) -> bool:
+    stack = _stack(clients, name)
+    if stack is None or stack["StackStatus"] in FAILED_CREATIONS:
+        return False
+    return bool(stack.get("EnableTerminationProtection", False))
+
+
+def _has_deletion_protection(clients: Clients, name: str) -> bool:
+    try:
+        cluster = clients.eks.describe_cluster(name=name)["cluster"]
+    except AWS_ERRORS as error:
+        if code(error) == "ResourceNotFoundException":
+            return False
+        raise
+    return bool(cluster.get("deletionProtection", False))
+
+
+def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:
+    return described_stack(clients.cloudformation, name)
+
+
+def _binary(name: str) -> Path:
+    try:
+        return local_binary(name)
+    except FileNotFoundError as error:
+        raise ProvisioningError(str(error), next_step=f"Install {name}.") from None
+
+
+def _unknown(cause: str, *, unchecked: bool) -> int:
+    next_step = (
+        "The stack's own check looks before CloudFormation deletes anything."
+        if unchecked
+        else "Get access to the cluster (eks.admins, or the platform stack's output "
+        "GrantAdminCommand), or run it with UNCHECKED=1: the stack's own check looks then, and if "
+        "it refuses, the stack can only be deleted, not updated."
+    )
+    print(
+        f"Could not find out what users would lose: {one_line(cause).rstrip('.')}. {next_step}",
+        file=sys.stderr,
+    )
+    return 0 if unchecked else REFUSED
+
+
+if __name__ == "__main__":
+    exit_with(main)

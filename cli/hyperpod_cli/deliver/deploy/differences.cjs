@@ -1,0 +1,46 @@
+// What a deployment changes in each stack, as the CDK CLI's own `diff` finds it. Reads a JSON list of
+// {name, deployed, wanted}, templates both, and writes a list of counts and of the IAM changes.
+const { DiffFormatter } = require("../../../../node_modules/aws-cdk/lib");
+
+// The kinds are those of `Difference` in changes.py.
+const KINDS = {
+  WILL_CREATE: "created",
+  WILL_UPDATE: "updated",
+  WILL_REPLACE: "replaced",
+  MAY_REPLACE: "perhaps_replaced",
+  WILL_DESTROY: "deleted",
+  WILL_ORPHAN: "kept",
+};
+
+function difference({ name, deployed, wanted }) {
+  const newTemplate = { stackName: name, template: wanted, findMetadataByType: () => [] };
+  const formatter = new DiffFormatter({ templateInfo: { oldTemplate: deployed, newTemplate } });
+  const security = formatter.formatSecurityDiff({ quiet: true });
+  const diff = formatter.diffs[name];
+  const resources = {};
+  diff.resources.forEachDifference((logicalId, change) => {
+    // Of custom resources, the CLI does not know what a change comes to.
+    const kind = KINDS[change.changeImpact] ?? "updated";
+    const type = change.oldResourceType ?? change.newResourceType;
+    if (type !== "AWS::CDK::Metadata") (resources[kind] ??= []).push(logicalId);
+  });
+  return {
+    name,
+    resources,
+    differs: !diff.isEmpty,
+    broadens: security.permissionChangeType === "broadening",
+    permissions: security.formattedDiff,
+  };
+}
+
+const chunks = [];
+process.stdin.on("data", (chunk) => chunks.push(chunk));
+process.stdin.on("end", () => {
+  const stacks = JSON.parse(Buffer.concat(chunks));
+  try {
+    process.stdout.write(JSON.stringify(stacks.map(difference)));
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+});

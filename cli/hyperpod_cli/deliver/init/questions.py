@@ -1,0 +1,202 @@
+"""The questions of `make init`: how an answer is read, and whether it can be deployed."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.checks import findings
+from hyperpod_cdk.facts.availability_zones import highest_zone_number
+from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
+from hyperpod_cdk.schema.availability_zones import zone_id_prefix
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, shown
+from hyperpod_cdk.schema.section import findings_of
+from hyperpod_cli.deliver.init.template import Answers, configuration, default_answers
+from hyperpod_cli.deliver.init.zone_names import ZoneNameError, zone_ids
+
+_ZONES = 2
+_NONE = "none"
+
+
+class AnswerError(Exception):
+    """An answer that cannot be deployed; one line for each reason."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """A question.
+
+    Attributes:
+        key: What the answer is called on the command line of make, such as `NAME`.
+        text: The question, given the answers before it.
+        read: Returns the answers with this one, read from a text.
+        given: Returns the answer as it is written.
+        place: Where the answer is in the configuration.
+        after: Key of the question without whose answer this one cannot be judged; empty for none.
+        is_alone: Whether it alone is judged, because what follows from it is asked next.
+    """
+
+    key: str
+    text: Callable[[Answers], str]
+    read: Callable[[Answers, str], Answers]
+    given: Callable[[Answers], str]
+    place: KeyPath
+    after: str = ""
+    is_alone: bool = False
+
+
+def known_zones(region: str) -> list[str]:
+    """Return the IDs of a region's zones that EKS takes; none for a region with unknown IDs."""
+    prefix = zone_id_prefix(region)
+    if region not in regions() or prefix is None:
+        return []
+    zones = (f"{prefix}-az{number + 1}" for number in range(highest_zone_number(region)))
+    return [zone for zone in zones if zone not in ZONES_WITHOUT_EKS]
+
+
+def answered(question: Question, text: str, *, answers: Answers, path: Path) -> Answers:
+    """Return the answers with one more.
+
+    Args:
+        question: What was asked.
+        text: The answer.
+        answers: The answers before it, and for those after it what refuses nothing.
+        path: Where the configuration is going to be.
+
+    Raises:
+        AnswerError: It cannot be deployed.
+    """
+    if not text.isprintable():
+        raise AnswerError(f"{question.key}: {shown(text)} must be text without control characters")
+    found = question.read(answers, text)
+    reasons = [
+        _reason(finding, place=question.place)
+        for finding in _findings(configuration(found, path=path))
+        if not question.is_alone or _is_at(finding, question.place)
+    ]
+    if reasons:
+        # A zone is both of the nodes and of the others.
+        raise AnswerError("\n".join(f"{question.key}: {each}" for each in dict.fromkeys(reasons)))
+    return found
+
+
+def first_answers() -> Answers:
+    """Return what the first answer is judged with: the smallest deployment."""
+    return replace(default_answers(), capacity_gib=None)
+
+
+def _is_at(finding: Finding, place: KeyPath) -> bool:
+    return finding.path[: len(place)] == place
+
+
+def _reason(finding: Finding, *, place: KeyPath) -> str:
+    """Return the finding, without the key that the answer is."""
+    return str(replace(finding, path=()) if _is_at(finding, place) else finding)
+
+
+def _findings(text: str) -> Iterator[Finding]:
+    document: Mapping[str, Any] = yaml.safe_load(text)
+    try:
+        config = Config.model_validate(document)
+    except ValidationError as error:
+        yield from findings_of(error, model=Config)
+        return
+    yield from (found for found in findings(config) if found.severity is Severity.ERROR)
+
+
+def _number(text: str) -> int | str:
+    return int(text) if re.fullmatch(r"-?[0-9]{1,12}", text) else text
+
+
+def _with_region(answers: Answers, text: str) -> Answers:
+    found = replace(answers, region=text)
+    if text != answers.region:
+        zones = known_zones(text)[:_ZONES]
+        # In the default configuration, too, the nodes are in the second one.
+        found = replace(found, zones=tuple(reversed(zones)))
+    return found
+
+
+def _with_zones(answers: Answers, text: str) -> Answers:
+    zones = [zone for zone in re.split(r"[\s,]+", text) if zone]
+    if not 1 <= len(zones) <= _ZONES:
+        raise AnswerError(
+            f"ZONES: {shown(text)} must be one zone or two, that of the nodes first; write further "
+            "ones into the file"
+        )
+    try:
+        zones = zone_ids(zones, region=answers.region)
+    except ZoneNameError as error:
+        raise AnswerError(f"ZONES: {error}") from None
+    others = [zone for zone in known_zones(answers.region) if zone not in zones]
+    zones += others[: _ZONES - len(zones)]
+    return replace(answers, zones=tuple(zones))
+
+
+def _zones_text(answers: Answers) -> str:
+    zones = known_zones(answers.region)
+    known = f" ({answers.region} has {', '.join(zones)})" if zones else ""
+    return f"Zones{known}, the nodes' first"
+
+
+def _with_storage(answers: Answers, text: str) -> Answers:
+    return replace(answers, capacity_gib=None if text.lower() == _NONE else _number(text))
+
+
+def _fixed(text: str) -> Callable[[Answers], str]:
+    return lambda _: text
+
+
+QUESTIONS: Sequence[Question] = (
+    Question(
+        key="NAME",
+        text=_fixed("Name of the deployment"),
+        read=lambda answers, text: replace(answers, name=text),
+        given=lambda answers: answers.name,
+        place=("name",),
+        is_alone=True,
+    ),
+    Question(
+        key="REGION",
+        text=_fixed("AWS region"),
+        read=_with_region,
+        given=lambda answers: answers.region,
+        place=("region",),
+        is_alone=True,
+    ),
+    Question(
+        key="ZONES",
+        text=_zones_text,
+        read=_with_zones,
+        given=lambda answers: ", ".join(answers.zones),
+        place=("network",),
+        after="REGION",
+    ),
+    Question(
+        key="TYPE",
+        text=_fixed("Instance type"),
+        read=lambda answers, text: replace(answers, instance_type=text),
+        given=lambda answers: answers.instance_type,
+        place=("cluster", "instance_groups", 0, "instance_type"),
+    ),
+    Question(
+        key="COUNT",
+        text=_fixed("Number of instances"),
+        read=lambda answers, text: replace(answers, instance_count=_number(text)),
+        given=lambda answers: str(answers.instance_count),
+        place=("cluster", "instance_groups", 0, "instance_count"),
+    ),
+    Question(
+        key="STORAGE",
+        text=_fixed(f"GiB of FSx for Lustre, or {_NONE}"),
+        read=_with_storage,
+        given=lambda _: str(default_answers().capacity_gib),
+        place=("storage",),
+    ),
+)

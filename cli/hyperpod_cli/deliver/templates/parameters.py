@@ -1,0 +1,286 @@
+"""All parameters of the templates of a configuration."""
+
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.config import SAGEMAKER
+from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.facts.instance_types import instance_types
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig, OverrideVpcConfig
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.section import Section
+from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cli.deliver.templates.parameter import Parameter, definition
+from hyperpod_cli.deliver.templates.variants import Variants
+from hyperpod_cli.deliver.templates.zones import zone_parameters
+
+DEPLOYMENT_NAME = "DeploymentName"
+# The CDK makes names of a stack's own one, which it must know: exports, functions, tags. So it gets
+# this one, and the parameter takes its place. A longer one would be cut in the functions' names.
+PLACEHOLDER = "deploymentnam0"
+ASSETS_BUCKET = "AssetsBucket"
+ASSETS_PREFIX = "AssetsPrefix"
+
+# Quota "Lustre Persistent 2 SSD storage capacity" of an account, if it was not raised.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html
+_MOST_GIB, _STEP_GIB = 100_800, 1200
+_DEPLOYMENT, _ASSETS, _KUBERNETES, _FILES = "Deployment", "Assets", "Kubernetes", "File system"
+
+
+def parameters(config: Config) -> list[Parameter]:
+    """Return the parameters of all templates, in the order in which the console shows them."""
+    variants = Variants(config)
+    return [
+        *_deployment(config),
+        *zone_parameters(config),
+        *_kubernetes(config),
+        *_storage(config, variants=variants),
+        *_groups(config, variants=variants),
+    ]
+
+
+def _deployment(config: Config) -> Iterator[Parameter]:
+    name = definition(Config, "name", default=config.name)
+    yield Parameter(
+        name=DEPLOYMENT_NAME,
+        label="Name of the deployment",
+        group=_DEPLOYMENT,
+        definition={
+            **name,
+            "AllowedPattern": f"(?!.*{SAGEMAKER}){name['AllowedPattern']}",
+            "MaxLength": len(PLACEHOLDER),
+            "Description": "The same for all stacks; it names the EKS cluster, the HyperPod "
+            "cluster and the bucket of the lifecycle scripts.",
+        },
+    )
+    yield Parameter(
+        name=ASSETS_BUCKET,
+        label="Bucket with the assets",
+        group=_ASSETS,
+        definition={
+            "Type": "String",
+            # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+            "AllowedPattern": "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+            "Description": "S3 bucket of this region that holds the files of the folder assets.",
+        },
+    )
+    yield Parameter(
+        name=ASSETS_PREFIX,
+        label="Prefix of the assets",
+        group=_ASSETS,
+        definition={
+            "Type": "String",
+            "Default": f"hyperpod-cdk/{version('hyperpod-cdk')}/assets/",
+            "AllowedPattern": "([A-Za-z0-9._-]+/)*",
+            "ConstraintDescription": "must end with a slash",
+            "Description": "What their keys begin with, up to and with the last slash.",
+        },
+    )
+
+
+def _kubernetes(config: Config) -> Iterator[Parameter]:
+    yield Parameter(
+        name="KubernetesVersion",
+        label="Kubernetes version",
+        group=_KUBERNETES,
+        definition=definition(
+            EksConfig,
+            "version",
+            default=config.eks.version,
+            Description="Kubernetes version; a running control plane goes up one at a time.",
+        ),
+        paths=(("eks", "version"),),
+    )
+    if config.eks.secrets_kms_key_arn is not None:
+        yield Parameter(
+            name="SecretsKmsKeyArn",
+            label="KMS key of Kubernetes secrets",
+            group=_KUBERNETES,
+            definition=definition(EksConfig, "secrets_kms_key_arn", default=None),
+            paths=(("eks", "secrets_kms_key_arn"),),
+            is_token=True,
+            is_fixed=True,
+        )
+    for index, _ in enumerate(config.eks.admins):
+        yield Parameter(
+            name=f"AdminArn{index + 1}",
+            label=f"Administrator {index + 1}",
+            group=_KUBERNETES,
+            definition=definition(EksConfig, "admins", default=None),
+            paths=(("eks", "admins", index),),
+            is_token=True,
+        )
+
+
+def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
+    storage = config.storage
+    if storage is None or storage.is_tiered or storage.file_system_id is not None:
+        return
+    size: KeyPath = ("storage", "capacity_gib")
+    sizes = variants.accepted(size, range(_STEP_GIB, _MOST_GIB + 1, _STEP_GIB))
+    own = storage.capacity_gib
+    yield Parameter(
+        name="StorageCapacityGiB",
+        label="Size in GiB",
+        group=_FILES,
+        definition=definition(
+            StorageConfig, "capacity_gib", default=own, allowed=sorted({*sizes, own})
+        ),
+        paths=(size,),
+    )
+    if storage.efa_enabled:
+        return  # its sizes are those of its throughput
+    yield Parameter(
+        name="StorageThroughput",
+        label="Throughput in MB/s for each TiB",
+        group=_FILES,
+        definition=definition(
+            StorageConfig,
+            "throughput_mbps_per_tib",
+            default=storage.throughput_mbps_per_tib,
+        ),
+        paths=(("storage", "throughput_mbps_per_tib"),),
+    )
+
+
+def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
+    cluster = config.cluster
+    names = [_in_pascal_case(group.name) for group in cluster.all_groups]
+    taken = Counter(name.lower() for name in names)
+    if cluster.execution_role_arn is not None:
+        yield _existing(
+            ClusterConfig, "execution_role_arn", name="NodeRoleArn", label="Role of the nodes"
+        )
+    if config.lifecycle_scripts.existing_bucket_name is not None:
+        for key, name, label in (
+            ("existing_bucket_name", "ScriptsBucketName", "Bucket of the lifecycle scripts"),
+            ("existing_bucket_kms_key_arn", "ScriptsKmsKeyArn", "Its KMS key"),
+        ):
+            if getattr(config.lifecycle_scripts, key) is not None:
+                yield _existing(
+                    LifecycleScriptsConfig, key, name=name, label=label, path=("lifecycle_scripts",)
+                )
+    if cluster.role_arn is not None:
+        yield _existing(ClusterConfig, "role_arn", name="ClusterRoleArn", label="Cluster role")
+    for number, (path, group) in enumerate(cluster.groups_with_paths()):
+        # Names may differ in their hyphens, or in upper and lower case, alone.
+        suffix = str(number + 1) if taken[names[number].lower()] > 1 else ""
+        place = tuple(int(step) if isinstance(step, int) else step for step in path)
+        yield from _group(group, path=place, prefix=names[number] + suffix, variants=variants)
+    for index, _ in enumerate(config.lifecycle_scripts.writers):
+        yield Parameter(
+            name=f"ScriptWriterArn{index + 1}",
+            label=f"Writer {index + 1} of lifecycle scripts",
+            group=_DEPLOYMENT,
+            definition=definition(LifecycleScriptsConfig, "writers", default=None),
+            paths=(("lifecycle_scripts", "writers", index),),
+            is_token=True,
+        )
+
+
+def _group(
+    group: NodeGroupConfig, *, path: KeyPath, prefix: str, variants: Variants
+) -> Iterator[Parameter]:
+    heading = f"Instance group {group.name}"
+    types = list(group.types_with_paths())
+    for number, (place, instance_type) in enumerate(types):
+        position = str(number + 1) if len(types) > 1 else ""
+        yield Parameter(
+            name=f"{prefix}InstanceType{position}",
+            label=f"Instance type {position}".strip(),
+            group=heading,
+            definition=definition(
+                type(group),
+                "instance_type",
+                default=instance_type,
+                allowed=variants.accepted((*path, *place), instance_types()),
+                Description="HyperPod instance type, for which the account has its quota. The "
+                "template is for those listed; another one may need other components.",
+            ),
+            paths=((*path, *place),),
+        )
+    count = definition(type(group), "instance_count", default=group.instance_count)
+    most = variants.most(
+        (*path, "instance_count"), least=group.instance_count, most=count["MaxValue"]
+    )
+    least = getattr(group, "min_instance_count", None) or count["MinValue"]
+    yield Parameter(
+        name=f"{prefix}InstanceCount",
+        label="Number of instances",
+        group=heading,
+        definition={**count, "MinValue": least, "MaxValue": most},
+        paths=((*path, "instance_count"),),
+    )
+    if group.volume_size_gib is not None:
+        yield Parameter(
+            name=f"{prefix}VolumeSizeGiB",
+            label="EBS volume in GiB",
+            group=heading,
+            definition=definition(
+                type(group),
+                "volume_size_gib",
+                default=group.volume_size_gib,
+                Description="Size of the EBS volume of each instance, at /opt/sagemaker.",
+            ),
+            paths=((*path, "volume_size_gib"),),
+        )
+    yield from _existing_of_group(group, path=path, prefix=prefix, heading=heading)
+
+
+def _existing_of_group(
+    group: NodeGroupConfig, *, path: KeyPath, prefix: str, heading: str
+) -> Iterator[Parameter]:
+    for key, name, label in (
+        ("training_plan_arn", "TrainingPlanArn", "Training plan"),
+        ("execution_role_arn", "ExecutionRoleArn", "Role of the nodes"),
+    ):
+        if getattr(group, key) is not None:
+            yield _existing(
+                type(group), key, name=prefix + name, label=label, group=heading, path=path
+            )
+    if group.override_vpc is None:
+        return
+    for key, name, label, kind in (
+        ("subnet_ids", "SubnetId", "Subnet", "AWS::EC2::Subnet::Id"),
+        ("security_group_ids", "SecurityGroupId", "Security group", "AWS::EC2::SecurityGroup::Id"),
+    ):
+        for index, _ in enumerate(getattr(group.override_vpc, key)):
+            yield Parameter(
+                name=f"{prefix}{name}{index + 1}",
+                label=f"{label} {index + 1}",
+                group=heading,
+                definition={
+                    "Type": kind,
+                    "Description": definition(OverrideVpcConfig, key, default=None)["Description"],
+                },
+                paths=((*path, "override_vpc", key, index),),
+                is_token=True,
+            )
+
+
+def _existing(
+    section: type[Section],
+    key: str,
+    *,
+    name: str,
+    label: str,
+    group: str = _DEPLOYMENT,
+    path: KeyPath = ("cluster",),
+) -> Parameter:
+    """Return a parameter without a default: what exists in one account is in no other."""
+    return Parameter(
+        name=name,
+        label=label,
+        group=group,
+        definition=definition(section, key, default=None),
+        paths=((*path, key),),
+        is_token=True,
+    )
+
+
+def _in_pascal_case(name: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in name.split("-"))

@@ -1,0 +1,127 @@
+"""Says what a configuration costs at AWS's list prices."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+
+from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, unpriced
+from hyperpod_cdk.cost.cost import cost
+from hyperpod_cdk.facts.prices import pricing_pages
+from hyperpod_cli.aws.account import known_region
+from hyperpod_cli.terminal.command_line import config_parser, exit_with, refused
+
+_WIDTH = 100
+_CENT = Decimal("0.01")
+UNITS = {"hour": "an hour", "GB-month": "a GB and month", "month": "a month"}
+"""What a price is for, in words."""
+
+
+def main() -> int:
+    """Run the command line; return 2 for a configuration that cannot be deployed."""
+    arguments = config_parser("hyperpod_cli.inspect.cost", description=__doc__).parse_args()
+    try:
+        config = load_config(arguments.config)
+    except ConfigError as error:
+        return refused(error)
+    for line in lines(cost_here(config), name=str(arguments.config)):
+        print(line)
+    return 0
+
+
+def cost_here(config: Config) -> Cost:
+    """Return what a configuration costs today, in its region or that of the environment."""
+    return cost(config, region=known_region(config), day=date.today())
+
+
+def lines(found: Cost, *, name: str) -> Iterator[str]:
+    """Yield the cost in lines.
+
+    Args:
+        found: The cost.
+        name: What costs it.
+    """
+    place = found.region or "a region that is not given"
+    yield f"{name} in {place}, in USD: On-Demand {_prices(found)}"
+    width = max(len(what(charge)) for charge in (*found.standing, *found.nodes))
+    yield ""
+    yield f"A month of {HOURS_A_MONTH} hours, with or without nodes:"
+    for charge in found.standing:
+        yield _line(charge, width=width, monthly=True)
+    yield f"  {'total':{width}}  {_total(found.usd_a_month, found.standing)}"
+    if found.change is not None:
+        later = f"{rounded(found.change.usd_a_month):>12}  {found.change.reason}"
+        yield f"  {f'total from {found.change.day} on':{width}}  {later}"
+    yield ""
+    yield "An hour of the nodes:"
+    for charge in found.nodes:
+        yield _line(charge, width=width, monthly=False)
+    yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
+    yield ""
+    if any(pricing_pages()["HyperPod"] in charge.note for charge in found.nodes):
+        yield "make prices reads HyperPod's prices in the region from AWS's price list."
+    yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
+
+
+def summary(found: Cost) -> str:
+    """Return the cost in one line."""
+    missing = unpriced((*found.standing, *found.nodes))
+    without = f". Not counted: {_names(missing)} (make cost says why)" if missing else ""
+    change = found.change
+    later = (
+        f" ({rounded(change.usd_a_month)} from {change.day} on: {change.reason})" if change else ""
+    )
+    return (
+        f"Cost at {_prices(found)}, in USD: "
+        f"{_at_least(found.usd_a_month, found.standing)} a month with or without nodes{later}, "
+        f"{_at_least(found.usd_an_hour, found.nodes)} an hour for nodes{without}"
+    )
+
+
+def _prices(found: Cost) -> str:
+    oldest = found.oldest_price
+    return "list prices" if oldest is None else f"list prices of {oldest} and later"
+
+
+def _line(charge: Charge, *, width: int, monthly: bool) -> str:
+    amount = charge.usd_a_month if monthly else charge.usd
+    if amount is None:
+        return f"  {what(charge):{width}}  {charge.note}"
+    parts = [f"{what(charge):{width}}", f"{rounded(amount):>12}"]
+    if charge.price is not None:
+        parts.append(f"{charge.quantity:,} x {charge.price.usd} {UNITS[charge.price.unit]}")
+    return "  " + "  ".join((*parts, charge.note)).rstrip()
+
+
+def _total(amount: Decimal, charges: Sequence[Charge]) -> str:
+    missing = unpriced(charges)
+    without = f"  without {_names(missing)}" if missing else ""
+    return f"{_known(amount, charges):>12}{without}"
+
+
+def _known(amount: Decimal, charges: Sequence[Charge]) -> str:
+    return rounded(amount) if amount or not unpriced(charges) else "unknown"
+
+
+def _at_least(amount: Decimal, charges: Sequence[Charge]) -> str:
+    more = " and more" if amount and unpriced(charges) else ""
+    return f"{_known(amount, charges)}{more}"
+
+
+def rounded(amount: Decimal) -> str:
+    """Return an amount with two digits for cents."""
+    return f"{amount.quantize(_CENT, ROUND_HALF_UP):,}"
+
+
+def what(charge: Charge) -> str:
+    """Return what is billed, with what its price depends on."""
+    return f"{charge.name}, {charge.detail}" if charge.detail else charge.name
+
+
+def _names(charges: Sequence[Charge]) -> str:
+    return ", ".join(charge.name for charge in charges)
+
+
+if __name__ == "__main__":
+    exit_with(main)

@@ -1,0 +1,131 @@
+"""The architecture that templates describe: stacks, what they hold, and what needs what."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hyperpod_cli.aws.templates import Address, Stack
+from hyperpod_cli.inspect.diagram.card import Card, Surroundings
+from hyperpod_cli.inspect.diagram.cards import card, subnets_of_clusters
+from hyperpod_cli.inspect.diagram.ownership import needs, owners
+
+Needs = Mapping[str, tuple[str, ...]]
+"""By name, the names of what must be there first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackPicture:
+    """One stack.
+
+    Attributes:
+        name: Its name.
+        description: What its template says of it.
+        cards: What it holds, by logical id.
+        needs: Which of its cards need which others of its own.
+        takes: What it takes from other stacks, by the stack's name; kinds of cards.
+    """
+
+    name: str
+    description: str
+    cards: Mapping[str, Card]
+    needs: Needs
+    takes: Mapping[str, tuple[str, ...]]
+
+
+def architecture(stacks: Sequence[Stack]) -> list[StackPicture]:
+    """Return the stacks as the picture shows them."""
+    owner = owners(stacks)
+    resources = {address: item for stack in stacks for address, item in stack.resources.items()}
+    subnets = subnets_of_clusters(stacks)
+    cards = {
+        drawn: card(
+            resources[drawn],
+            Surroundings(
+                stack=stack,
+                parts=[resources[part] for part, whole in owner.items() if whole == drawn],
+                hyperpod_subnets=subnets,
+            ),
+        )
+        for stack in stacks
+        for drawn in sorted(set(owner.values()))
+        if drawn.stack == stack.name
+    }
+    needed = {drawn: needs(drawn, owner=owner, resources=resources) for drawn in cards}
+    return [_stack_picture(stack, cards=cards, needed=needed) for stack in stacks]
+
+
+def rows(needs_of: Needs) -> list[list[str]]:
+    """Sort names so that what is needed is in a row above what needs it.
+
+    Raises:
+        ValueError: They need each other in a circle.
+    """
+    waiting, result = dict(needs_of), list[list[str]]()
+    while waiting:
+        row = [name for name, needed in waiting.items() if not any(n in waiting for n in needed)]
+        if not row:
+            raise ValueError(f"these need each other in a circle: {', '.join(waiting)}")
+        result.append(row)
+        for name in row:
+            del waiting[name]
+    return result
+
+
+def direct(needs_of: Needs) -> dict[str, tuple[str, ...]]:
+    """Leave out what is needed by something else that is needed."""
+    return {
+        name: tuple(
+            one
+            for one in needed
+            if not any(one in _all_needs(other, needs_of) for other in needed if other != one)
+        )
+        for name, needed in needs_of.items()
+    }
+
+
+def groups(needs_of: Needs) -> list[list[str]]:
+    """Divide names into those that are connected with each other."""
+    result: list[list[str]] = []
+    for name, needed in needs_of.items():
+        linked = [group for group in result if not set(group).isdisjoint([name, *needed])]
+        joined = [*(member for group in linked for member in group), name]
+        joined += [one for one in needed if one not in joined]
+        result = [group for group in result if group not in linked]
+        result.append(list(dict.fromkeys(joined)))
+    order = list(needs_of)
+    return [sorted(group, key=order.index) for group in result]
+
+
+def _stack_picture(
+    stack: Stack, *, cards: Mapping[Address, Card], needed: Mapping[Address, Iterable[Address]]
+) -> StackPicture:
+    own = {drawn: item for drawn, item in cards.items() if drawn.stack == stack.name}
+    takes: dict[str, set[str]] = {}
+    for drawn in own:
+        for address in needed[drawn]:
+            if address.stack != stack.name:
+                takes.setdefault(address.stack, set()).add(cards[address].kind)
+    return StackPicture(
+        name=stack.name,
+        description=stack.description,
+        cards={drawn.logical_id: item for drawn, item in own.items()},
+        needs=direct(
+            {
+                drawn.logical_id: tuple(
+                    address.logical_id for address in needed[drawn] if address.stack == stack.name
+                )
+                for drawn in own
+            }
+        ),
+        takes={name: tuple(sorted(kinds)) for name, kinds in sorted(takes.items())},
+    )
+
+
+def _all_needs(name: str, needs_of: Needs) -> set[str]:
+    found: set[str] = set()
+    pending = list(needs_of[name])
+    while pending:
+        one = pending.pop()
+        if one not in found:
+            found.add(one)
+            pending += needs_of[one]
+    return found

@@ -1,0 +1,198 @@
+"""What the picture says of each resource."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from hyperpod_cli.aws.templates import Address, Resource, Stack, text
+from hyperpod_cli.inspect.diagram.card import Card, Column, Surroundings
+from hyperpod_cli.inspect.diagram.network_cards import security_group_card, vpc_card
+
+_HYPERPOD_CLUSTERS = ("AWS::SageMaker::Cluster", "Custom::HyperPodCluster")
+_KEPT = ("Retain", "RetainExceptOnCreate")
+
+
+def card(resource: Resource, surroundings: Surroundings) -> Card:
+    """Return what the picture says of a resource; of an unknown type, its name alone."""
+    make = _CARDS.get(resource.type)
+    if make is not None:
+        return make(resource, surroundings)
+    _, _, kind = resource.type.partition("::")
+    return Card(kind=kind.replace("::", " "), name=resource.address.logical_id)
+
+
+def subnets_of_clusters(stacks: Sequence[Stack]) -> frozenset[Address]:
+    """Return the subnets in which HyperPod puts nodes."""
+    subnets = {item.address for stack in stacks for item in stack.of_type("AWS::EC2::Subnet")}
+    clusters = [
+        item for stack in stacks for kind in _HYPERPOD_CLUSTERS for item in stack.of_type(kind)
+    ]
+    return frozenset(address for item in clusters for address in item.needs if address in subnets)
+
+
+def _eks_cluster(cluster: Resource, around: Surroundings) -> Card:
+    network = cluster.properties["ResourcesVpcConfig"]
+    open_to = [
+        name
+        for name, key in (("public", "EndpointPublicAccess"), ("private", "EndpointPrivateAccess"))
+        if network.get(key)
+    ]
+    addons = [text(item.properties["AddonName"]) for item in around.of_type("AWS::EKS::Addon")]
+    return Card(
+        kind="EKS cluster",
+        name=text(cluster.properties["Name"]),
+        lines=(
+            f"Kubernetes {text(cluster.properties['Version'])}, "
+            f"authentication mode {text(cluster.properties['AccessConfig']['AuthenticationMode'])}",
+            f"{' and '.join(open_to)} endpoint",
+            f"add-ons: {', '.join(addons)}",
+        ),
+    )
+
+
+def _addon(addon: Resource, _: Surroundings) -> Card:
+    return Card(kind="EKS add-on", name=text(addon.properties["AddonName"]))
+
+
+def _bucket(bucket: Resource, around: Surroundings) -> Card:
+    logged = len(around.of_type("AWS::S3::Bucket")) > 1
+    return Card(
+        kind="S3 bucket",
+        name=text(bucket.properties.get("BucketName", "")),
+        lines=("access logs in a second bucket",) if logged else (),
+    )
+
+
+def _lifecycle_scripts(scripts: Resource, _: Surroundings) -> Card:
+    files = json.loads(text(scripts.properties["Keys"]))
+    return Card(kind="Lifecycle scripts", lines=(f"{len(files)} files, run on each node",))
+
+
+def _authentication_mode(mode: Resource, _: Surroundings) -> Card:
+    return Card(
+        kind="Authentication mode",
+        name=text(mode.properties["ClusterName"]),
+        lines=("lets the cluster know access entries",),
+    )
+
+
+def _deletion_check(_: Resource, __: Surroundings) -> Card:
+    return Card(kind="Deletion check", lines=("keeps users' objects and running jobs",))
+
+
+def _function(function: Resource, around: Surroundings) -> Card:
+    machines = around.of_type("AWS::StepFunctions::StateMachine")
+    if not machines:
+        return Card(kind="Lambda function", name=function.address.logical_id)
+    functions = around.of_type("AWS::Lambda::Function")
+    return Card(
+        kind="Provisioner",
+        lines=(
+            "serves the custom resources",
+            f"{len(functions)} Lambda functions, {len(machines)} Step Functions state machine",
+        ),
+    )
+
+
+def _role(role: Resource, _: Surroundings) -> Card:
+    policies = [
+        text(arn).rpartition("/")[2] for arn in role.properties.get("ManagedPolicyArns", ())
+    ]
+    return Card(
+        kind="IAM role",
+        name=text(role.properties.get("RoleName", "")),
+        lines=(text(role.properties.get("Description", "")), *policies),
+    )
+
+
+def _file_system(system: Resource, around: Surroundings) -> Card:
+    kept = ("kept when the stack is deleted",) if system.deletion_policy in _KEPT else ()
+    if system.properties["FileSystemType"] == "OPENZFS":
+        settings = system.properties["OpenZFSConfiguration"]
+        throughput = text(settings.get("ThroughputCapacity"))
+        size = f"{text(system.properties['StorageCapacity'])} GiB, {throughput} MB/s"
+        return Card(kind="FSx for OpenZFS", lines=(size, *kept))
+    buckets = tuple(
+        f"linked to {text(item.properties['DataRepositoryPath'])}"
+        for item in around.of_type("AWS::FSx::DataRepositoryAssociation")
+        if system.address in item.needs
+    )
+    return Card(kind="FSx for Lustre", lines=(_lustre_size(system), *buckets, *kept))
+
+
+def _lustre_size(system: Resource) -> str:
+    lustre = system.properties.get("LustreConfiguration", {})
+    efa = ", EFA" if lustre.get("EfaEnabled") else ""
+    if "StorageCapacity" not in system.properties:
+        return f"Intelligent-Tiering, {text(lustre.get('ThroughputCapacity'))} MB/s{efa}"
+    return (
+        f"{text(system.properties['StorageCapacity'])} GiB, "
+        f"{text(lustre.get('PerUnitStorageThroughput'))} MB/s/TiB{efa}"
+    )
+
+
+def _file_system_availability(_: Resource, __: Surroundings) -> Card:
+    return Card(kind="Availability", lines=("waits until the file system can be mounted",))
+
+
+def _key(key: Resource, _: Surroundings) -> Card:
+    rotated = ("rotated every year",) if key.properties.get("EnableKeyRotation") else ()
+    kept = ("kept when the stack is deleted",) if key.deletion_policy in _KEPT else ()
+    return Card(kind="KMS key", lines=("encrypts the deployment's data", *rotated, *kept))
+
+
+def _helm_release(release: Resource, _: Surroundings) -> Card:
+    namespace = text(release.properties["Namespace"])
+    return Card(
+        kind="Helm release",
+        name=text(release.properties["Release"]),
+        lines=(f"namespace {namespace}",),
+    )
+
+
+def _hyperpod_cluster(cluster: Resource, _: Surroundings) -> Card:
+    # The properties of the native type are the request itself.
+    given = cluster.properties.get("Request")
+    request = cluster.properties if given is None else json.loads(text(given))
+    groups = [*request.get("InstanceGroups", ()), *request.get("RestrictedInstanceGroups", ())]
+    half = (len(groups) + 1) // 2
+    cards = [_instance_group(group) for group in groups]
+    provisioning = request.get("NodeProvisioningMode", "all-or-nothing")
+    return Card(
+        kind="HyperPod cluster",
+        name=text(cluster.properties["ClusterName"]),
+        lines=(f"node recovery {request.get('NodeRecovery')}, provisioning {provisioning}",),
+        columns=tuple(
+            Column(title="", cards=tuple(part)) for part in (cards[:half], cards[half:]) if part
+        ),
+    )
+
+
+def _instance_group(group: Mapping[str, object]) -> Card:
+    requirements = group.get("InstanceRequirements")
+    several = requirements["InstanceTypes"] if isinstance(requirements, Mapping) else ()
+    types = " or ".join(several) or str(group.get("InstanceType"))
+    return Card(
+        kind="Instance group",
+        name=str(group["InstanceGroupName"]),
+        lines=(f"{group['InstanceCount']} of {types}",),
+    )
+
+
+_CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
+    "AWS::EC2::SecurityGroup": security_group_card,
+    "AWS::EC2::VPC": vpc_card,
+    "AWS::EKS::Addon": _addon,
+    "AWS::EKS::Cluster": _eks_cluster,
+    "AWS::FSx::FileSystem": _file_system,
+    "AWS::IAM::Role": _role,
+    "AWS::KMS::Key": _key,
+    "AWS::Lambda::Function": _function,
+    "AWS::S3::Bucket": _bucket,
+    "AWS::SageMaker::Cluster": _hyperpod_cluster,
+    "Custom::DeletionCheck": _deletion_check,
+    "Custom::EksAuthenticationMode": _authentication_mode,
+    "Custom::FileSystemAvailability": _file_system_availability,
+    "Custom::HelmRelease": _helm_release,
+    "Custom::HyperPodCluster": _hyperpod_cluster,
+    "Custom::LifecycleScripts": _lifecycle_scripts,
+}

@@ -1,0 +1,133 @@
+"""What the picture says of a VPC, its subnets and its security groups."""
+
+from collections.abc import Mapping
+
+from hyperpod_cli.aws.templates import Resource, text
+from hyperpod_cli.inspect.diagram.card import Card, Column, Surroundings
+from hyperpod_cli.inspect.diagram.existing import EXISTING
+
+_TABLE = "RouteTable"
+_AS_IT_IS = "In the zones that they are in"
+
+
+def vpc_card(vpc: Resource, around: Surroundings) -> Card:
+    """Return the card of a VPC, with its subnets by zone."""
+    blocks = [
+        text(block.properties["CidrBlock"]) for block in around.of_type("AWS::EC2::VPCCidrBlock")
+    ]
+    endpoints = [
+        f"{text(item.properties['ServiceName']).rpartition('.')[2].upper()} endpoint"
+        for item in around.of_type("AWS::EC2::VPCEndpoint")
+    ]
+    logs = ["flow log"] if around.of_type("AWS::EC2::FlowLog") else []
+    gateways = ["internet gateway"] if around.of_type("AWS::EC2::VPCGatewayAttachment") else []
+    zones: dict[str, list[tuple[int, Card]]] = {}
+    for subnet in around.of_type("AWS::EC2::Subnet"):
+        zones.setdefault(_zone(subnet), []).append(_subnet(subnet, around))
+    existing = vpc.properties.get(EXISTING)
+    return Card(
+        kind="VPC" if existing is None else "Existing VPC",
+        name=" + ".join([text(existing or vpc.properties["CidrBlock"]), *blocks]),
+        lines=(", ".join([*gateways, *endpoints, *logs]),),
+        columns=tuple(
+            Column(
+                title=zone if zone == _AS_IT_IS else f"Availability Zone {zone}",
+                cards=tuple(item for _, item in sorted(cards, key=lambda entry: entry[0])),
+            )
+            for zone, cards in sorted(zones.items())
+        ),
+    )
+
+
+def _subnet(subnet: Resource, around: Surroundings) -> tuple[int, Card]:
+    """Return a subnet's place from the top in its zone, and its card."""
+    nats = [item for item in around.of_type("AWS::EC2::NatGateway") if subnet.address in item.needs]
+    eks = [
+        item for item in around.stack.of_type("AWS::EKS::Cluster") if subnet.address in item.needs
+    ]
+    existing = subnet.properties.get(EXISTING)
+    if existing is not None:
+        return _existing_subnet(subnet, is_for_eks=bool(eks), around=around)
+    route = _default_route(subnet, around)
+    cidr = text(subnet.properties["CidrBlock"])
+    if "GatewayId" in route:
+        lines = ("NAT gateway",) if nats else ()
+        return 0, Card(kind="Public subnet", name=cidr, lines=lines)
+    lines = (_way_out(subnet, route, around),)
+    if eks:
+        return 1, Card(kind="EKS subnet", name=cidr, lines=lines)
+    if subnet.address in around.hyperpod_subnets:
+        return 3, Card(kind="HyperPod subnet", name=cidr, lines=("nodes and pods", *lines))
+    return 2, Card(kind="Private subnet", name=cidr, lines=lines)
+
+
+def _existing_subnet(
+    subnet: Resource, *, is_for_eks: bool, around: Surroundings
+) -> tuple[int, Card]:
+    name = text(subnet.properties[EXISTING])
+    if is_for_eks:
+        return 1, Card(kind="Existing EKS subnet", name=name)
+    if subnet.address in around.hyperpod_subnets:
+        return 3, Card(kind="Existing HyperPod subnet", name=name, lines=("nodes and pods",))
+    return 2, Card(kind="Existing subnet", name=name)
+
+
+def _default_route(subnet: Resource, around: Surroundings) -> Mapping[str, object]:
+    tables = {
+        address
+        for association in around.of_type("AWS::EC2::SubnetRouteTableAssociation")
+        if subnet.address in association.needs
+        for address in association.needs
+        if address != subnet.address
+    }
+    for route in around.of_type("AWS::EC2::Route"):
+        if tables.intersection(route.needs):
+            return route.properties
+    for association in around.of_type("AWS::EC2::SubnetRouteTableAssociation"):
+        table = association.properties["RouteTableId"]
+        if subnet.address in association.needs and isinstance(table, str):
+            return {_TABLE: table}
+    return {}
+
+
+def _way_out(subnet: Resource, route: Mapping[str, object], around: Surroundings) -> str:
+    stack, target = around.stack, route.get("NatGatewayId")
+    existing = target if isinstance(target, str) else route.get(_TABLE)
+    if existing is not None:
+        return f"out through existing {existing}"
+    for nat in around.of_type("AWS::EC2::NatGateway"):
+        if route.get("NatGatewayId") == {"Ref": nat.address.logical_id}:
+            subnets = [stack.resources[name] for name in nat.needs]
+            zone = next(_zone(item) for item in subnets if item.type == "AWS::EC2::Subnet")
+            elsewhere = "" if zone == _zone(subnet) else f" in zone {zone}"
+            return f"out through the NAT gateway{elsewhere}"
+    return "no route to the internet"
+
+
+def _zone(subnet: Resource) -> str:
+    properties = subnet.properties
+    if EXISTING in properties:
+        return _AS_IT_IS
+    zone = properties.get("AvailabilityZoneId", properties.get("AvailabilityZone"))
+    match zone:
+        case {"Fn::Select": [index, {"Fn::GetAZs": _}]}:
+            return str(int(index) + 1)
+        case _:
+            return text(zone)
+
+
+def security_group_card(group: Resource, around: Surroundings) -> Card:
+    """Return the card of a security group."""
+    rules = around.of_type("AWS::EC2::SecurityGroupIngress")
+    inbound = [text(rule.properties.get("Description", "")) for rule in rules]
+    existing = group.properties.get(EXISTING)
+    if existing is not None:
+        added = (f"in, from itself, added: {'; '.join(inbound)}",) if inbound else ()
+        return Card(kind="Existing security group", name=text(existing), lines=added)
+    return Card(
+        kind="Security group",
+        lines=(
+            text(group.properties["GroupDescription"]),
+            f"in, from itself: {'; '.join(sorted(set(inbound)))}",
+        ),
+    )

@@ -1,0 +1,52 @@
+"""What of a deployment is there already."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.inspect.preflight.validator import Place
+from provisioner.aws.errors import is_unknown_stack
+
+
+class Clients(Protocol):
+    """What makes clients of AWS."""
+
+    @property
+    def client(self) -> Callable[[str], AwsClient]:
+        """Returns the client of a service, by boto3's name of it."""
+
+
+def is_deployed(stack: str, place: Place) -> bool:
+    """Return whether there is a stack."""
+    return _resources(stack, place) is not None
+
+
+def resources_of(stack: str, place: Clients, *, resource_type: str | None = None) -> frozenset[str]:
+    """Return the physical IDs of the resources that a stack has; none if there is no stack.
+
+    Args:
+        stack: Name of the stack.
+        place: Makes the client of CloudFormation.
+        resource_type: Only those of this type. Default: all.
+    """
+    found = _resources(stack, place) or {}
+    return frozenset(
+        name for name, type_ in found.items() if resource_type is None or type_ == resource_type
+    )
+
+
+def _resources(stack: str, place: Clients) -> dict[str, str] | None:
+    pages = place.client("cloudformation").get_paginator("list_stack_resources")
+    try:
+        return {
+            str(each["PhysicalResourceId"]): str(each["ResourceType"])
+            for page in pages.paginate(StackName=stack)
+            for each in page["StackResourceSummaries"]
+            if each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
+        }
+    except ClientError as error:
+        if is_unknown_stack(error):
+            return None
+        raise

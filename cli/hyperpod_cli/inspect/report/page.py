@@ -1,0 +1,150 @@
+"""The report as a page: one file, without a script, that reads nothing from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from hyperpod_cli.aws.outputs import is_repeated
+from hyperpod_cli.inspect.cost import UNITS, rounded, summary, what
+from hyperpod_cli.inspect.critical_path.graph import read_graph
+from hyperpod_cli.inspect.diagram.architecture import StackPicture
+from hyperpod_cli.inspect.diagram.picture import picture, pictured
+from hyperpod_cli.inspect.report.content import Attempt, Content
+from hyperpod_cli.inspect.report.timeline import Timeline, timeline
+from hyperpod_cli.inspect.verification.display import summary as summary_of_checks
+from hyperpod_cli.stack_progress.display import duration
+from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
+from provisioner.framework.redaction import redacted
+
+TEMPLATE = Path(__file__).with_name("page.html")
+_COMMAND = "  "
+_CODE = re.compile(r"`([^`]+)`")
+# Below it, tenths of a second are worth reading.
+_SHORT_SECONDS = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Drawn:
+    """The picture.
+
+    Attributes:
+        source: What the image shows, as the address of an image.
+        stacks: The same, to be read.
+    """
+
+    source: str
+    stacks: Sequence[StackPicture]
+
+
+def write(content: Content, path: Path) -> None:
+    """Write a report; whoever reads the file sees the former one or this one.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    replace_file(path, page(content), mode=PUBLIC)
+
+
+def page(content: Content) -> str:
+    """Return a report as HTML."""
+    return (
+        _environment()
+        .get_template(TEMPLATE.name)
+        .render(
+            content=content,
+            drawn=_drawn(content.assembly),
+            attempts=[(attempt, _timeline(attempt)) for attempt in content.attempts],
+            failures=[attempt for attempt in content.attempts if attempt.messages],
+            outputs={stack: _shown(values) for stack, values in content.outputs.items()},
+            checks=sorted(content.checks, key=lambda each: (each.ok, not each.is_known)),
+            checks_summary=summary_of_checks(content.checks),
+            has_problems=any(not each.ok for each in content.checks if each.is_known),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(TEMPLATE.parent),
+        autoescape=True,
+        finalize=_without_secrets,
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    found.filters |= {
+        "blocks": _blocks,
+        "breakable": _breakable,
+        "cost_summary": summary,
+        "percent": _percent,
+        "price_unit": UNITS.__getitem__,
+        "rounded": rounded,
+        "took": _took,
+        "what": what,
+        "with_code": _with_code,
+    }
+    return found
+
+
+def _without_secrets(value: object) -> object:
+    """Return what is written for a value; the errors of AWS may hold signed URLs."""
+    return value if isinstance(value, Markup) else redacted(str(value))
+
+
+def _drawn(assembly: Path) -> _Drawn | None:
+    try:
+        svg, stacks = picture(assembly), pictured(assembly)
+    except OSError:  # nothing was synthesized
+        return None
+    # An image has its own styles and identifiers, and cannot run anything.
+    source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    return _Drawn(source=source, stacks=stacks)
+
+
+def _timeline(attempt: Attempt) -> Timeline:
+    return timeline(attempt.events, graph=read_graph(attempt.assembly))
+
+
+def _shown(values: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if not is_repeated(name, values)}
+
+
+def _blocks(lines: Iterable[str]) -> list[tuple[bool, list[str]]]:
+    """Return lines of the terminal in groups: commands, which are indented, and sentences."""
+    single = (part for line in lines for part in line.splitlines() if part.strip())
+    return [
+        (is_command, [line.strip() for line in group])
+        for is_command, group in groupby(single, key=lambda line: line.startswith(_COMMAND))
+    ]
+
+
+def _breakable(words: str) -> Markup:
+    """Return a name that may be broken where a reader would: after a `/`, a `_` or a `:`."""
+    escaped = Markup.escape(redacted(words))
+    for mark in ("/", "_", "::"):
+        escaped = Markup(escaped.replace(mark, Markup(f"{mark}<wbr>")))  # noqa: S704 - escaped
+    return escaped
+
+
+def _with_code(words: str) -> Markup:
+    """Return a text in which what stands between backticks is code."""
+    escaped = str(Markup.escape(redacted(words)))
+    return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - escaped
+
+
+def _percent(seconds: float, *, of: float) -> str:
+    return f"{100 * seconds / of if of else 0:.2f}%"
+
+
+def _took(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < _SHORT_SECONDS else duration(seconds)

@@ -1,0 +1,105 @@
+"""One thing that must hold of a deployment, and what there is to look at."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
+from typing import Any
+
+from kubernetes.client import ApiClient, ApiException
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import StackKind, stack_name
+from hyperpod_cli.operate.nodes.objects import node_objects
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """Whether something holds.
+
+    Attributes:
+        check: The command that shows it, or a sentence.
+        ok: Whether it holds.
+        found: What there is instead, or why that is not known; empty if it holds, or if nothing
+            is there.
+        advice: What to do; empty if it holds.
+        is_known: Whether it could be looked at; what could not does not hold.
+        may_pass: Whether what could not be looked at may be a minute later.
+    """
+
+    check: str
+    ok: bool
+    found: str = ""
+    advice: str = ""
+    is_known: bool = True
+    may_pass: bool = False
+
+
+def checked(check: str, *, problem: str | None, advice: str) -> Check:
+    """Return a check that holds unless there is a problem.
+
+    Args:
+        check: The command that shows it, or a sentence.
+        problem: What there is instead. Default: it holds.
+        advice: What to do about the problem.
+    """
+    if problem is None:
+        return Check(check=check, ok=True)
+    return Check(check=check, ok=False, found=problem, advice=advice)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """A deployment, and how it is looked at.
+
+    Attributes:
+        config: What was deployed.
+        client: Returns the client of an AWS service, by boto3's name of it.
+        kubernetes: Client of the Kubernetes API.
+        outputs: The outputs of each stack, by the name of the stack.
+    """
+
+    config: Config
+    client: Callable[[str], Any]
+    kubernetes: ApiClient
+    outputs: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def nodes(self) -> Sequence[Mapping[str, Any]]:
+        """The Node objects of the HyperPod cluster, as the Kubernetes API has them.
+
+        Raises:
+            ApiException: The API refused.
+            HTTPError: The API was not reached.
+        """
+        return [*node_objects(self.kubernetes, cluster=self.config.cluster.name)]
+
+    def outputs_of(self, kind: StackKind) -> Mapping[str, str]:
+        """Return the outputs of a stack."""
+        return self.outputs[stack_name(self.config, kind)]
+
+
+def existing(read: Callable[..., Any], *names: str, **options: Any) -> Any | None:  # noqa: ANN401
+    """Return what a read of the Kubernetes API finds; None if it is not there.
+
+    Args:
+        read: A method of a client.
+        names: What it reads.
+        options: Further arguments of it.
+
+    Raises:
+        ApiException: The API refused.
+        HTTPError: The API was not reached.
+    """
+    try:
+        return read(*names, **options)
+    except ApiException as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+        return None
+
+
+def several(items: list[str], *, most: int = 3) -> str:
+    """Return the first of a list in words, and how many there are more."""
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f", and {more} more" if more > 0 else "")

@@ -1,0 +1,84 @@
+"""How many nodes there should be, and how kubectl lists them."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cli.inspect.verification.check import several
+from provisioner.hyperpod.node_objects import CLUSTER_LABEL
+from provisioner.hyperpod.shortage import nodes_needed
+
+
+def nodes_command(config: Config, *, labels: str = "") -> str:
+    """Return the kubectl command that lists the nodes of the cluster.
+
+    Args:
+        config: Names the cluster.
+        labels: Further labels of theirs, as kubectl takes them. Default: none.
+    """
+    wanted = ",".join(part for part in (f"{CLUSTER_LABEL}={config.cluster.name}", labels) if part)
+    return f"kubectl get nodes -l {wanted}"
+
+
+def wanted_nodes(config: Config) -> int:
+    """Return how many nodes the configuration asks for."""
+    return sum(group.instance_count for group in config.cluster.all_groups)
+
+
+def count_in_words(config: Config) -> str:
+    """Return how many nodes there are once each group has what it needs."""
+    return _in_words(*_bounds(*config.cluster.all_groups), config=config)
+
+
+def miscounted(groups: Iterable[str], *, config: Config) -> str | None:
+    """Return how many nodes there are of how many; None if each group has what it needs.
+
+    A group is complete as for a deployment: with its `min_instance_count`, or else with all.
+
+    Args:
+        groups: The instance group of each node; empty where it is not known, and then only the
+            sum is judged.
+        config: With the counts of its groups; autoscaling may add to them.
+    """
+    counts = Counter(groups)
+    asked = {group.name: _bounds(group) for group in config.cluster.all_groups}
+    asked |= {name: (0, 0) for name in sorted(counts.keys() - asked.keys())}
+    least, most = _bounds(*config.cluster.all_groups)
+    total = counts.total()
+    if "" in counts or len(asked) == 1:
+        wrong = [] if _fits(total, least, most, config=config) else [""]
+    else:
+        wrong = [
+            f"{name} has {counts[name]} of {_in_words(*bounds, config=config)}"
+            for name, bounds in asked.items()
+            if not _fits(counts[name], *bounds, config=config)
+        ]
+    if not wrong:
+        return None
+    told = [f"{total} of {count_in_words(config)}", several(wrong)]
+    return ": ".join(part for part in told if part)
+
+
+def _bounds(*groups: NodeGroupConfig) -> tuple[int, int]:
+    """Return the fewest and the most nodes of groups."""
+    least = sum(
+        nodes_needed(
+            {
+                "TargetCount": group.instance_count,
+                "MinCount": getattr(group, "min_instance_count", None),
+            }
+        )
+        for group in groups
+    )
+    return least, sum(group.instance_count for group in groups)
+
+
+def _fits(count: int, least: int, most: int, *, config: Config) -> bool:
+    return least <= count and (count <= most or config.cluster.auto_scaling is not None)
+
+
+def _in_words(least: int, most: int, *, config: Config) -> str:
+    if config.cluster.auto_scaling is not None:
+        return f"at least {least}"
+    return str(most) if least == most else f"{least} to {most}"

@@ -1,0 +1,197 @@
+"""One HyperPod cluster and its nodes, as SageMaker describes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.operate.clusters.listing import own_clusters
+from hyperpod_cli.operate.clusters.pages import pages
+from hyperpod_cli.terminal.errors import OpsError
+from provisioner.aws.errors import is_denied, is_not_found
+from provisioner.hyperpod.groups import Group, Groups, groups_of
+from provisioner.hyperpod.shortage import CONTINUOUS
+
+
+class NoClusterError(OpsError):
+    """There is no HyperPod cluster of a name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HyperPodCluster:
+    """A HyperPod cluster.
+
+    Attributes:
+        described: What DescribeCluster says.
+    """
+
+    described: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.described["ClusterName"])
+
+    @property
+    def id(self) -> str:
+        """What SageMaker drew for it: the end of its ARN, which sessions of SSM name."""
+        return str(self.described["ClusterArn"]).rpartition("/")[2]
+
+    @property
+    def status(self) -> str:
+        """Its status, such as InService."""
+        return str(self.described["ClusterStatus"])
+
+    @property
+    def groups(self) -> Groups:
+        """Its instance groups by name, as described."""
+        return groups_of(self.described)
+
+    def group(self, name: str) -> Group:
+        """Return an instance group, as described.
+
+        Raises:
+            OpsError: There is none of that name.
+        """
+        found = self.groups.get(name)
+        if found is None:
+            known = ", ".join(self.groups) or "none"
+            raise OpsError(f"group: {name!r} is not in {self.name}, which has: {known}")
+        return found
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether nodes are provisioned one by one, and tried again while there is none."""
+        return self.described.get("NodeProvisioningMode") == CONTINUOUS
+
+    @property
+    def eks_cluster_name(self) -> str:
+        """Name of the EKS cluster.
+
+        Raises:
+            OpsError: Slurm orchestrates the cluster.
+        """
+        eks = (self.described.get("Orchestrator") or {}).get("Eks")
+        if eks is None:
+            raise OpsError(f"cluster: {self.name!r} has no EKS cluster; Slurm orchestrates it")
+        return str(eks["ClusterArn"]).rpartition("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Node:
+    """An instance of a HyperPod cluster.
+
+    Attributes:
+        id: Its instance ID; empty while it has none.
+        group: Name of its instance group.
+        instance_type: Such as ml.g5.12xlarge.
+        status: Such as Running.
+        message: What SageMaker adds to the status; may be empty.
+        launched: When the instance was launched; None while SageMaker does not say.
+        logical_id: What SageMaker calls it from the request for it on; empty unless asked for.
+    """
+
+    id: str
+    group: str
+    instance_type: str
+    status: str
+    message: str
+    launched: datetime | None = None
+    logical_id: str = ""
+
+    @property
+    def kubernetes_name(self) -> str:
+        """Name of its Node object.
+
+        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html
+        """
+        return f"hyperpod-{self.id}"
+
+
+def find_cluster(
+    sagemaker: AwsClient,
+    name: str,
+    *,
+    deployed_by: str = "",
+) -> HyperPodCluster:
+    """Return a cluster.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        name: Its name, or its ARN.
+        deployed_by: Command that makes it. Default: it is not of a configuration.
+
+    Raises:
+        NoClusterError: There is none of that name.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    try:
+        return HyperPodCluster(described=sagemaker.describe_cluster(ClusterName=name))
+    except ClientError as error:
+        if not is_not_found(error):
+            raise
+    region = sagemaker.meta.region_name
+    first = f"run `{deployed_by}`, or " if deployed_by else ""
+    raise NoClusterError(
+        f"cluster: {name!r} is not in {region}, where stacks have made: {_others(sagemaker)}; "
+        f"{first}name one with --cluster, or another region with --region"
+    )
+
+
+def _others(sagemaker: AwsClient) -> str:
+    try:
+        return ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
+    except ClientError as denied:
+        if not is_denied(denied):
+            raise
+        return "what you may not list"
+
+
+def nodes_of(
+    sagemaker: AwsClient,
+    name: str,
+    *,
+    group: str | None = None,
+    requested: bool = False,
+) -> list[Node]:
+    """Return the nodes of a cluster by group and ID.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        name: Name of the cluster.
+        group: Name of an instance group. Default: all.
+        requested: Whether to list nodes that have no instance yet too, last in their group; for a
+            cluster with continuous provisioning. Default: SageMaker leaves them out.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    asked = {
+        "ClusterName": name,
+        **({"InstanceGroupNameContains": group} if group else {}),
+        **({"IncludeNodeLogicalIds": True} if requested else {}),
+    }
+    listed = pages(sagemaker, "list_cluster_nodes", **asked)
+    found = (_node(summary) for page in listed for summary in page["ClusterNodeSummaries"])
+    return sorted(
+        (node for node in found if group in (None, node.group)),
+        key=lambda node: (node.group, not node.id, node.id, node.logical_id),
+    )
+
+
+def _node(summary: Mapping[str, Any]) -> Node:
+    status = summary["InstanceStatus"]
+    return Node(
+        id=str(summary.get("InstanceId", "")),
+        group=str(summary["InstanceGroupName"]),
+        instance_type=str(summary.get("InstanceType", "")),
+        status=str(status["Status"]),
+        message=str(status.get("Message", "")),
+        launched=summary.get("LaunchTime"),
+        logical_id=str(summary.get("NodeLogicalId", "")),
+    )

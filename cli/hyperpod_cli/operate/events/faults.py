@@ -1,0 +1,108 @@
+"""What is worth telling of a cluster's events: each fault once, and nothing that misleads."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from hyperpod_cli.operate.events.levels import Level
+from provisioner.hyperpod.groups import Groups
+
+Event = Mapping[str, Any]
+"""An entry of ListClusterEvents."""
+# HyperPod reports one fault in two events within about a second; awslabs/awsome-distributed-ai,
+# hyperpod-mental-model.md.
+_SAME_FAULT = timedelta(seconds=5)
+# While a cluster is scaled, HyperPod warns of nodes that are missing for that reason.
+_IN_SERVICE = re.compile(r"\bis InService\b", re.IGNORECASE)
+_SCALING_WARNING = re.compile(r"lost orchestration-ready status", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fault:
+    """One thing that happened, in the events that tell it.
+
+    Attributes:
+        first: The newest of its events.
+        descriptions: What its events say.
+    """
+
+    first: Event
+    descriptions: set[str] = field(default_factory=set)
+
+
+def level_of(event: Event) -> str:
+    """Return the level of an event: Info where SageMaker, which need not, does not say.
+
+    Args:
+        event: The event.
+    """
+    return str(event.get("EventLevel", Level.INFO))
+
+
+def each_once(events: Sequence[Event]) -> list[Event]:
+    """Return the events without the second of those that report one fault.
+
+    Args:
+        events: Newest first.
+    """
+    faults: list[Fault] = []
+    for event in events:
+        fault = next((each for each in _near(faults, event) if _tells(each, event)), None)
+        if fault is None:
+            faults.append(Fault(first=event, descriptions={event.get("Description", "")}))
+        else:
+            fault.descriptions.add(event.get("Description", ""))
+    return [fault.first for fault in faults]
+
+
+def without_misleading(events: Sequence[Event], groups: Groups) -> list[Event]:
+    """Return the events without warnings that only say that a cluster is being scaled.
+
+    Args:
+        events: Newest first, of all levels.
+        groups: The groups as described; the warnings count when each has the nodes it should have,
+            and the group has not come InService since.
+    """
+    scales = any(each.get("CurrentCount") != each.get("TargetCount") for each in groups.values())
+    in_service: set[str] = set()
+    told = []
+    for event in events:
+        group, description = event.get("InstanceGroupName", ""), event.get("Description", "")
+        if is_scaling_warning(description):
+            if scales or group in in_service:
+                continue
+        elif group and _IN_SERVICE.search(description):
+            in_service.add(group)
+        told.append(event)
+    return told
+
+
+def is_scaling_warning(description: str) -> bool:
+    """Say whether an event warns of nodes that are missing, as it does while a cluster is scaled.
+
+    awslabs/awsome-distributed-ai, hyperpod-mental-model.md
+
+    Args:
+        description: What the event says.
+    """
+    return bool(_SCALING_WARNING.search(description))
+
+
+def _near(faults: Sequence[Fault], event: Event) -> Iterator[Fault]:
+    for fault in reversed(faults):
+        if fault.first["EventTime"] - event["EventTime"] > _SAME_FAULT:
+            return
+        yield fault
+
+
+def _tells(fault: Fault, event: Event) -> bool:
+    """Say whether an event tells a fault in other words."""
+    levels = (level_of(fault.first), level_of(event))
+    return (
+        levels == (Level.ERROR, Level.ERROR)
+        and fault.first.get("InstanceGroupName") == event.get("InstanceGroupName")
+        and fault.first.get("InstanceId") == event.get("InstanceId")
+        and event.get("Description", "") not in fault.descriptions
+    )

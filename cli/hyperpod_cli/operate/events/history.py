@@ -1,0 +1,192 @@
+"""The events of a cluster, each with its cause and what to do."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice, zip_longest
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
+from hyperpod_cli.operate.clusters.pages import pages
+from hyperpod_cli.operate.events.faults import (
+    Event,
+    each_once,
+    is_scaling_warning,
+    level_of,
+    without_misleading,
+)
+from hyperpod_cli.operate.events.levels import Level
+from hyperpod_cli.terminal.times import in_utc
+from provisioner.aws.errors import is_not_found
+from provisioner.hyperpod.causes import LIFECYCLE_SCRIPT, UNKNOWN
+from provisioner.hyperpod.events import failure_message
+from provisioner.hyperpod.failures import ReportedFailure
+
+# Limits the calls of one look at a large cluster: each cause costs one.
+_MOST_READ = 1000
+_MOST_DESCRIBED = 25
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterEvent:
+    """Something that happened to a cluster.
+
+    Attributes:
+        id: SageMaker's ID of the event.
+        time: When, in UTC.
+        level: Info, Warn or Error.
+        group: The instance group; empty for the cluster itself.
+        node: The instance; may be empty.
+        description: What happened.
+        cause: Why, in AWS's words; may be empty.
+        kind: The kind of cause, such as capacity; may be empty.
+        next_step: What to do; may be empty.
+        times: How often it happened, if what happened again is not told again.
+    """
+
+    id: str
+    time: str
+    level: str
+    group: str
+    node: str
+    description: str
+    cause: str
+    kind: str
+    next_step: str
+    times: int = 1
+
+    @property
+    def why(self) -> str:
+        """The kind of cause, and the cause."""
+        return ": ".join(part for part in (self.kind, self.cause) if part)
+
+
+def each_kind(events: Sequence[ClusterEvent]) -> list[ClusterEvent]:
+    """Return the newest event of each kind, with how many there are: launches are retried.
+
+    An event whose cause was not asked for is of the kind of the newest that says the same.
+
+    Args:
+        events: Newest first.
+    """
+    kinds: dict[tuple[str, ...], list[ClusterEvent]] = {}
+    known: dict[tuple[str, ...], str] = {}
+    for event in events:
+        says = (event.level, event.group, event.description)
+        found = event.kind or event.cause
+        what = found or known.get(says, event.description)
+        known.setdefault(says, what)
+        kinds.setdefault((event.level, event.group, what), []).append(event)
+    return [replace(same[0], times=len(same)) for same in kinds.values()]
+
+
+def events_of(
+    sagemaker: AwsClient,
+    cluster: HyperPodCluster,
+    *,
+    since: datetime,
+    least: Level = Level.INFO,
+    group: str | None = None,
+    causes: dict[str, str] | None = None,
+) -> list[ClusterEvent]:
+    """Return the events of a cluster, newest first; those of one fault once.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        cluster: The cluster; only one in Continuous mode has events:
+            https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListClusterEvents.html
+        since: Older events are left out.
+        least: The lowest level.
+        group: Name of an instance group. Default: all, and the cluster itself.
+        causes: Causes by the IDs of events, from an earlier look; those found are added.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    if not cluster.is_continuous:
+        return []
+    asked = {
+        "ClusterName": cluster.name,
+        "SortBy": "EventTime",
+        "SortOrder": "Descending",
+        "EventTimeAfter": since,
+        **({"InstanceGroupName": group} if group else {}),
+    }
+    found = pages(sagemaker, "list_cluster_events", **asked)
+    listed = [*islice((event for page in found for event in page.get("Events", ())), _MOST_READ)]
+    levels = [*Level][[*Level].index(least) :]
+    telling = without_misleading(listed, cluster.groups)
+    told = each_once([event for event in telling if level_of(event) in levels])
+    return list(_explained(sagemaker, cluster, told, {} if causes is None else causes))
+
+
+def _explained(
+    sagemaker: AwsClient,
+    cluster: HyperPodCluster,
+    events: Sequence[Event],
+    causes: dict[str, str],
+) -> Iterator[ClusterEvent]:
+    unknown = [event for event in events if event["EventId"] not in causes and _has_cause(event)]
+    for event in [*_fairly(unknown)][:_MOST_DESCRIBED]:
+        causes[event["EventId"]] = _cause(sagemaker, cluster, event)
+    for event in events:
+        yield _event(event, cluster, cause=causes.get(event["EventId"], ""))
+
+
+def _has_cause(event: Event) -> bool:
+    # What it names as the cause of a warning of scaling is none.
+    return level_of(event) != Level.INFO and not is_scaling_warning(event.get("Description", ""))
+
+
+def _fairly(events: Sequence[Event]) -> Iterator[Event]:
+    """Yield the newest of each kind, then the next of each: one group may fail very often."""
+    alike: dict[tuple[str, ...], list[Event]] = {}
+    for event in events:
+        says = (level_of(event), event.get("InstanceGroupName", ""), _says(event))
+        alike.setdefault(says, []).append(event)
+    for each in zip_longest(*alike.values()):
+        yield from (event for event in each if event is not None)
+
+
+def _says(event: Event) -> str:
+    return str(event.get("Description", ""))
+
+
+def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:
+    try:
+        answer = sagemaker.describe_cluster_event(
+            ClusterName=cluster.name, EventId=event["EventId"]
+        )
+    except ClientError as error:
+        if is_not_found(error):  # it is older than events are kept
+            return ""
+        raise
+    return failure_message(answer) or ""
+
+
+def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEvent:
+    reported = ReportedFailure(
+        text=cause, group=event.get("InstanceGroupName"), instance=event.get("InstanceId")
+    )
+    explained = bool(cause) and reported.cause is not UNKNOWN
+    return ClusterEvent(
+        id=event["EventId"],
+        time=in_utc(event["EventTime"]),
+        level=level_of(event),
+        group=event.get("InstanceGroupName", ""),
+        node=event.get("InstanceId", ""),
+        description=event.get("Description", ""),
+        cause=cause,
+        kind=reported.cause.name if cause else "",
+        next_step=_next_step(reported, cluster) if explained else "",
+    )
+
+
+def _next_step(reported: ReportedFailure, cluster: HyperPodCluster) -> str:
+    told = reported.next_step(cluster.described)
+    if reported.cause is LIFECYCLE_SCRIPT and reported.instance:
+        return f"{told} To read it: hyperpod-ops logs {reported.instance}"
+    return told

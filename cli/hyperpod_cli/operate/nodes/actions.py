@@ -1,0 +1,123 @@
+"""What can be done to nodes, and the call that does it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.terminal.errors import OpsError
+
+MOST_NODES = 25
+"""Nodes of one call. BatchReplaceClusterNodes and BatchRebootClusterNodes take no more:
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodes.html"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Action:
+    """Something that can be done to nodes.
+
+    Attributes:
+        name: The command.
+        summary: Its help.
+        effect: What happens to a node, after its name.
+        minutes: How long it may take; deadline of the wait.
+    """
+
+    name: str
+    summary: str
+    effect: str
+    minutes: float
+
+    @property
+    def operation(self) -> str:
+        """SageMaker's name of it."""
+        return f"Batch{self.name.capitalize()}ClusterNodes"
+
+
+REPLACE = Action(
+    name="replace",
+    summary="Replace nodes by new instances; their volumes are lost.",
+    effect="is terminated, and a new instance takes its place; all its volumes are lost",
+    minutes=60,
+)
+REBOOT = Action(
+    name="reboot",
+    summary="Restart nodes; their volumes stay.",
+    effect="restarts; its volumes stay",
+    minutes=20,
+)
+DELETE = Action(
+    name="delete",
+    summary="Terminate nodes; groups get smaller, volumes are lost.",
+    effect="is terminated, and its group has one node less; all its volumes are lost",
+    minutes=40,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What SageMaker answered.
+
+    Attributes:
+        accepted: IDs of the nodes to which it happens.
+        refused: Why it does not happen to the others, by ID.
+    """
+
+    accepted: Sequence[str]
+    refused: Mapping[str, str]
+
+
+def refuse_too_many(action: Action, count: int) -> None:
+    """Refuse more nodes than one call takes.
+
+    Args:
+        action: What is to be done.
+        count: To how many nodes.
+
+    Raises:
+        OpsError: There are too many.
+    """
+    if count > MOST_NODES:
+        raise OpsError(
+            f"nodes: {count} are too many; {action.name} takes up to {MOST_NODES} at once: run it "
+            "again for the others when these are done"
+        )
+
+
+def act(sagemaker: AwsClient, action: Action, *, cluster: str, ids: Sequence[str]) -> Outcome:
+    """Begin to do something to nodes.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        action: What.
+        cluster: Name of the cluster.
+        ids: IDs of the nodes.
+
+    Raises:
+        ClientError: AWS refused the call.
+        BotoCoreError: AWS could not be asked, or did not answer: the nodes tell what happened.
+    """
+    call: Callable[..., Mapping[str, Any]] = getattr(
+        sagemaker, f"batch_{action.name}_cluster_nodes"
+    )
+    answer = call(ClusterName=cluster, NodeIds=[*ids])
+    refused = {
+        failed["NodeId"]: _why(failed.get("ErrorCode") or failed["Code"], failed["Message"])
+        for failed in answer.get("Failed") or ()
+    }
+    return Outcome(accepted=[each for each in ids if each not in refused], refused=refused)
+
+
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodesError.html
+_NEXT_STEPS = {
+    "InstanceIdNotFound": "it is gone: see `hyperpod-ops status`",
+    "NodeIdNotFound": "it is gone: see `hyperpod-ops status`",
+    "InvalidInstanceStatus": "wait until it is Running, then run it again",
+    "InvalidNodeStatus": "wait until it is Running, then run it again",
+    "InstanceIdInUse": "wait until what goes on with it is done, then run it again",
+    "NodeIdInUse": "wait until what goes on with it is done, then run it again",
+}
+
+
+def _why(code: str, message: str) -> str:
+    return f"{code}: {message.rstrip('. ')}; {_NEXT_STEPS.get(code, 'run it again')}"

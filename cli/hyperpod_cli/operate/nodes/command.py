@@ -1,0 +1,178 @@
+"""`replace`, `reboot` and `delete`: shows what happens to which nodes, asks, does it and waits."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import typer
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.operate.clusters.chosen import Chosen, chosen_cluster
+from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, nodes_of
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action, act, refuse_too_many
+from hyperpod_cli.operate.nodes.health import Health, health_of_nodes
+from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
+from hyperpod_cli.operate.nodes.pods import pods_on
+from hyperpod_cli.operate.nodes.waiting import wait, watched
+from hyperpod_cli.terminal.consent import agreed
+from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
+from hyperpod_cli.terminal.explained import explanation
+
+_MOST_PODS = 5
+# By what makes the cluster: for CloudFormation's own resource, all groups are sent as written.
+_BROUGHT_BACK = {
+    "custom": "A deployment that does not change that number brings none back.",
+    "native": "The next deployment that changes a group brings them back.",
+}
+
+
+def run(
+    action: Action,
+    names: Sequence[str],
+    *,
+    config: Path,
+    cluster: str | None,
+    region: str | None,
+    yes: bool,
+    waits: bool,
+    every: float,
+) -> None:
+    """Run a command.
+
+    Args:
+        action: What is done.
+        names: The nodes, as `named_nodes` takes them.
+        config: File of the configuration.
+        cluster: Name of a cluster. Default: the configuration's.
+        region: Its region. Default: the configuration's or the environment's.
+        yes: Whether not to ask.
+        waits: Whether to wait until it is done.
+        every: Seconds between two looks.
+
+    Raises:
+        OpsError: It cannot be done, or nobody agreed to it.
+        Exit: Not all nodes were accepted, or the wait was interrupted.
+        ConfigError: The configuration cannot be used.
+        ClientError: AWS refused.
+        BotoCoreError: AWS could not be asked.
+    """
+    refuse_too_many(action, len(set(names)))
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
+    found = chosen.found()
+    before = nodes_of(chosen.sagemaker, found.name)
+    chosen_nodes = named_nodes(before, names, cluster=found.name, groups=found.groups)
+    for line in plan(
+        action, chosen_nodes, cluster=found, pods=_pods(chosen.session, found, chosen_nodes)
+    ):
+        typer.echo(line)
+    if action is DELETE:
+        for line in counts_after(chosen_nodes, cluster=found, chosen=chosen):
+            typer.echo(line)
+    if not agreed(f"{action.name.capitalize()}?", yes=yes):
+        typer.echo("Nothing was done.")
+        raise typer.Exit(1)
+    nodes = {each.node.id: each.node for each in chosen_nodes}
+    look: Callable[[], Mapping[str, Health]] = (
+        partial(_health, chosen.session, found) if waits and action is REBOOT else dict
+    )
+    healthy = look()
+    outcome = act(
+        chosen.session.writing_client("sagemaker"), action, cluster=found.name, ids=[*nodes]
+    )
+    for each, why in outcome.refused.items():
+        typer.echo(f"{each}: not accepted: {why}", err=True)
+    if waits and outcome.accepted:
+        accepted = [nodes[each] for each in outcome.accepted]
+        try:
+            wait(
+                chosen.sagemaker,
+                watched(action, accepted, among=before, health=healthy),
+                cluster=found,
+                health=look,
+                show=typer.echo,
+                seconds=every,
+            )
+        except KeyboardInterrupt:
+            look_on = chosen.command("status", "--watch")
+            typer.echo(f"Interrupted. HyperPod goes on with it; see `{look_on}`.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+    elif outcome.accepted:
+        typer.echo(f"Begun. To look: {chosen.command('status', '--watch')}")
+    if outcome.refused:
+        raise typer.Exit(REFUSED)
+
+
+def plan(
+    action: Action,
+    nodes: Sequence[NumberedNode],
+    *,
+    cluster: HyperPodCluster,
+    pods: Mapping[str, Sequence[str]] | str,
+) -> Iterator[str]:
+    """Yield what happens to nodes and to their pods.
+
+    Args:
+        action: What is done.
+        nodes: The nodes.
+        cluster: Their cluster.
+        pods: The pods on each, by its ID; or why they are not known.
+    """
+    yield f"{cluster.name}: {action.operation}"
+    yield f"Each node {action.effect}:"
+    for each in nodes:
+        yield f"  {each}, {each.node.instance_type}, {each.node.status}"
+        if isinstance(pods, str):
+            continue
+        on_it = pods[each.node.id]
+        for pod in on_it[:_MOST_PODS]:
+            yield f"    ends pod {pod}"
+        if len(on_it) > _MOST_PODS:
+            yield f"    and {len(on_it) - _MOST_PODS} more pods"
+    if isinstance(pods, str):
+        yield f"The pods on them are not known. {pods}"
+
+
+def counts_after(
+    nodes: Sequence[NumberedNode], *, cluster: HyperPodCluster, chosen: Chosen
+) -> Iterator[str]:
+    """Yield what a deployment makes of the deleted nodes.
+
+    A count that did not change in the configuration is left as the cluster has it: ADR 23.
+
+    Args:
+        nodes: The nodes.
+        cluster: Their cluster.
+        chosen: The same, with its configuration, if that is known.
+    """
+    config = chosen.config
+    wanted = {} if config is None else {g.name: g.instance_count for g in config.cluster.all_groups}
+    for name in dict.fromkeys(each.node.group for each in nodes):
+        gone = sum(each.node.group == name for each in nodes)
+        left = max(int(cluster.group(name).get("TargetCount", 0)) - gone, 0)
+        yield f"Group {name} will have {left} of now {left + gone} nodes."
+        if config is None or wanted.get(name, left) == left:
+            continue
+        yield f"  The configuration says instance_count {wanted[name]}."
+        yield f"  {_BROUGHT_BACK[config.cluster.resource]}"
+        yield f"  To have both agree: {chosen.command('scale', name, str(left))}"
+
+
+def _pods(
+    session: AwsSession, cluster: HyperPodCluster, nodes: Sequence[NumberedNode]
+) -> Mapping[str, Sequence[str]] | str:
+    try:
+        with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
+            return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
+    except (OpsError, BotoCoreError, ClientError) as error:
+        return explanation(error)
+
+
+def _health(session: AwsSession, cluster: HyperPodCluster) -> Mapping[str, Health]:
+    """Return what Kubernetes knows of the nodes; nothing if it cannot be reached."""
+    try:
+        with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
+            return health_of_nodes(api, cluster=cluster.name)
+    except (OpsError, BotoCoreError, ClientError):
+        return {}

@@ -1,0 +1,93 @@
+"""Which nodes somebody means: by group, by group and number, or by instance ID."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from hyperpod_cli.operate.clusters.cluster import Node
+from hyperpod_cli.terminal.errors import OpsError
+
+_MOST_LISTED = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NumberedNode:
+    """A node, and its number.
+
+    Attributes:
+        node: The node.
+        number: Its place among the instances of its group by ID, from 1.
+    """
+
+    node: Node
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.node.group}/{self.number} ({self.node.id})"
+
+
+def numbered(nodes: Sequence[Node]) -> list[NumberedNode]:
+    """Return nodes with their numbers.
+
+    Args:
+        nodes: All nodes of a cluster, by group and ID.
+    """
+    found, numbers = [], dict.fromkeys((node.group for node in nodes), 0)
+    for node in nodes:
+        numbers[node.group] += 1
+        found.append(NumberedNode(node=node, number=numbers[node.group]))
+    return found
+
+
+def named_nodes(
+    nodes: Sequence[Node], names: Sequence[str], *, cluster: str, groups: Collection[str]
+) -> list[NumberedNode]:
+    """Return the nodes that are meant, each once.
+
+    Args:
+        nodes: All nodes of the cluster, by group and ID.
+        names: A group with one node, `<group>/<number>`, or an instance ID; each names one node.
+        cluster: Name of the cluster.
+        groups: Names of its groups.
+
+    Raises:
+        OpsError: A name fits no node, or several.
+    """
+    known = numbered(nodes)
+    found = (_named(known, name, cluster=cluster, groups=groups) for name in names)
+    return list({each.node.id: each for each in found}.values())
+
+
+def _named(
+    known: Sequence[NumberedNode], name: str, *, cluster: str, groups: Collection[str]
+) -> NumberedNode:
+    fitting = [each for each in known if name in _names_of(each)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise OpsError(f"node: {name!r} has {len(fitting)} nodes: {_list(fitting)}; name one")
+    group = name.partition("/")[0]
+    if group in groups and all(each.node.group != group for each in known):
+        raise OpsError(
+            f"node: group {group!r} of {cluster} has no nodes now; see `hyperpod-ops status` and "
+            f"`hyperpod-ops events --group {group}`"
+        )
+    if not known:
+        raise OpsError(
+            f"node: {name!r} is not in {cluster}, which has no nodes now; see `hyperpod-ops status`"
+        )
+    near = [each for each in known if each.node.group == group] or known
+    raise OpsError(f"node: {name!r} is not in {cluster}; it has {_list(near)}")
+
+
+def _names_of(each: NumberedNode) -> Iterator[str]:
+    node = each.node
+    yield node.group
+    yield f"{node.group}/{each.number}"
+    if node.id:
+        yield from (node.id, node.kubernetes_name)
+
+
+def _list(nodes: Sequence[NumberedNode]) -> str:
+    told = ", ".join(map(str, nodes[:_MOST_LISTED]))
+    others = len(nodes) - _MOST_LISTED
+    return f"{told} and {others} more" if others > 0 else told

@@ -1,0 +1,255 @@
+"""A cluster at one moment."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.operate.clusters.chosen import Chosen
+from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, Node, nodes_of
+from hyperpod_cli.operate.events.faults import is_scaling_warning
+from hyperpod_cli.operate.events.history import ClusterEvent, each_kind, events_of
+from hyperpod_cli.operate.events.levels import Level
+from hyperpod_cli.operate.nodes.health import ABSENT, RUNNING, Health, health_of_nodes, trouble_of
+from hyperpod_cli.operate.nodes.named import numbered
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.explained import explanation
+from hyperpod_cli.terminal.times import in_utc
+from provisioner.aws.errors import is_denied
+from provisioner.hyperpod.groups import Group
+from provisioner.hyperpod.shortage import is_updated
+from provisioner.hyperpod.statuses import NodeStatus
+
+_RECENT = timedelta(hours=1)
+_MOST_EVENTS = 5
+_IN_PROGRESS = "InProgress"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeState:
+    """A node at one moment.
+
+    Attributes:
+        group: Its instance group.
+        number: Its number in the group.
+        id: Its instance ID.
+        instance_type: Its type.
+        launched: When its instance was launched, in UTC; empty while SageMaker does not say.
+        status: SageMaker's status of it.
+        health: HyperPod's label of its health; empty while it is not known.
+        deep_health_check: InProgress, Passed, Failed, or empty.
+        trouble: Why it does not work; empty if it works.
+    """
+
+    group: str
+    number: int
+    id: str
+    instance_type: str
+    launched: str
+    status: str
+    health: str
+    deep_health_check: str
+    trouble: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestedNode:
+    """A node that has no instance yet, at one moment.
+
+    Attributes:
+        group: Its instance group.
+        id: What SageMaker calls it until it has one.
+        trouble: Its status, and what SageMaker adds to it.
+    """
+
+    group: str
+    id: str
+    trouble: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroupState:
+    """An instance group at one moment.
+
+    Attributes:
+        name: Its name.
+        instance_type: Its type, or types.
+        status: Its status, and whether its AMI is being changed.
+        current: How many instances it has.
+        target: How many it should have.
+        running: How many nodes SageMaker lists as Running.
+        healthy: How many nodes work; None while their health is not known.
+        deep_health_checks: How many nodes have which result; empty for a group without.
+    """
+
+    name: str
+    instance_type: str
+    status: str
+    current: int
+    target: int
+    running: int
+    healthy: int | None
+    deep_health_checks: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """A cluster at one moment.
+
+    Attributes:
+        cluster: Its name.
+        region: Its region.
+        status: Its status.
+        time: When it was looked at, in UTC.
+        notes: What is to be said besides, such as why health is not known.
+        groups: Its groups by name.
+        nodes: Its nodes by group and ID.
+        requested: Nodes that have no instance yet; SageMaker lists those of clusters with
+            continuous provisioning alone.
+        events: The newest warning or error of each kind of the last hour.
+    """
+
+    cluster: str
+    region: str
+    status: str
+    time: str
+    notes: Sequence[str]
+    groups: Sequence[GroupState]
+    nodes: Sequence[NodeState]
+    requested: Sequence[RequestedNode]
+    events: Sequence[ClusterEvent]
+
+
+def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = None) -> Snapshot:
+    """Look at a cluster.
+
+    Args:
+        chosen: The cluster.
+        now: The time.
+        causes: Causes of events from earlier looks, by ID; those found are added.
+
+    Raises:
+        OpsError: There is no such cluster.
+        ClientError: AWS refused to say; that events may not be listed is a note.
+        BotoCoreError: AWS could not be asked.
+    """
+    cluster = chosen.found()
+    listed = nodes_of(chosen.sagemaker, cluster.name, requested=cluster.is_continuous)
+    nodes = [node for node in listed if node.id]
+    notes = [str(cluster.described["FailureMessage"])] if _failed(cluster) else []
+    health: Mapping[str, Health] | None = None
+    try:
+        with kubernetes_api(chosen.session, eks_cluster=cluster.eks_cluster_name) as api:
+            health = health_of_nodes(api, cluster=cluster.name)
+    except (OpsError, BotoCoreError, ClientError) as error:
+        notes.append(f"Health is not known. {explanation(error)}")
+    states = node_states(cluster, nodes, health=health)
+    troubled = any(state.trouble for state in states)
+    events: list[ClusterEvent] = []
+    try:
+        events = events_of(
+            chosen.sagemaker, cluster, since=now - _RECENT, least=Level.WARN, causes=causes
+        )
+    except ClientError as error:
+        if not is_denied(error):
+            raise
+        notes.append(f"Events are not known. {explanation(error)}")
+    # What was warned of while a cluster was scaled is over once every node works.
+    events = [each for each in events if troubled or not is_scaling_warning(each.description)]
+    return Snapshot(
+        cluster=cluster.name,
+        region=chosen.session.region,
+        status=cluster.status,
+        time=in_utc(now),
+        notes=notes,
+        groups=[
+            group_state(name, group, states, is_known=health is not None)
+            for name, group in cluster.groups.items()
+        ],
+        nodes=states,
+        requested=[
+            RequestedNode(
+                group=node.group, id=node.logical_id, trouble=trouble_of(node, None, recovers=True)
+            )
+            for node in listed
+            if not node.id
+        ],
+        events=each_kind(events)[:_MOST_EVENTS],
+    )
+
+
+def node_states(
+    cluster: HyperPodCluster, nodes: Sequence[Node], *, health: Mapping[str, Health] | None
+) -> list[NodeState]:
+    """Return how each node is.
+
+    Args:
+        cluster: The cluster.
+        nodes: Its nodes, by group and ID.
+        health: What Kubernetes knows of them, by the name of the Node; None if it is not known.
+    """
+    recovers = cluster.described.get("NodeRecovery") != "None"
+    return [
+        _node_state(each.node, each.number, health=health, recovers=recovers)
+        for each in numbered(nodes)
+    ]
+
+
+def _node_state(
+    node: Node, number: int, *, health: Mapping[str, Health] | None, recovers: bool
+) -> NodeState:
+    found = None if health is None else health.get(node.kubernetes_name)
+    trouble = trouble_of(node, found, recovers=recovers)
+    if health is not None and found is None and not trouble:
+        trouble = ABSENT
+    checked = found.deep_health_check if found else ""
+    if node.status == NodeStatus.DEEP_HEALTH_CHECK:
+        checked = _IN_PROGRESS
+    return NodeState(
+        group=node.group,
+        number=number,
+        id=node.id,
+        instance_type=node.instance_type,
+        launched="" if node.launched is None else in_utc(node.launched),
+        status=node.status,
+        health=found.status if found else "",
+        deep_health_check=checked,
+        trouble=trouble,
+    )
+
+
+def group_state(
+    name: str, group: Group, states: Sequence[NodeState], *, is_known: bool
+) -> GroupState:
+    """Return how a group is.
+
+    Args:
+        name: Its name.
+        group: The group as described.
+        states: How each node of the cluster is.
+        is_known: Whether their health is known.
+    """
+    nodes = [each for each in states if each.group == name]
+    types = (group.get("InstanceRequirements") or {}).get("CurrentInstanceTypes") or ()
+    status = str(group.get("Status", ""))
+    if is_updated(group):
+        status += ", getting its AMI"
+    return GroupState(
+        name=name,
+        instance_type=str(group.get("InstanceType") or ", ".join(types)),
+        status=status,
+        current=int(group.get("CurrentCount", 0)),
+        target=int(group.get("TargetCount", 0)),
+        running=sum(each.status == RUNNING for each in nodes),
+        healthy=sum(not each.trouble for each in nodes) if is_known else None,
+        deep_health_checks=dict(
+            Counter(each.deep_health_check for each in nodes if each.deep_health_check)
+        ),
+    )
+
+
+def _failed(cluster: HyperPodCluster) -> bool:
+    return bool(cluster.described.get("FailureMessage"))

@@ -1,0 +1,155 @@
+"""What `make deploy` and `make destroy` share at the terminal."""
+
+import shutil
+import signal
+import sys
+import textwrap
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from subprocess import TimeoutExpired
+
+from rich.console import Console
+
+from hyperpod_cli.aws.assembly import Stack, construct_paths
+from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.stack_progress import cdk_cli
+from hyperpod_cli.stack_progress.display import Display, Followed
+from hyperpod_cli.stack_progress.operation import POLL_SECONDS, Operation
+from hyperpod_cli.stack_progress.outcome import Outcome
+from hyperpod_cli.stack_progress.report import (
+    failure_lines,
+    interruption_lines,
+    untold_failure,
+)
+from hyperpod_cli.terminal.errors import INTERRUPTED
+
+FAILED = 1
+LOGS = Path("build/cdk")
+_YES = ("y", "yes")
+
+
+def raise_on_interrupts() -> None:
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, also where the caller ignores the first."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+
+
+def until_interrupted(main: Callable[[], int]) -> int:
+    """Run a command line; Ctrl-C outside of an operation on stacks ends it in a word."""
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def console() -> Console:
+    """Return the console of standard output; it has 80 columns where it is no terminal."""
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def wrapped(text: str, *, width: int | None) -> str:
+    """Return a text in lines that fit a terminal; commands, which are indented, stay whole.
+
+    Args:
+        text: The text; may have several lines.
+        width: Columns of the terminal; None where there is none.
+    """
+    if width is None:
+        return text
+    lines = (
+        [line]
+        if line.startswith("  ")
+        else textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+    return "\n".join("\n".join(line) for line in lines)
+
+
+def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:
+    """Ask once; anything but a yes is a no.
+
+    Args:
+        question: What to agree to.
+        ask: Asks.
+    """
+    try:
+        return ask(f"{question} [y/N] ").strip().lower() in _YES
+    except (EOFError, KeyboardInterrupt):
+        return False
+
+
+def followed(stacks: Sequence[Stack], *, unchanged: Collection[str] = ()) -> list[Followed]:
+    """Return stacks as their progress is shown.
+
+    Args:
+        stacks: The stacks.
+        unchanged: Names of those to which nothing will happen. Default: none.
+    """
+    return [
+        Followed(
+            name=stack.name,
+            size=stack.size,
+            paths=construct_paths(stack.template),
+            needs=[name for name in stack.needs if name not in unchanged],
+            changes=stack.name not in unchanged,
+        )
+        for stack in stacks
+    ]
+
+
+def run(
+    command: Sequence[str],
+    *,
+    stacks: Sequence[Followed],
+    client: AwsClient,
+    region: str,
+    again: str,
+    out: Console,
+    environment: Mapping[str, str] | None = None,
+    poll_seconds: float = POLL_SECONDS,
+) -> Outcome:
+    """Run a command of the CDK CLI, show its progress, and say why it failed if it does.
+
+    Args:
+        command: The command and its options.
+        stacks: The stacks that it is about.
+        client: CloudFormation client.
+        region: Region of the stacks.
+        again: Command that the user has run.
+        out: Where the progress is shown.
+        environment: Environment of the CLI. Default: this process's.
+        poll_seconds: How often the stacks' events are read.
+    """
+    operation = Operation(client=client, stacks=stacks, poll_seconds=poll_seconds)
+    log = LOGS / f"{command[0]}-{stacks[0].name}.log"
+    operation.begin()
+    try:
+        with (
+            cdk_cli.running(command, log=log, environment=environment) as process,
+            Display(stacks, console=out) as display,
+        ):
+
+            def wait(seconds: float) -> int | None:
+                try:
+                    return process.wait(timeout=seconds)
+                except TimeoutExpired:
+                    return None
+
+            code = operation.follow(wait, display=display)
+    except KeyboardInterrupt:
+        operation.read()
+        known = {each.name: operation.events[each.name] for each in stacks if each.changes}
+        lines = ["Interrupted.", *interruption_lines(known, region=region, again=again)]
+        print("\n".join(["", *lines]), file=sys.stderr)
+        return Outcome(code=INTERRUPTED, events=operation.events, messages=lines)
+    lines = []
+    if code != 0:
+        paths = {stack.name: stack.paths for stack in stacks}
+        told = [
+            *failure_lines(operation.events_with_nested(), region=region, again=again, paths=paths)
+        ]
+        lines = told or [*untold_failure(cdk_cli.reported(log), log=log)]
+        width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+        print("\n".join(["", *(wrapped(line, width=width) for line in lines)]), file=sys.stderr)
+    return Outcome(code=code, events=operation.events, messages=lines)

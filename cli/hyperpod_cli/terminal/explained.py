@@ -1,0 +1,75 @@
+"""The errors of AWS and of the configuration, in a line each."""
+
+from collections.abc import Mapping
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    NoCredentialsError,
+    ProfileNotFound,
+)
+
+from hyperpod_cdk.schema.errors import ConfigError, one_line
+from hyperpod_cli.terminal.errors import OpsError
+from provisioner.aws.errors import is_denied, is_throttled
+
+# The first that fits counts, so specific errors come before general ones.
+_TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
+    OpsError: "{told}",
+    NoCredentialsError: (
+        "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
+        "`aws configure`"
+    ),
+    ProfileNotFound: "AWS_PROFILE: {told}; `aws configure list-profiles` lists them",
+    (ConnectionError, HTTPClientError): "AWS: {told}; check the network, the proxy and the region",
+    BotoCoreError: "AWS: {told}",
+}
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/signature-v4-troubleshooting.html
+_UNSIGNED = (
+    "InvalidSignatureException",
+    "SignatureDoesNotMatch",
+    "RequestExpired",
+    "RequestTimeTooSkewed",
+)
+_EXPIRED = ("ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClient")
+
+
+def explained(error: Exception) -> tuple[str, ...] | None:
+    """Return what a user reads of an error; None for a fault of the program.
+
+    Args:
+        error: What a command raised.
+    """
+    if isinstance(error, ConfigError):
+        return error.lines
+    line = _line(error)
+    return None if line is None else (line,)
+
+
+def explanation(error: Exception) -> str:
+    """Return what a user reads of an error, in one line; empty for a fault of the program."""
+    return " ".join(explained(error) or ())
+
+
+def _line(error: Exception) -> str | None:
+    told = one_line(error)
+    for kind, text in _TOLD.items():
+        if isinstance(error, kind):
+            return text.format(told=told)
+    return _refused(error) if isinstance(error, ClientError) else None
+
+
+def _refused(error: ClientError) -> str:
+    code = error.response["Error"]["Code"]
+    told = one_line(error)
+    if is_denied(error):
+        return f"Not permitted: {told}; ask for that permission, or use another profile"
+    if is_throttled(error):
+        return f"AWS asks for fewer calls: {told}; wait a minute and run it again"
+    if code.startswith(_EXPIRED):
+        return f"AWS credentials: {told}; sign in again"
+    if code in _UNSIGNED:
+        return f"AWS credentials: {told}; set this machine's clock, or check the secret access key"
+    return f"AWS: {told}"

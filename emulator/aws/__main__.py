@@ -1,0 +1,27 @@
+"""Start MiniStack with the additions of this package."""
+
+import gc
+
+from emulator.aws import internals
+from emulator.aws.parent_process import Settings, follow_parent
+
+
+def main() -> None:
+    """Check MiniStack's internals, register every addition, and serve until stopped."""
+    gc.set_threshold(100_000, 50, 50)
+    settings = Settings.from_environment()
+    if settings.scratch:
+        follow_parent(scratch=settings.scratch)
+    internals.require_names()
+    # Only now: these import the names just checked.
+    from ministack import app  # noqa: PLC0415
+
+    from emulator.aws.additions import install  # noqa: PLC0415
+
+    install(settings=settings)
+    gc.freeze()
+    app.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""DescribeType, which MiniStack does not know: which resource types there are.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from ministack.services.cloudformation import handlers
+
+from emulator.aws.cloudformation import regional_types
+
+
+def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
+    name = handlers._p(params, "TypeName")
+    if not regional_types.is_offered(name):
+        return handlers._error("TypeNotFoundException", f"The type '{name}' cannot be found.")
+    return handlers._xml(
+        HTTPStatus.OK,
+        "DescribeTypeResponse",
+        f"<DescribeTypeResult><Type>RESOURCE</Type><TypeName>{name}</TypeName>"
+        "<Visibility>PUBLIC</Visibility></DescribeTypeResult>",
+    )
+
+
+def install() -> None:
+    """Answer the operation."""
+    handlers._ACTION_HANDLERS["DescribeType"] = _describe

@@ -1,0 +1,53 @@
+"""Call MiniStack's EC2 actions in-process."""
+
+from http import HTTPStatus
+from typing import Any, Protocol
+from xml.etree import ElementTree
+
+from ministack.services import ec2
+
+from emulator.aws.cloudformation.resource_type import Refused
+
+_NAMESPACE = "{http://ec2.amazonaws.com/doc/2016-11-15/}"
+
+
+class SupportsGet(Protocol):
+    """A store of records by id."""
+
+    def get(self, key: object, /) -> Any | None:  # noqa: ANN401 - records have no type
+        """Return a record or None."""
+        ...
+
+
+def call(action: str, **parameters: str) -> dict[str, str]:
+    """Run one EC2 action.
+
+    Args:
+        action: Its name, such as `AllocateAddress`.
+        **parameters: Query parameters; a dot in a name is written as two underscores.
+
+    Returns:
+        The text of each element of the response, by its local name; the last one wins.
+
+    Raises:
+        Refused: EC2 answered with an error.
+    """
+    query = {name.replace("__", "."): [value] for name, value in parameters.items() if value}
+    status, _headers, body = ec2._ACTION_MAP[action](query)
+    # The answer comes from MiniStack in this process, not from outside.
+    root = ElementTree.fromstring(body)  # noqa: S314
+    if status >= HTTPStatus.BAD_REQUEST:
+        raise Refused(f"{root.findtext('.//Code')}: {root.findtext('.//Message')}")
+    return {e.tag.removeprefix(_NAMESPACE): e.text or "" for e in root.iter()}
+
+
+def existing(store: SupportsGet, identifier: object, *, code: str, noun: str) -> dict[str, Any]:
+    """Return a record of an EC2 store.
+
+    Raises:
+        Refused: there is none, in EC2's wording.
+    """
+    record: dict[str, Any] | None = store.get(identifier)
+    if record is None:
+        raise Refused(f"{code}.NotFound: The {noun} '{identifier}' does not exist")
+    return record

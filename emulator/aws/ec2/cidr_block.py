@@ -1,0 +1,117 @@
+"""AWS::EC2::VPCCidrBlock, and the secondary blocks in DescribeVpcs."""
+
+import ipaddress
+import secrets
+from http import HTTPStatus
+from typing import Any
+
+from ministack.services import ec2
+
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
+from emulator.aws.ec2 import api as ec2_api
+
+_SECONDARY = "_secondary_cidr_blocks"
+_MIN_PREFIX, _MAX_PREFIX = 16, 28
+# Quota "IPv4 CIDR blocks per VPC" of a new account, the primary block included.
+# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
+_MOST_BLOCKS = 5
+
+
+def vpc(vpc_id: object) -> dict[str, Any]:
+    """Return the VPC with this id.
+
+    Raises:
+        Refused: there is none.
+    """
+    return ec2_api.existing(ec2._vpcs, vpc_id, code="InvalidVpcID", noun="vpc ID")
+
+
+def blocks(record: dict[str, Any]) -> list[ipaddress.IPv4Network]:
+    """Return every IPv4 block of a VPC, the primary one first."""
+    secondary = record.get(_SECONDARY, {}).values()
+    return [ipaddress.IPv4Network(cidr) for cidr in (record["CidrBlock"], *secondary)]
+
+
+def _create(properties: Properties) -> Created:
+    record = vpc(properties.get("VpcId"))
+    cidr = properties.get("CidrBlock", "")
+    try:
+        block = ipaddress.IPv4Network(cidr)
+    except ValueError as error:
+        raise Refused(
+            f"InvalidParameterValue: Value ({cidr}) for parameter cidrBlock is invalid: {error}"
+        ) from error
+    if not _MIN_PREFIX <= block.prefixlen <= _MAX_PREFIX:
+        raise Refused(f"InvalidVpc.Range: The CIDR '{cidr}' is invalid: use /16 to /28.")
+    if any(block.overlaps(other) for other in blocks(record)):
+        raise Refused(
+            f"InvalidVpc.Range: The CIDR '{cidr}' conflicts with another CIDR block of the VPC."
+        )
+    if len(blocks(record)) >= _MOST_BLOCKS:
+        raise Refused(
+            f"CidrLimitExceeded: This network '{record['VpcId']}' has met its maximum number of "
+            f"allowed CIDRs: {_MOST_BLOCKS}"
+        )
+    association_id = f"vpc-cidr-assoc-{secrets.token_hex(9)[:17]}"
+    record.setdefault(_SECONDARY, {})[association_id] = cidr
+    return association_id, {"Id": association_id}
+
+
+def _delete(association_id: str, properties: Properties) -> None:
+    record = ec2._vpcs.get(properties.get("VpcId"))
+    if record is None or association_id not in record.get(_SECONDARY, {}):
+        return
+    block = ipaddress.IPv4Network(record[_SECONDARY][association_id])
+    for subnet in ec2._subnets.values():
+        if subnet["VpcId"] == record["VpcId"] and block.overlaps(
+            ipaddress.IPv4Network(subnet["CidrBlock"])
+        ):
+            raise Refused(
+                f"DependencyViolation: The CIDR block {block} is in use by {subnet['SubnetId']}."
+            )
+    del record[_SECONDARY][association_id]
+
+
+TYPE = ResourceType(
+    name="AWS::EC2::VPCCidrBlock",
+    create=_create,
+    delete=_delete,
+    tagged=False,
+)
+
+
+def _associate(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+    properties = {"VpcId": query["VpcId"][0], "CidrBlock": query["CidrBlock"][0]}
+    try:
+        association_id, _ = _create(properties)
+    except Refused as refused:
+        code, _, message = str(refused).partition(": ")
+        error: tuple[int, dict[str, str], bytes] = ec2._error(code, message, HTTPStatus.BAD_REQUEST)
+        return error
+    answer: tuple[int, dict[str, str], bytes] = ec2._xml(
+        HTTPStatus.OK,
+        "AssociateVpcCidrBlockResponse",
+        f"<vpcId>{properties['VpcId']}</vpcId><cidrBlockAssociation>"
+        f"<cidrBlock>{properties['CidrBlock']}</cidrBlock>"
+        f"<associationId>{association_id}</associationId>"
+        "<cidrBlockState><state>associating</state></cidrBlockState></cidrBlockAssociation>",
+    )
+    return answer
+
+
+def install() -> None:
+    """Register the type, and its API; let DescribeVpcs list the secondary blocks."""
+    TYPE.register()
+    ec2._ACTION_MAP["AssociateVpcCidrBlock"] = _associate
+    primary_only = ec2._vpc_fields_xml
+
+    def fields_xml(record: dict[str, Any], tag: str = "item") -> str:
+        items = "".join(
+            f"<item><cidrBlock>{cidr}</cidrBlock><associationId>{association_id}</associationId>"
+            "<cidrBlockState><state>associated</state></cidrBlockState></item>"
+            for association_id, cidr in record.get(_SECONDARY, {}).items()
+        )
+        end = "</cidrBlockAssociationSet>"
+        return str(primary_only(record, tag=tag)).replace(end, items + end)
+
+    ec2._vpc_fields_xml = fields_xml

@@ -1,0 +1,140 @@
+"""Networks that a configuration names get the ids that it has.
+
+Subnets and security groups in the VPC that a deployment makes are made by their owner between two
+deployments. Here they are made before it, and move into the VPC when CloudFormation makes it, and
+out of it before it is deleted. Their owner gives the subnets a way out, too: here the VPC's main
+route table, which they use, gets the first route to a NAT gateway.
+"""
+
+from collections.abc import Callable, Iterator, MutableMapping
+from contextvars import ContextVar
+from typing import Any
+
+from ministack.services import ec2
+from ministack.services.cloudformation import provisioners
+
+from emulator.aws.chosen_ids import NETWORK_ID
+from emulator.aws.cloudformation.resource_type import Created, Properties
+
+_VPC = "AWS::EC2::VPC"
+_ROUTE = "AWS::EC2::Route"
+_Query = dict[str, list[str]]
+_Response = tuple[int, dict[str, str], bytes]
+_chosen: ContextVar[str] = ContextVar("chosen", default="")
+
+
+def _chosen_id(query: _Query) -> str:
+    """Return the id that a creation's first tag chooses, or ""."""
+    tag = "TagSpecification.1.Tag.1"
+    chosen = query.get(f"{tag}.Key") == [NETWORK_ID]
+    return query[f"{tag}.Value"][0] if chosen else ""
+
+
+def _or_new(prefix: str, new: Callable[[], str]) -> Callable[[], str]:
+    """Return what draws an id, but for the chosen one of that kind: a VPC brings a group along."""
+
+    def chosen_or_new() -> str:
+        chosen = _chosen.get()
+        return chosen if chosen.startswith(prefix) else new()
+
+    return chosen_or_new
+
+
+def _with_id_renamed(action: str, store: MutableMapping[str, dict[str, Any]], key: str) -> None:
+    """Give a chosen id to what an action creates under one that it draws itself."""
+    create: Callable[[_Query], _Response] = ec2._ACTION_MAP[action]
+
+    def create_and_rename(query: _Query) -> _Response:
+        before = set(store)
+        status, headers, body = create(query)
+        chosen = _chosen_id(query)
+        for drawn in set(store) - before if chosen else ():
+            store[chosen] = {**store.pop(drawn), key: chosen}
+            ec2._tags[chosen] = ec2._tags.pop(drawn, [])
+            body = body.replace(drawn.encode(), chosen.encode())
+        return status, headers, body
+
+    ec2._ACTION_MAP[action] = create_and_rename
+
+
+def _with_chosen_id(action: str) -> None:
+    create: Callable[[_Query], _Response] = ec2._ACTION_MAP[action]
+
+    def create_with_chosen_id(query: _Query) -> _Response:
+        token = _chosen.set(_chosen_id(query))
+        try:
+            return create(query)
+        finally:
+            _chosen.reset(token)
+
+    ec2._ACTION_MAP[action] = create_with_chosen_id
+
+
+def _own() -> Iterator[dict[str, Any]]:
+    for store in (ec2._subnets, ec2._security_groups):
+        for identifier, record in store.items():
+            if any(tag["Key"] == NETWORK_ID for tag in ec2._tags.get(identifier, [])):
+                yield record
+
+
+def _move(vpc_id: str) -> None:
+    for record in _own():
+        record["VpcId"] = vpc_id
+
+
+def _lead_out(properties: Properties) -> None:
+    """Give the main route table of a VPC with such subnets a route to a NAT gateway as well."""
+    vpc_id = ec2._route_tables[properties["RouteTableId"]]["VpcId"]
+    if "NatGatewayId" not in properties or all(each["VpcId"] != vpc_id for each in _own()):
+        return
+    for table in ec2._route_tables.values():
+        is_main = any(each.get("Main") for each in table["Associations"])
+        if is_main and table["VpcId"] == vpc_id and not _has_way_out(table):
+            table["Routes"].append(
+                {
+                    "DestinationCidrBlock": properties["DestinationCidrBlock"],
+                    "NatGatewayId": properties["NatGatewayId"],
+                    "State": "active",
+                    "Origin": "CreateRoute",
+                }
+            )
+
+
+def _has_way_out(table: dict[str, Any]) -> bool:
+    return any("NatGatewayId" in route for route in table["Routes"])
+
+
+def install() -> None:
+    """Give chosen ids, and move what has one with the VPC; after `network_dependencies`."""
+    ec2._new_subnet_id = _or_new("subnet-", ec2._new_subnet_id)
+    ec2._new_sg_id = _or_new("sg-", ec2._new_sg_id)
+    ec2._new_vpc_id = _or_new("vpc-", ec2._new_vpc_id)
+    ec2._new_igw_id = _or_new("igw-", ec2._new_igw_id)
+    for action in ("CreateSubnet", "CreateSecurityGroup", "CreateVpc", "CreateInternetGateway"):
+        _with_chosen_id(action)
+    _with_id_renamed("CreateRouteTable", ec2._route_tables, "RouteTableId")
+    _with_id_renamed("CreateNatGateway", ec2._nat_gateways, "NatGatewayId")
+    handlers = provisioners._RESOURCE_HANDLERS[_VPC]
+    create_vpc, delete_vpc = handlers["create"], handlers["delete"]
+
+    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
+        created: Created = create_vpc(logical_id, properties, stack_name)
+        _move(created[0])
+        return created
+
+    def delete(vpc_id: str, properties: Properties) -> None:
+        _move(ec2._DEFAULT_VPC_ID)
+        delete_vpc(vpc_id, properties)
+
+    handlers["create"], handlers["delete"] = create, delete
+    routes = provisioners._RESOURCE_HANDLERS[_ROUTE]
+    create_route = routes["create"]
+
+    def create_route_and_lead_out(
+        logical_id: str, properties: Properties, stack_name: str
+    ) -> Created:
+        created: Created = create_route(logical_id, properties, stack_name)
+        _lead_out(properties)
+        return created
+
+    routes["create"] = create_route_and_lead_out

@@ -1,0 +1,124 @@
+"""Route tables, the subnets that use them and their routes: what EC2 refuses of them.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AssociateRouteTable.html
+https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ministack.services import ec2
+from ministack.services.cloudformation import provisioners
+
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.ec2 import api as ec2_api
+
+
+def _table(properties: Properties) -> dict[str, Any]:
+    return ec2_api.existing(
+        ec2._route_tables,
+        properties.get("RouteTableId"),
+        code="InvalidRouteTableID",
+        noun="routeTable ID",
+    )
+
+
+def _check_association(properties: Properties) -> None:
+    table = _table(properties)
+    subnet_id = properties.get("SubnetId")
+    subnet = ec2_api.existing(ec2._subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
+    if subnet["VpcId"] != table["VpcId"]:
+        raise Refused(
+            f"InvalidParameterValue: Route table {table['RouteTableId']} and subnet {subnet_id} "
+            "belong to different networks"
+        )
+    # https://github.com/hashicorp/terraform-provider-aws/issues/38960
+    for other in ec2._route_tables.values():
+        if any(each.get("SubnetId") == subnet_id for each in other["Associations"]):
+            raise Refused(
+                "Resource.AlreadyAssociated: the specified association for route table "
+                f"{table['RouteTableId']} conflicts with an existing association"
+            )
+
+
+def _check_route(properties: Properties) -> None:
+    table = _table(properties)
+    _check_internet_gateway(table, properties.get("GatewayId"))
+    nat_gateway_id = properties.get("NatGatewayId")
+    if not nat_gateway_id:
+        return
+    there = {id_: each for id_, each in ec2._nat_gateways.items() if each["State"] != "deleted"}
+    gateway = ec2_api.existing(
+        there, nat_gateway_id, code="InvalidNatGatewayID", noun="NAT gateway"
+    )
+    if gateway["VpcId"] != table["VpcId"]:
+        raise Refused(
+            f"InvalidParameterValue: route table {table['RouteTableId']} and NAT gateway "
+            f"{nat_gateway_id} belong to different networks"
+        )
+
+
+def _check_internet_gateway(table: dict[str, Any], gateway_id: str | None) -> None:
+    """Refuse an internet gateway that is not attached to the table's VPC.
+
+    https://github.com/smoketurner/serverless-vpc-plugin/issues/147
+    """
+    if gateway_id is None or gateway_id not in ec2._internet_gateways:
+        return
+    attached = ec2._internet_gateways[gateway_id]["Attachments"]
+    if all(each["VpcId"] != table["VpcId"] for each in attached):
+        raise Refused(
+            f"InvalidParameterValue: route table {table['RouteTableId']} and network gateway "
+            f"{gateway_id} belong to different networks"
+        )
+
+
+def _check_endpoint(properties: Properties) -> None:
+    """Refuse a second endpoint of a service on a route table.
+
+    https://github.com/eksctl-io/eksctl/issues/2510
+    """
+    for table_id in properties.get("RouteTableIds", ()):
+        if any(
+            table_id in endpoint["RouteTableIds"]
+            and endpoint["ServiceName"] == properties["ServiceName"]
+            for endpoint in ec2._vpc_endpoints.values()
+        ):
+            raise Refused(
+                f"RouteAlreadyExists: route table {table_id} already has a route with "
+                f"destination-prefix-list-id of {properties['ServiceName']}"
+            )
+
+
+def install() -> None:
+    """Check what is created of these types; route to VPC endpoints, which MiniStack passes over."""
+    for operation in ("CreateRoute", "ReplaceRoute"):
+        ec2._ACTION_MAP[operation] = _with_endpoint_as_gateway(ec2._ACTION_MAP[operation])
+    _check_before_create("AWS::EC2::SubnetRouteTableAssociation", _check_association)
+    _check_before_create("AWS::EC2::Route", _check_route)
+    _check_before_create("AWS::EC2::VPCEndpoint", _check_endpoint)
+
+
+def _with_endpoint_as_gateway(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep a VPC endpoint as the gateway of a route: EC2's Route has no member for endpoints.
+
+    https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/ec2/vpc_route.go
+    """
+
+    def routed(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
+        endpoint = query.get("VpcEndpointId")
+        return call({**query, "GatewayId": endpoint} if endpoint else query)
+
+    return routed
+
+
+def _check_before_create(resource_type: str, check: Callable[[Properties], None]) -> None:
+    handlers = provisioners._RESOURCE_HANDLERS[resource_type]
+    unchecked = handlers["create"]
+
+    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
+        check(properties)
+        created: Created = unchecked(logical_id, properties, stack_name)
+        return created
+
+    handlers["create"] = create

@@ -1,0 +1,166 @@
+"""AWS::EKS::Cluster as EKS makes it, with the rehearsal's Kubernetes API as its endpoint."""
+
+import secrets
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from ministack.core.responses import get_account_id, get_region
+from ministack.services import ec2, eks
+from ministack.services.cloudformation import provisioners
+
+from emulator.aws import log_groups
+from emulator.aws.cloudformation import express_mode
+from emulator.aws.eks.api import EksResponse
+from emulator.aws.kms import keys
+from emulator.aws.parent_process import Settings
+from emulator.aws.readiness import Readiness
+
+_CREATING, _AGAIN = "_creating", "_again"
+_ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
+
+
+def _encryption_problem(body: dict[str, Any]) -> str | None:
+    """Return what is wrong with the key for secrets, or None.
+
+    A symmetric key of the cluster's region: CreateCluster in the EKS API reference (Provider).
+    """
+    for encryption in body.get("encryptionConfig") or []:
+        key = encryption.get("provider", {}).get("keyArn", "")
+        problem = keys.problem(key)
+        if problem is not None:
+            return f"The KeyArn in encryptionConfig provider, {key}, {problem}"
+    return None
+
+
+def _create_security_group(cluster_name: str, vpc_id: str) -> str:
+    """Create the group that EKS puts on the control plane's network interfaces."""
+    group_id: str = ec2._new_sg_id()
+    account = get_account_id()
+    name = f"eks-cluster-sg-{cluster_name}-{secrets.randbelow(10**9)}"
+    itself = {"GroupId": group_id, "UserId": account}
+    ec2._security_groups[group_id] = {
+        "GroupId": group_id,
+        "GroupName": name,
+        "Description": "EKS created security group applied to the cluster's network interfaces.",
+        "VpcId": vpc_id,
+        "OwnerId": account,
+        "IpPermissions": [{**_ALL_TRAFFIC, "IpRanges": [], "UserIdGroupPairs": [itself]}],
+        "IpPermissionsEgress": [
+            {**_ALL_TRAFFIC, "IpRanges": [{"CidrIp": "0.0.0.0/0"}], "UserIdGroupPairs": []}
+        ],
+    }
+    return group_id
+
+
+def _new_oidc_id() -> str:
+    return secrets.token_hex(16).upper()
+
+
+def _issuer_url(oidc_id: str) -> str:
+    """Return what signs the tokens of a cluster's service accounts; nothing serves it here.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/enable-iam-roles-for-service-accounts.html
+    """
+    return f"https://oidc.eks.{get_region()}.amazonaws.com/id/{oidc_id}"
+
+
+def _creating(cluster: dict[str, Any]) -> EksResponse:
+    """Return what EKS says of a cluster before there is an endpoint.
+
+    As logged in https://github.com/aws/aws-cdk/issues/18746.
+    """
+    shown: dict[str, Any] = eks._sanitize(cluster)
+    network = {**shown["resourcesVpcConfig"], "clusterSecurityGroupId": None}
+    unready = {"status": "CREATING", "endpoint": None, "certificateAuthority": {"data": None}}
+    body = {"cluster": {**shown, **unready, "resourcesVpcConfig": network}}
+    response: EksResponse = eks._json_resp(HTTPStatus.OK, body)
+    return response
+
+
+def _readiness(readiness: Readiness | None) -> dict[str, float]:
+    if readiness is None:
+        return {}
+    return {_CREATING: readiness.descriptions, _AGAIN: readiness.clusters_again}
+
+
+def _is_creating(cluster: dict[str, Any], readiness: Readiness) -> bool:
+    """Say whether this description still says so."""
+    if readiness.clusters_again not in {0.0, cluster.get(_AGAIN)}:
+        cluster |= _readiness(readiness)
+    left: int = cluster.get(_CREATING, 0)
+    cluster[_CREATING] = max(left - 1, 0)
+    return left > 0
+
+
+def install(*, settings: Settings) -> None:
+    """Give a cluster a VPC, a security group and the endpoint. No Docker."""
+    eks._docker_available = False
+    unchecked, undeleted = eks._create_cluster, eks._delete_cluster
+    describe_without_new_tags = eks._describe_cluster
+    fields_without = provisioners._eks_cluster_fields
+
+    def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
+        vpc_config = body.get("resourcesVpcConfig", {})
+        problem = _encryption_problem(body)
+        if problem:
+            refusal: EksResponse = eks._error(
+                HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
+            )
+            return refusal
+        response: EksResponse = unchecked(body, creator_arn)
+        if response[0] >= HTTPStatus.BAD_REQUEST:
+            return response
+        cluster = eks._clusters[body["name"]]
+        vpc_id = ec2._subnets[vpc_config["subnetIds"][0]]["VpcId"]
+        cluster["resourcesVpcConfig"] |= {
+            "vpcId": vpc_id,
+            "clusterSecurityGroupId": _create_security_group(body["name"], vpc_id),
+        }
+        cluster["kubernetesNetworkConfig"] |= body.get("kubernetesNetworkConfig", {})
+        cluster |= _readiness(express_mode.readiness())
+        if settings.kubernetes_endpoint:
+            cluster["endpoint"] = settings.kubernetes_endpoint
+            cluster["certificateAuthority"] = {"data": settings.kubernetes_ca}
+        if any(logs.get("enabled") for logs in body.get("logging", {}).get("clusterLogging", [])):
+            # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+            log_groups.make_for_service(f"/aws/eks/{body['name']}/cluster")
+        cluster["status"] = "ACTIVE"
+        created: EksResponse = describe_without_new_tags(body["name"])
+        return created
+
+    def describe(name: str) -> EksResponse:
+        cluster = eks._clusters.get(name)
+        if cluster is not None:
+            # What TagResource and UntagResource did since it was created.
+            cluster["tags"] = dict(eks._tags.get(cluster["arn"], {}))
+            if _is_creating(cluster, Readiness.read(Path(settings.scratch))):
+                return _creating(cluster)
+        response: EksResponse = describe_without_new_tags(name)
+        return response
+
+    def delete(name: str) -> EksResponse:
+        cluster = eks._clusters.get(name) or {}
+        group_id = cluster.get("resourcesVpcConfig", {}).get("clusterSecurityGroupId")
+        if group_id in ec2._security_groups:
+            del ec2._security_groups[group_id]
+        response: EksResponse = undeleted(name)
+        return response
+
+    def fields(properties: dict[str, Any]) -> dict[str, Any]:
+        camel = provisioners._pascal_to_camel
+        result: dict[str, Any] = fields_without(properties)
+        access = properties.get("AccessConfig") or {}
+        if "BootstrapClusterCreatorAdminPermissions" in access:
+            result["accessConfig"]["bootstrapClusterCreatorAdminPermissions"] = (
+                provisioners._cfn_bool(access["BootstrapClusterCreatorAdminPermissions"])
+            )
+        for key in ("EncryptionConfig", "KubernetesNetworkConfig"):
+            if properties.get(key):
+                result[key[0].lower() + key[1:]] = camel(properties[key])
+        return result
+
+    eks._create_cluster, eks._delete_cluster = create, delete
+    eks._issuer_url, eks._new_oidc_id = _issuer_url, _new_oidc_id
+    eks._describe_cluster = describe
+    provisioners._eks_cluster_fields = fields

@@ -1,0 +1,229 @@
+"""AWS::FSx::FileSystem, for Lustre and OpenZFS, and the API operations behind it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ministack.core.responses import get_account_id, get_region
+from ministack.services import ec2
+
+from emulator.aws.chosen_ids import FILE_SYSTEM_ID
+from emulator.aws.cloudformation import express_mode
+from emulator.aws.cloudformation.resource_type import (
+    Created,
+    Properties,
+    Refused,
+    ResourceType,
+    boolean,
+    tag_map,
+)
+from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.fsx import growth, rules, store, traffic
+from emulator.aws.fsx.open_zfs_rules import open_zfs_problem
+from emulator.aws.kms import keys
+
+_NUMBERS = (
+    "AutomaticBackupRetentionDays",
+    "PerUnitStorageThroughput",
+    "ThroughputCapacity",
+)
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html
+_CHANGEABLE = (
+    *_NUMBERS,
+    "DailyAutomaticBackupStartTime",
+    "DataCompressionType",
+    "DataReadCacheConfiguration",
+    "WeeklyMaintenanceStartTime",
+)
+_LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
+# What AUTOMATIC gives, by the size up to which it does; above, 12000 for each 24000 GiB.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html
+_AUTOMATIC_IOPS = ((1200, 1500), (2400, 3000), (9600, 6000))
+
+
+def create(properties: Properties) -> dict[str, Any]:
+    """Create a file system and return its record.
+
+    Args:
+        properties: Those of the resource type, which CreateFileSystem has too.
+
+    Raises:
+        Refused: FSx refuses it.
+    """
+    _require_valid(properties)
+    subnet_id = properties["SubnetIds"][0]
+    subnet = ec2_api.existing(
+        ec2._subnets, subnet_id, code="InvalidNetworkSettings", noun="subnet ID"
+    )
+    groups = _security_groups(properties, subnet["VpcId"])
+    file_system_id = tag_map(properties).get(FILE_SYSTEM_ID) or store.new_id("fs")
+    record = {
+        "OwnerId": get_account_id(),
+        "CreationTime": store.now(),
+        "FileSystemId": file_system_id,
+        "FileSystemType": properties["FileSystemType"],
+        "Lifecycle": "AVAILABLE",
+        "StorageCapacity": int(properties.get("StorageCapacity") or 0),
+        "StorageType": properties.get("StorageType", "SSD"),
+        "VpcId": subnet["VpcId"],
+        "SubnetIds": [subnet_id],
+        "NetworkInterfaceIds": [_interface(subnet, groups)],
+        "DNSName": f"{file_system_id}.fsx.{get_region()}.amazonaws.com",
+        "ResourceARN": store.arn(f"file-system/{file_system_id}"),
+        "Tags": store.tag_list(tag_map(properties)),
+        **_of_kind(properties, groups=groups),
+    }
+    if properties.get("KmsKeyId"):
+        record["KmsKeyId"] = properties["KmsKeyId"]
+    readiness = express_mode.readiness()
+    if readiness is not None:
+        store.READINESS[file_system_id] = (readiness.descriptions, readiness.file_system_failure)
+    store.FILE_SYSTEMS[file_system_id] = record
+    store.SECURITY_GROUPS[file_system_id] = [group["GroupId"] for group in groups]
+    return record
+
+
+def update(file_system_id: str, wanted: Properties) -> dict[str, Any]:
+    """Change a file system and return its record.
+
+    Args:
+        file_system_id: The file system.
+        wanted: Properties of the resource type, all of them.
+
+    Raises:
+        Refused: FSx refuses it.
+    """
+    _require_valid(wanted)
+    record = store.file_system(file_system_id)
+    problem = growth.update_problem(record, wanted, now=store.now()) or rules.backup_problem(
+        wanted, is_linked=store.is_linked(file_system_id)
+    )
+    if problem:
+        raise Refused(f"BadRequest: {problem}")
+    values = growth.changed(record, wanted)
+    if values:
+        action = {
+            "AdministrativeActionType": "FILE_SYSTEM_UPDATE",
+            "RequestTime": store.now(),
+            "Status": "UPDATED_OPTIMIZING",
+            "TargetFileSystemValues": values,
+        }
+        record["AdministrativeActions"] = [action, *record.get("AdministrativeActions", ())]
+    if "StorageCapacity" in values:
+        record["StorageCapacity"] = values["StorageCapacity"]
+    for kind in (_LUSTRE, _OPEN_ZFS):
+        if kind in record:
+            settings = _settings(wanted, kind)
+            record[kind] |= {key: value for key, value in settings.items() if key in _CHANGEABLE}
+    if "MetadataConfiguration" in record.get(_LUSTRE, {}):
+        record[_LUSTRE]["MetadataConfiguration"] = _metadata(wanted)
+    if "FileSystemTypeVersion" in wanted:
+        record["FileSystemTypeVersion"] = str(wanted["FileSystemTypeVersion"])
+    return record
+
+
+def _of_kind(properties: Properties, *, groups: list[dict[str, Any]]) -> dict[str, Any]:
+    if properties["FileSystemType"] == "OPENZFS":
+        traffic.require_nfs_traffic(groups)
+        settings = _settings(properties, _OPEN_ZFS)
+        # What it is made of, its volumes tell.
+        settings.pop("RootVolumeConfiguration", None)
+        return {_OPEN_ZFS: {**settings, "RootVolumeId": store.new_id("fsvol")}}
+    settings = _settings(properties, _LUSTRE)
+    traffic.require_lustre_traffic(groups, efa=settings.get("EfaEnabled", False))
+    metadata = _metadata(properties)
+    return {
+        "FileSystemTypeVersion": str(properties.get("FileSystemTypeVersion", "2.15")),
+        _LUSTRE: {
+            "DeploymentType": "SCRATCH_1",
+            "DataCompressionType": "NONE",
+            **settings,
+            **({"MetadataConfiguration": metadata} if metadata else {}),
+            "MountName": store.new_mount_name(),
+        },
+    }
+
+
+def _settings(properties: Properties, kind: str) -> dict[str, Any]:
+    given: Mapping[str, Any] = properties.get(kind) or {}
+    settings = {key: int(value) if key in _NUMBERS else value for key, value in given.items()}
+    if "EfaEnabled" in settings:
+        settings["EfaEnabled"] = boolean(settings["EfaEnabled"])
+    return settings
+
+
+def _metadata(properties: Properties) -> dict[str, Any]:
+    given = (properties.get(_LUSTRE) or {}).get("MetadataConfiguration")
+    if not given:
+        return {}
+    size = int(properties.get("StorageCapacity") or 0)
+    automatic = next(
+        (iops for most, iops in _AUTOMATIC_IOPS if size <= most), 12000 * max(1, -(-size // 24000))
+    )
+    return {"Mode": given["Mode"], "Iops": int(given.get("Iops") or automatic)}
+
+
+def _interface(subnet: Mapping[str, Any], groups: list[dict[str, Any]]) -> str:
+    members = {
+        f"SecurityGroupId__{index + 1}": group["GroupId"] for index, group in enumerate(groups)
+    }
+    made = ec2_api.call("CreateNetworkInterface", SubnetId=subnet["SubnetId"], **members)
+    return made["networkInterfaceId"]
+
+
+def _created(record: dict[str, Any]) -> Created:
+    shown = store.creating(record)
+    attributes = {
+        "DNSName": shown.get("DNSName"),
+        "LustreMountName": shown.get(_LUSTRE, {}).get("MountName"),
+        "RootVolumeId": shown.get(_OPEN_ZFS, {}).get("RootVolumeId"),
+        "ResourceARN": record["ResourceARN"],
+    }
+    return record["FileSystemId"], {name: value for name, value in attributes.items() if value}
+
+
+def _require_valid(properties: Properties) -> None:
+    is_open_zfs = properties.get("FileSystemType") == "OPENZFS"
+    problem = (open_zfs_problem if is_open_zfs else rules.file_system_problem)(properties)
+    if problem:
+        raise Refused(f"BadRequest: {problem}")
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html; the operation
+    # names no other error for a key.
+    key = properties.get("KmsKeyId")
+    problem = None if key is None else keys.problem(key)
+    if problem:
+        raise Refused(f"BadRequest: The KMS key {key} {problem}.")
+
+
+def _security_groups(properties: Properties, vpc_id: str) -> list[dict[str, Any]]:
+    given = properties.get("SecurityGroupIds")
+    if not given:
+        return [
+            group
+            for group in ec2._security_groups.values()
+            if group["VpcId"] == vpc_id and group["GroupName"] == "default"
+        ]
+    return [
+        ec2_api.existing(
+            ec2._security_groups, group_id, code="InvalidNetworkSettings", noun="security group"
+        )
+        for group_id in given
+    ]
+
+
+def _update(file_system_id: str, _old: Properties, new: Properties) -> Created:
+    record = update(file_system_id, new)
+    record["Tags"] = store.tag_list(tag_map(new))
+    return _created(record)
+
+
+def _delete(file_system_id: str, _properties: Properties) -> None:
+    if file_system_id in store.FILE_SYSTEMS:
+        store.delete_file_system(file_system_id)
+
+
+TYPE = ResourceType(
+    name="AWS::FSx::FileSystem",
+    create=lambda properties: _created(create(properties)),
+    update=_update,
+    delete=_delete,
+)

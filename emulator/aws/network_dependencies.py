@@ -1,0 +1,148 @@
+"""A subnet, security group or VPC that something still uses cannot be deleted.
+
+A network interface holds its subnet and its security groups, whoever put it there:
+https://docs.aws.amazon.com/vpc/latest/userguide/subnet-deleting.html,
+https://docs.aws.amazon.com/vpc/latest/userguide/deleting-security-groups.html and
+https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ministack.services import cloudformation, ec2, eks, lambda_svc
+from ministack.services.cloudformation import provisioners
+
+from emulator.aws.cloudformation.resource_type import Properties, Refused, run_in_thread
+from emulator.aws.fsx import store as fsx_store
+from emulator.aws.hyperpod_client import HyperPodClient
+from emulator.aws.parent_process import Settings
+
+_SUBNET, _GROUP, _VPC = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::EC2::VPC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Interfaces:
+    """Where the network interfaces of something are.
+
+    Attributes:
+        subnets: Ids of their subnets.
+        groups: Ids of their security groups.
+    """
+
+    subnets: Iterable[str]
+    groups: Iterable[str] = ()
+
+
+def _of_services() -> Iterator[_Interfaces]:
+    """Yield the network interfaces of everything in this process."""
+    for cluster in eks._clusters.values():
+        vpc = cluster["resourcesVpcConfig"]
+        groups = [*vpc.get("securityGroupIds", ()), vpc.get("clusterSecurityGroupId")]
+        yield _Interfaces(subnets=vpc.get("subnetIds", ()), groups=groups)
+    for file_system_id, record in fsx_store.FILE_SYSTEMS.items():
+        groups = fsx_store.SECURITY_GROUPS[file_system_id]
+        yield _Interfaces(subnets=record["SubnetIds"], groups=groups)
+    for gateway in ec2._nat_gateways.values():
+        if gateway["State"] != "deleted":
+            yield _Interfaces(subnets=[gateway["SubnetId"]])
+    for vpc in _of_functions():
+        yield _Interfaces(subnets=vpc.get("SubnetIds", ()), groups=vpc.get("SecurityGroupIds", ()))
+    for endpoint in ec2._vpc_endpoints.values():
+        yield _Interfaces(
+            subnets=endpoint.get("SubnetIds", ()), groups=endpoint.get("SecurityGroupIds", ())
+        )
+
+
+def _of_functions() -> Iterator[Mapping[str, Any]]:
+    """Yield the VPC settings of each function; MiniStack keeps them in the stacks alone."""
+    for stack in cloudformation._stacks.values():
+        for resource in stack.get("_resources", {}).values():
+            if resource["PhysicalResourceId"] in lambda_svc._functions:
+                yield resource["Properties"].get("VpcConfig") or {}
+
+
+async def _of_hyperpod(client: HyperPodClient) -> list[_Interfaces]:
+    """Return the network interfaces of all HyperPod nodes."""
+    if not client.url:
+        return []
+    listed = await client.call("ListClusters", {}) or {}
+    found = []
+    for summary in listed.get("ClusterSummaries", ()):
+        # A cluster may be gone by now.
+        cluster = await client.call("DescribeCluster", {"ClusterName": summary["ClusterName"]})
+        found += list(_of_nodes(cluster or {}))
+    return found
+
+
+def _of_nodes(cluster: Mapping[str, Any]) -> Iterator[_Interfaces]:
+    for kind in ("InstanceGroups", "RestrictedInstanceGroups"):
+        for group in cluster.get(kind, ()):
+            vpc = group.get("OverrideVpcConfig") or cluster.get("VpcConfig")
+            if vpc and group["CurrentCount"]:
+                # All instances of a group are in one subnet, here the first.
+                yield _Interfaces(subnets=vpc["Subnets"][:1], groups=vpc["SecurityGroupIds"])
+
+
+def _named_by_rules(group_id: str) -> bool:
+    """Return whether a rule of another security group names this one."""
+    return any(
+        pair.get("GroupId") == group_id
+        for other in ec2._security_groups.values()
+        if other["GroupId"] != group_id
+        for rule in (*other["IpPermissions"], *other["IpPermissionsEgress"])
+        for pair in rule.get("UserIdGroupPairs", ())
+    )
+
+
+def _in_vpc(vpc_id: str) -> bool:
+    """Return whether a VPC still has what EC2 does not delete with it."""
+    tables = [table for table in ec2._route_tables.values() if table["VpcId"] == vpc_id]
+    return (
+        any(endpoint["VpcId"] == vpc_id for endpoint in ec2._vpc_endpoints.values())
+        or any(subnet["VpcId"] == vpc_id for subnet in ec2._subnets.values())
+        or not all(any(a.get("Main") for a in table["Associations"]) for table in tables)
+    )
+
+
+def install(*, settings: Settings) -> None:
+    """Check each deletion by CloudFormation."""
+    client = HyperPodClient(url=settings.hyperpod_api, headers={})
+
+    def interfaces() -> list[_Interfaces]:
+        return [*_of_services(), *asyncio.run(_of_hyperpod(client))]
+
+    def require_unused_subnet(subnet_id: str) -> None:
+        if any(subnet_id in each.subnets for each in interfaces()):
+            raise Refused(
+                f"DependencyViolation: The subnet '{subnet_id}' has dependencies and cannot be "
+                "deleted."
+            )
+
+    def require_unused_group(group_id: str) -> None:
+        if _named_by_rules(group_id) or any(group_id in each.groups for each in interfaces()):
+            raise Refused(f"DependencyViolation: resource {group_id} has a dependent object")
+
+    def require_empty_vpc(vpc_id: str) -> None:
+        if _in_vpc(vpc_id):
+            raise Refused(
+                f"DependencyViolation: The vpc '{vpc_id}' has dependencies and cannot be deleted."
+            )
+
+    _check_before_delete(_SUBNET, require_unused_subnet)
+    _check_before_delete(_GROUP, require_unused_group)
+    _check_before_delete(_VPC, require_empty_vpc)
+    # The HyperPod API may be asking this process for a subnet just then.
+    run_in_thread(_SUBNET, _GROUP)
+
+
+def _check_before_delete(resource_type: str, check: Callable[[str], None]) -> None:
+    handlers = provisioners._RESOURCE_HANDLERS[resource_type]
+    unchecked = handlers["delete"]
+
+    def delete(physical_id: str, properties: Properties) -> None:
+        check(physical_id)
+        unchecked(physical_id, properties)
+
+    handlers["delete"] = delete

@@ -1,0 +1,238 @@
+"""The SageMaker API: IAM here, the clusters themselves in the HyperPod API behind."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from ministack.core.responses import get_account_id, get_region
+
+from emulator.aws import json_service
+from emulator.aws.cloudformation import service_role
+from emulator.aws.cloudformation.service_role import SESSION
+from emulator.aws.hyperpod_client import HyperPodClient
+from emulator.aws.iam import authorization
+from emulator.aws.iam.permission import Permission
+from emulator.aws.json_service import Response, ServiceError
+from emulator.aws.parent_process import Settings
+from emulator.aws.sagemaker import checks, cluster_request, identities, permissions
+from emulator.aws.service_quotas.instances import require_quotas
+
+_NAMES_A_CLUSTER = "ClusterName"
+# Operations that change a cluster, authorized by its tags as well.
+_UNDER_TAGS = frozenset(
+    {
+        "AddTags",
+        "BatchAddClusterNodes",
+        "BatchDeleteClusterNodes",
+        "DeleteCluster",
+        "DeleteTags",
+        "UpdateCluster",
+        "UpdateClusterSoftware",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """One request on its way through.
+
+    Attributes:
+        operation: Name of the operation.
+        request: Its input.
+        body: Its input as received.
+        headers: Headers of the request.
+        client: The HyperPod API.
+        source_account: Whether HyperPod names the account it acts for when it assumes a role.
+        role: Name of the role with which CloudFormation makes the call; None for other callers.
+    """
+
+    operation: str
+    request: Mapping[str, Any]
+    body: bytes
+    headers: Mapping[str, str]
+    client: HyperPodClient
+    source_account: bool
+    role: str | None = None
+
+    def require(self, permissions: Iterable[Permission]) -> None:
+        """Check that the caller has each permission."""
+        for permission in permissions:
+            if self.role is not None:
+                authorization.require_role(
+                    role_name=self.role, session=SESSION, permission=permission
+                )
+                continue
+            authorization.require_caller(
+                headers=self.headers,
+                action=permission.action,
+                resource=permission.resource,
+                context=permission.context,
+            )
+
+    async def require_operation(self, resource: str) -> None:
+        """Check that the caller may call the operation itself, and tag what it creates."""
+        action = f"sagemaker:{self.operation}"
+        tags = authorization.request_tags(service="sagemaker", action=action, body=self.body)
+        if self.operation in _UNDER_TAGS:
+            listed = await self.client.call("ListTags", {"ResourceArn": resource}) or {}
+            for tag in listed.get("Tags", ()):
+                tags[f"aws:ResourceTag/{tag['Key']}"] = tag["Value"]
+        actions = [action]
+        if self.operation == "CreateCluster" and self.request.get("Tags"):
+            actions.append("sagemaker:AddTags")
+        self.require(Permission(action=each, resource=resource, context=tags) for each in actions)
+
+    def sent(self, cluster_arn: str) -> dict[str, str]:
+        """Return the condition keys that HyperPod sends when it assumes roles for a cluster."""
+        if not self.source_account:
+            return {}
+        return {"aws:SourceAccount": get_account_id(), "aws:SourceArn": cluster_arn}
+
+    async def forward(self) -> Response:
+        """Pass the request on."""
+        return await self.client.forward(self.operation, self.body)
+
+
+async def _create(call: _Call) -> Response:
+    request = call.request
+    arn = cluster_request.new_cluster_arn(region=get_region(), account=get_account_id())
+    eks_arn = cluster_request.eks_cluster_arn(request)
+    await call.require_operation(arn)
+    await require_quotas(request, client=call.client)
+    call.require(permissions.to_put(request, operation=call.operation, eks_cluster_arn=eks_arn))
+    first = not identities.has_service_linked_role()
+    if first:
+        permission = permissions.to_create_service_linked_role(account=get_account_id())
+        call.require([permission])
+    checks.require_valid(request, sent=call.sent(arn))
+    response = await call.forward()
+    if response[0] < HTTPStatus.BAD_REQUEST:
+        if first:
+            identities.create_service_linked_role()
+        _create_entries(call, eks_arn, request[_NAMES_A_CLUSTER])
+    return response
+
+
+def _create_entries(call: _Call, eks_arn: str | None, cluster_name: str) -> None:
+    if eks_arn is not None:
+        identities.create_access_entries(
+            eks_cluster_arn=eks_arn,
+            roles=cluster_request.execution_roles(call.request),
+            cluster_name=cluster_name,
+        )
+
+
+async def _update(call: _Call, cluster: Mapping[str, Any]) -> Response:
+    arn, eks_arn = cluster["ClusterArn"], cluster_request.eks_cluster_arn(cluster)
+    await require_quotas(call.request, client=call.client)
+    call.require(
+        permissions.to_put(call.request, operation=call.operation, eks_cluster_arn=eks_arn)
+    )
+    roles = cluster_request.execution_roles(cluster)
+    call.require(permissions.to_update(roles, cluster_arn=arn, eks_cluster_arn=eks_arn))
+    checks.require_valid(call.request, sent=call.sent(arn))
+    response = await call.forward()
+    if response[0] < HTTPStatus.BAD_REQUEST:
+        _create_entries(call, eks_arn, cluster[_NAMES_A_CLUSTER])
+    return response
+
+
+async def _delete(call: _Call, cluster: Mapping[str, Any]) -> Response:
+    eks_arn = cluster_request.eks_cluster_arn(cluster)
+    roles = cluster_request.execution_roles(cluster)
+    call.require(permissions.to_delete(roles, eks_cluster_arn=eks_arn))
+    response = await call.forward()
+    if response[0] < HTTPStatus.BAD_REQUEST and eks_arn is not None:
+        identities.delete_access_entries(
+            eks_cluster_arn=eks_arn, roles=roles, cluster_name=cluster[_NAMES_A_CLUSTER]
+        )
+    return response
+
+
+async def _change_nodes(call: _Call, cluster: Mapping[str, Any]) -> Response:
+    eks_arn = cluster_request.eks_cluster_arn(cluster)
+    call.require(permissions.to_change_nodes(call.request, eks_cluster_arn=eks_arn))
+    return await call.forward()
+
+
+_ON_A_CLUSTER = {
+    "BatchAddClusterNodes": _change_nodes,
+    "BatchDeleteClusterNodes": _change_nodes,
+    "DeleteCluster": _delete,
+    "UpdateCluster": _update,
+    "UpdateClusterSoftware": _change_nodes,
+}
+
+
+def _resource(request: Mapping[str, Any]) -> str:
+    """Return what a call that is not about a cluster needs its permission on."""
+    plan = request.get("TrainingPlanName")
+    if plan is None:
+        return str(request.get("ResourceArn", "*"))
+    prefix = f"arn:aws:sagemaker:{get_region()}:{get_account_id()}:training-plan/"
+    return prefix + str(plan).removeprefix(prefix)
+
+
+async def _answer(call: _Call) -> Response:
+    if call.operation == "CreateCluster":
+        return await _create(call)
+    name = call.request.get(_NAMES_A_CLUSTER)
+    if name is None:
+        await call.require_operation(_resource(call.request))
+        return await call.forward()
+    # Policies are written for the ARN, which ends in an id only the HyperPod API knows.
+    cluster = await call.client.call("DescribeCluster", {_NAMES_A_CLUSTER: name})
+    unknown_arn = f"arn:aws:sagemaker:{get_region()}:{get_account_id()}:cluster/{name}"
+    await call.require_operation(cluster["ClusterArn"] if cluster else unknown_arn)
+    handler = _ON_A_CLUSTER.get(call.operation)
+    if handler is None or cluster is None:
+        return await call.forward()
+    return await handler(call, cluster)
+
+
+def call(operation: str, request: Mapping[str, Any], *, settings: Settings) -> dict[str, Any]:
+    """Make a call for CloudFormation, with the rights of the stack's role; return the answer.
+
+    Raises:
+        ServiceError: The service refuses it.
+    """
+    body = json.dumps(request).encode()
+    made = _Call(
+        operation=operation,
+        request=request,
+        body=body,
+        headers={},
+        client=HyperPodClient(url=settings.hyperpod_api, headers={}),
+        source_account=settings.source_account,
+        role=service_role.current(),
+    )
+    status, _headers, answered = asyncio.run(_answer(made))
+    answer: dict[str, Any] = json.loads(answered or b"{}")
+    if status >= HTTPStatus.BAD_REQUEST:
+        raise ServiceError(answer["__type"], answer["message"])
+    return answer
+
+
+def install(*, settings: Settings) -> None:
+    """Add the service to MiniStack."""
+
+    async def handle(
+        _method: str, _path: str, headers: Mapping[str, str], body: bytes, _query: Mapping[str, Any]
+    ) -> Response:
+        call = _Call(
+            operation=json_service.operation(headers),
+            request=json.loads(body or b"{}"),
+            body=body,
+            headers=headers,
+            client=HyperPodClient(url=settings.hyperpod_api, headers=headers),
+            source_account=settings.source_account,
+        )
+        try:
+            return await _answer(call)
+        except ServiceError as error:
+            return json_service.respond_error(error)
+
+    json_service.register(service="sagemaker", target_prefix="SageMaker.", handler=handle)

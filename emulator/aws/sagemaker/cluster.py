@@ -1,0 +1,210 @@
+"""AWS::SageMaker::Cluster: CloudFormation calls the HyperPod API with the rights of its caller.
+
+Its handlers call what the schema's permissions name, and wait until the cluster is in service, or
+gone: https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract.html.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from emulator.aws.cloudformation import express_mode
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
+from emulator.aws.json_service import ServiceError
+from emulator.aws.parent_process import Settings
+from emulator.aws.sagemaker import api
+
+_TYPE = "AWS::SageMaker::Cluster"
+_PAUSE_SECONDS = 0.1
+# The schema's 12 hours, as much shorter as the provisioner's hour is here.
+_LONGEST_SECONDS = 860.0
+_GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
+# A parameter's number is a text; CloudFormation converts it as the schema says.
+_NUMBERS = ("InstanceCount", "MinInstanceCount", "ThreadsPerCore", "VolumeSizeInGB")
+# UpdateCluster's input in botocore's model; Tags have operations of their own.
+_NOT_UPDATED = ("NodeProvisioningMode", "Tags", "VpcConfig")
+# A change of the image alone is UpdateClusterSoftware's, which the update handler may call.
+_IMAGE = ("ImageId", "ImageReleaseVersion")
+_ATTRIBUTES = ("ClusterArn", "ClusterStatus", "CreationTime", "FailureMessage")
+
+_Answer = dict[str, Any]
+
+
+def resource_type(settings: Settings) -> ResourceType:
+    """Return the type, whose handlers call the HyperPod API."""
+    handlers = _Handlers(settings=settings)
+    return ResourceType(
+        name=_TYPE,
+        create=handlers.create,
+        update=handlers.update,
+        delete=handlers.delete,
+        waits=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Handlers:
+    """The handlers.
+
+    Attributes:
+        settings: Where the HyperPod API is.
+    """
+
+    settings: Settings
+
+    def create(self, properties: Properties) -> Created:
+        """Create a cluster; one that fails is deleted, as by the rollback of its stack."""
+        properties = _converted(properties)
+        given = [{"Key": key, "Value": value} for key, value in sorted(_tags(properties).items())]
+        request = {**properties, "Tags": given} if given else _without_tags(properties)
+        arn = self._call("CreateCluster", request)["ClusterArn"]
+        try:
+            cluster = self._settled(arn)
+        except Refused:
+            self.delete(arn, properties)
+            raise
+        return _created(cluster)
+
+    def update(self, arn: str, old: Properties, new: Properties) -> Created:
+        """Make only the calls that the change takes."""
+        old, new = _converted(old), _converted(new)
+        self._tag(arn, old, new)
+        request = {name: value for name, value in new.items() if name not in _NOT_UPDATED}
+        if request != {name: value for name, value in old.items() if name not in _NOT_UPDATED}:
+            gone = sorted(set(_by_name(old)) - set(_by_name(new)))
+            request |= {"ClusterName": arn} | ({"InstanceGroupsToDelete": gone} if gone else {})
+            self._call("UpdateCluster", request)
+            self._settled(arn)
+        for software in _software(old, new):
+            self._call("UpdateClusterSoftware", {"ClusterName": arn, **software})
+            self._settled(arn)
+        return _created(self._settled(arn))
+
+    def delete(self, arn: str, _properties: Properties) -> None:
+        """Delete a cluster, and return when it is gone."""
+        if self._described(arn) is None:
+            return
+        self._call("DeleteCluster", {"ClusterName": arn})
+        self._wait(lambda: self._described(arn) is None)
+
+    def _tag(self, arn: str, old: Properties, new: Properties) -> None:
+        before, after = _tags(old), _tags(new)
+        gone = sorted(before.keys() - after.keys())
+        if gone:
+            self._call("DeleteTags", {"ResourceArn": arn, "TagKeys": gone})
+        given = [
+            {"Key": key, "Value": value}
+            for key, value in sorted(after.items())
+            if before.get(key) != value
+        ]
+        if given:
+            self._call("AddTags", {"ResourceArn": arn, "Tags": given})
+
+    def _settled(self, arn: str) -> _Answer:
+        """Return the cluster once nothing is being done to it.
+
+        Raises:
+            Refused: It failed, or is gone; with HyperPod's FailureMessage.
+        """
+        found: list[_Answer | None] = []
+
+        def is_settled() -> bool:
+            found[:] = [self._described(arn)]
+            cluster = found[0]
+            return cluster is None or cluster["ClusterStatus"] in {"InService", "Failed"}
+
+        if express_mode.readiness() is None:
+            self._wait(is_settled)
+        else:
+            is_settled()
+        (cluster,) = found
+        if cluster is None:
+            raise _failed("NotFound", f"Cluster {arn} was not found.")
+        if cluster["ClusterStatus"] == "Failed":
+            raise _failed("NotStabilized", cluster.get("FailureMessage", "the cluster failed"))
+        return cluster
+
+    def _wait(self, holds: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _LONGEST_SECONDS
+        while not holds():
+            if time.monotonic() > deadline:
+                raise _failed("NotStabilized", "Exceeded attempts to wait")
+            time.sleep(_PAUSE_SECONDS)
+
+    def _described(self, arn: str) -> _Answer | None:
+        try:
+            return self._answer("DescribeCluster", {"ClusterName": arn})
+        except ServiceError as error:
+            if error.code == "ResourceNotFound":
+                return None
+            raise _failed("GeneralServiceException", str(error)) from error
+
+    def _call(self, operation: str, request: Mapping[str, Any]) -> _Answer:
+        try:
+            return self._answer(operation, request)
+        except ServiceError as error:
+            code = "AccessDenied" if error.code.startswith("AccessDenied") else "InvalidRequest"
+            raise _failed(code, str(error)) from error
+
+    def _answer(self, operation: str, request: Mapping[str, Any]) -> _Answer:
+        return api.call(operation, request, settings=self.settings)
+
+
+def _created(cluster: _Answer) -> Created:
+    attributes = {name: str(cluster[name]) for name in _ATTRIBUTES if name in cluster}
+    return cluster["ClusterArn"], attributes
+
+
+def _failed(code: str, message: str) -> Refused:
+    """Return a handler's failure in the words of CloudFormation's events.
+
+    The codes: https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
+    """
+    return Refused(
+        f'Resource handler returned message: "{message}" (RequestToken: {uuid.uuid4()}, '
+        f"HandlerErrorCode: {code})"
+    )
+
+
+def _converted(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    match value:
+        case Mapping():
+            return {
+                name: int(item) if name in _NUMBERS else _converted(item)
+                for name, item in value.items()
+            }
+        case list():
+            return [_converted(item) for item in value]
+    return value
+
+
+def _tags(properties: Properties) -> dict[str, str]:
+    """Return the tags that a handler sets; CloudFormation's own, `aws:`, are not its business."""
+    tags = properties.get("Tags") or ()
+    return {tag["Key"]: tag["Value"] for tag in tags if not tag["Key"].startswith("aws:")}
+
+
+def _without_tags(properties: Properties) -> dict[str, Any]:
+    return {name: value for name, value in properties.items() if name != "Tags"}
+
+
+def _by_name(properties: Properties) -> dict[str, Mapping[str, Any]]:
+    groups = (group for kind in _GROUPS for group in properties.get(kind) or ())
+    return {group["InstanceGroupName"]: group for group in groups}
+
+
+def _software(old: Properties, new: Properties) -> Iterator[dict[str, Any]]:
+    """Yield what UpdateClusterSoftware is asked for: an AMI, or releases, by group."""
+    before = _by_name(old)
+    for name, group in _by_name(new).items():
+        image, release = (group.get(member) for member in _IMAGE)
+        if name not in before or (image, release) == tuple(
+            before[name].get(member) for member in _IMAGE
+        ):
+            continue
+        member: dict[str, Any] = {"InstanceGroupName": name}
+        if release is not None:
+            member["ImageReleaseVersion"] = release
+        yield {"InstanceGroups": [member]} | ({} if image is None else {"ImageId": image})

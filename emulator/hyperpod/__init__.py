@@ -1,0 +1,37 @@
+"""A local SageMaker HyperPod API: clusters, nodes and events that change as time passes."""
+
+from emulator.hyperpod.server import HyperPodApi
+from emulator.hyperpod.service import HyperPodService
+from emulator.hyperpod.simulation.errors import ApiError
+from emulator.hyperpod.simulation.faults import Faults
+from emulator.hyperpod.simulation.hooks import (
+    Caller,
+    ClusterView,
+    Environment,
+    NodeNetwork,
+    NodeView,
+    Observer,
+    Scripts,
+    Subnet,
+    Subnets,
+)
+from emulator.hyperpod.simulation.surroundings import Timings
+from emulator.hyperpod.simulation.unknowns import Unknowns
+
+__all__ = [
+    "ApiError",
+    "Caller",
+    "ClusterView",
+    "Environment",
+    "Faults",
+    "HyperPodApi",
+    "HyperPodService",
+    "NodeNetwork",
+    "NodeView",
+    "Observer",
+    "Scripts",
+    "Subnet",
+    "Subnets",
+    "Timings",
+    "Unknowns",
+]

@@ -1,0 +1,199 @@
+"""Create, describe, list, update and delete clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler, page, sort, within
+from emulator.hyperpod.operations.cluster_changes import (
+    additional_instances,
+    apply_groups,
+    settings_of,
+    vpc_configs_of,
+    with_left_out_groups_to_delete,
+)
+from emulator.hyperpod.operations.descriptions import (
+    describe_cluster,
+    summarize_cluster,
+    training_plans_of,
+)
+from emulator.hyperpod.simulation.errors import ApiError, conflict, validation_error
+from emulator.hyperpod.simulation.network import subnets_of
+from emulator.hyperpod.simulation.state import Cluster, InstanceGroup
+from emulator.hyperpod.validation.quotas import check_quotas
+from emulator.hyperpod.validation.semantic_validation import (
+    eks_cluster_arn,
+    groups_of,
+    validate_create,
+    validate_update,
+)
+from emulator.hyperpod.validation.training_plans import training_plan_problem
+
+CHANGEABLE = frozenset({"InService", "Failed"})
+
+
+class ClusterOperations:
+    """The operations on whole clusters."""
+
+    def __init__(self, *, backend: Backend) -> None:
+        self._backend = backend
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by operation name."""
+        return {
+            "CreateCluster": self._create,
+            "DescribeCluster": self._describe,
+            "ListClusters": self._list,
+            "UpdateCluster": self._update,
+            "DeleteCluster": self._delete,
+        }
+
+    def _create(self, call: Call) -> Answer:
+        request, caller, backend = call.request, call.caller, self._backend
+        validate_create(request)
+        name = request["ClusterName"]
+        backend.registry.check_free(name=name, caller=caller)
+        self._check_eks_cluster_is_free(call)
+        self._check_quotas(call, cluster=None)
+        self._check_role(call)
+        self._check_training_plans(call, before={})
+        if backend.environment:
+            backend.environment.check_cluster(request, caller)
+        cluster = Cluster(
+            name=name,
+            arn=backend.registry.new_arn(name=name, caller=caller),
+            caller=caller,
+            created_at=call.now,
+            settings=settings_of(request),
+            subnets=subnets_of(vpc_configs_of(request), caller=caller, directory=backend.subnets),
+            tags={tag["Key"]: tag["Value"] for tag in request.get("Tags", [])},
+        )
+        apply_groups(cluster, request, release_version=backend.release_version)
+        backend.registry.add(cluster)
+        backend.lifecycle.create(cluster, call.now)
+        return {"ClusterArn": cluster.arn}
+
+    def _describe(self, call: Call) -> Answer:
+        counted = self._backend.surroundings.unknowns.current_count
+        cluster = self._backend.cluster_of(call)
+        plans = {
+            plan.arn: plan.status_at(call.now)
+            for plan in self._backend.surroundings.plans.of(call.caller)
+        }
+        return describe_cluster(cluster, counted=counted, plans=plans)
+
+    def _list(self, call: Call) -> Answer:
+        request = call.request
+        plan = request.get("TrainingPlanArn")
+        clusters = [
+            cluster
+            for cluster in self._backend.registry.of(call.caller)
+            if request.get("NameContains", "") in cluster.name
+            and (plan is None or plan in training_plans_of(cluster))
+            and within(
+                cluster.created_at,
+                request,
+                after="CreationTimeAfter",
+                before="CreationTimeBefore",
+            )
+        ]
+        keys = {
+            "CREATION_TIME": lambda cluster: cluster.created_at,
+            "NAME": lambda cluster: cluster.name,
+        }
+        shown, more = page(sort(clusters, request, keys=keys), request)
+        return {"ClusterSummaries": [summarize_cluster(cluster) for cluster in shown], **more}
+
+    def _update(self, call: Call) -> Answer:
+        request, backend = call.request, self._backend
+        cluster = self._backend.cluster_of(call)
+        self._check_changeable(cluster, verb="updated")
+        if backend.surroundings.unknowns.left_out_groups == "removed":
+            request = with_left_out_groups_to_delete(request, cluster)
+        validate_update(request, cluster)
+        for spec in groups_of(request):
+            group = cluster.groups.get(spec["InstanceGroupName"])
+            if group is not None and group.deleting:
+                message = f"Instance group '{group.name}' is being deleted."
+                raise conflict(message)
+        checked = [node for node in cluster.nodes if node.status == "DeepHealthCheckInProgress"]
+        if checked and backend.faults.current.update_refused_in_deep_health_checks:
+            message = f"Deep health checks are in progress on cluster '{cluster.name}'."
+            raise validation_error(message)
+        self._check_quotas(call, cluster=cluster)
+        self._check_training_plans(call, before=cluster.groups)
+        cluster.subnets |= subnets_of(
+            vpc_configs_of(request), caller=call.caller, directory=backend.subnets
+        )
+        cluster.settings |= settings_of(request)
+        before = apply_groups(cluster, request, release_version=backend.release_version)
+        backend.lifecycle.update(cluster, call.now, before=before)
+        return {"ClusterArn": cluster.arn}
+
+    def _delete(self, call: Call) -> Answer:
+        cluster = self._backend.cluster_of(call)
+        if self._backend.faults.blocks_delete():
+            message = (
+                f"Cluster '{cluster.name}' cannot be deleted: another operation is in progress."
+            )
+            raise conflict(message)
+        self._check_changeable(cluster, verb="deleted")
+        if cluster.governance:
+            message = (
+                f"Cluster '{cluster.name}' cannot be deleted: it has compute quotas or cluster "
+                "scheduler configurations."
+            )
+            raise conflict(message)
+        self._backend.lifecycle.delete(cluster, call.now, gone=self._backend.registry.remove)
+        return {"ClusterArn": cluster.arn}
+
+    @staticmethod
+    def _check_changeable(cluster: Cluster, *, verb: str) -> None:
+        if cluster.status not in CHANGEABLE:
+            message = (
+                f"Cluster '{cluster.name}' cannot be {verb} while its status is {cluster.status}. "
+                "Wait until it is InService or Failed."
+            )
+            raise conflict(message)
+
+    def _check_quotas(self, call: Call, *, cluster: Cluster | None) -> None:
+        check_quotas(
+            limits=self._backend.faults.current.quotas,
+            clusters=self._backend.registry.of(call.caller),
+            wanted=additional_instances(call.request, cluster),
+        )
+
+    def _check_eks_cluster_is_free(self, call: Call) -> None:
+        arn = eks_cluster_arn(call.request)
+        for cluster in self._backend.registry.of(call.caller):
+            if arn is not None and eks_cluster_arn(cluster.settings) == arn:
+                code = self._backend.surroundings.unknowns.second_cluster
+                message = (
+                    f"EKS cluster '{arn}' is already used by HyperPod cluster '{cluster.name}'."
+                )
+                raise ApiError(code=code, message=message)
+
+    def _check_training_plans(self, call: Call, *, before: Mapping[str, InstanceGroup]) -> None:
+        """Check each plan that a group is newly given; one that has ended since is left alone."""
+        for spec in groups_of(call.request):
+            group, arn = before.get(spec["InstanceGroupName"]), spec.get("TrainingPlanArn")
+            if arn is None or (group and group.spec.get("TrainingPlanArn") == arn):
+                continue
+            problem = training_plan_problem(
+                self._backend.surroundings.plans.find(arn, call.caller), spec, now=call.now
+            )
+            if problem is not None:
+                message = (
+                    f"Instance group '{spec['InstanceGroupName']}': training plan {arn} {problem}"
+                )
+                raise validation_error(message)
+
+    def _check_role(self, call: Call) -> None:
+        roles = [spec["ExecutionRole"] for spec in groups_of(call.request)]
+        if roles and self._backend.faults.hides_role():
+            message = (
+                f"Could not assume role {roles[0]}. Please ensure that the role exists and allows "
+                "principal 'sagemaker.amazonaws.com' to assume the role."
+            )
+            raise validation_error(message)

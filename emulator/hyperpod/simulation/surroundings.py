@@ -1,0 +1,107 @@
+"""What the simulation works with: simulated time, durations, faults and addresses."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from emulator.hyperpod.simulation.faults import FaultGate
+from emulator.hyperpod.simulation.hooks import NodeNetwork, Observer, Scripts
+from emulator.hyperpod.simulation.network import AddressBook
+from emulator.hyperpod.simulation.training_plans import TrainingPlans
+from emulator.hyperpod.simulation.unknowns import Unknowns
+
+Action = Callable[[float], None]
+# Keeps the pause a finite number however often a node has failed.
+MOST_DOUBLINGS = 32
+
+
+class Agenda:
+    """Actions with the times at which they are due.
+
+    Time passes only in `run_until`. An action receives the time at which it was due, so what it
+    schedules in turn does not depend on how late it was run.
+    """
+
+    def __init__(self) -> None:
+        self._due: list[tuple[float, int, Action]] = []
+        self._order = count()
+
+    def at(self, time: float, action: Action) -> None:
+        """Schedule an action; actions due at the same time run in the order of scheduling."""
+        heapq.heappush(self._due, (time, next(self._order), action))
+
+    def run_until(self, now: float) -> None:
+        """Run everything that is due at `now`, in order."""
+        while self._due and self._due[0][0] <= now:
+            time, _, action = heapq.heappop(self._due)
+            action(time)
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Durations in seconds. Defaults are far below AWS's, so that a rehearsal is quick.
+
+    Attributes:
+        create: Time from CreateCluster until the cluster-level resources are ready.
+        update: Time from UpdateCluster until the nodes begin to change; also a rollback's length.
+        delete: Time from DeleteCluster until the cluster is gone.
+        software_update: Length of UpdateClusterSoftware.
+        node_launch: Time from the request for a node until it has an instance id.
+        lifecycle_script: Run time of the lifecycle script on a node.
+        deep_health_check: Length of the deep health checks on a node.
+        node_stop: Time from ShuttingDown until a node is gone.
+        node_reboot: Length of a reboot.
+        node_retry: Pause before the first retry of a failed node; it doubles with each failure.
+        node_retry_limit: Longest pause between two retries.
+        minimum_count: Time that an instance group has to reach MinInstanceCount. AWS gives 3 h.
+        payment: Time from CreateTrainingPlan until the plan is paid for.
+    """
+
+    create: float = 2.0
+    update: float = 1.0
+    delete: float = 1.0
+    software_update: float = 1.0
+    node_launch: float = 0.5
+    lifecycle_script: float = 0.5
+    deep_health_check: float = 1.0
+    node_stop: float = 0.5
+    node_reboot: float = 0.5
+    node_retry: float = 1.0
+    node_retry_limit: float = 8.0
+    minimum_count: float = 60.0
+    payment: float = 0.5
+
+    def retry_after(self, *, failures: int) -> float:
+        """Return the pause before the next attempt of a node that failed `failures` times."""
+        doublings = min(failures - 1, MOST_DOUBLINGS)
+        return min(self.node_retry * 2.0**doublings, self.node_retry_limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Shared by everything that moves clusters and nodes.
+
+    Attributes:
+        agenda: What is due when.
+        timings: How long things take.
+        faults: What goes wrong.
+        addresses: Private addresses.
+        plans: The training plans.
+        observer: Notified when nodes join and leave.
+        scripts: Runs lifecycle scripts.
+        network: What the network lets nodes do; None: everything.
+        unknowns: Which answers hold where AWS gives none.
+    """
+
+    agenda: Agenda
+    timings: Timings
+    faults: FaultGate
+    addresses: AddressBook
+    plans: TrainingPlans
+    observer: Observer | None
+    scripts: Scripts | None
+    network: NodeNetwork | None
+    unknowns: Unknowns

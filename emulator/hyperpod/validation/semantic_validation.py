@@ -1,0 +1,155 @@
+"""Rules that a whole request must keep, beyond the service model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from emulator.hyperpod.simulation.errors import validation_error
+from emulator.hyperpod.simulation.state import CONTINUOUS, Cluster
+from emulator.hyperpod.validation.group_rules import (
+    GroupContext,
+    broken_group_rules,
+    instance_types_of,
+)
+
+Request = Mapping[str, Any]
+
+
+def groups_of(request: Request) -> list[Mapping[str, Any]]:
+    """Return the instance groups of a request, restricted ones last."""
+    return [*request.get("InstanceGroups", []), *request.get("RestrictedInstanceGroups", [])]
+
+
+def eks_cluster_arn(request: Request) -> str | None:
+    """Return the ARN of the EKS cluster that orchestrates a cluster; None with Slurm."""
+    arn: str | None = request.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
+    return arn
+
+
+def validate_create(request: Request) -> None:
+    """Check a CreateCluster request.
+
+    Raises:
+        ApiError: ValidationException with the first broken rule.
+    """
+    _refuse_first(_broken_create_rules(request))
+
+
+def validate_update(request: Request, cluster: Cluster) -> None:
+    """Check an UpdateCluster request against the cluster that it is to change.
+
+    Raises:
+        ApiError: ValidationException with the first broken rule.
+    """
+    _refuse_first(_broken_update_rules(request, cluster))
+
+
+def _refuse_first(sentences: Iterator[str]) -> None:
+    sentence = next(sentences, None)
+    if sentence is not None:
+        raise validation_error(sentence)
+
+
+def _broken_create_rules(request: Request) -> Iterator[str]:
+    orchestrator = request.get("Orchestrator")
+    eks = bool(orchestrator and "Eks" in orchestrator)
+    continuous = request.get("NodeProvisioningMode") == CONTINUOUS
+    if orchestrator is not None and len(orchestrator) != 1:
+        yield "Orchestrator needs exactly one of Eks and Slurm."
+    if eks and "VpcConfig" not in request:
+        yield "VpcConfig must be specified for a cluster with the Amazon EKS orchestrator."
+    yield from _broken_tag_rules(request)
+    yield from _broken_autoscaling_rules(request)
+    yield from _broken_groups_rules(request, GroupContext(eks=eks, continuous=continuous))
+
+
+def _broken_update_rules(request: Request, cluster: Cluster) -> Iterator[str]:
+    settings = cluster.settings
+    orchestrator = settings.get("Orchestrator", {})
+    wanted = request.get("Orchestrator", orchestrator)
+    if wanted.get("Eks") != orchestrator.get("Eks"):
+        yield "Orchestrator.Eks.ClusterArn cannot be changed after the cluster is created."
+    if "NodeProvisioningMode" in request and not cluster.continuous:
+        yield "NodeProvisioningMode cannot be changed after the cluster is created."
+    autoscaling = settings.get("AutoScaling", {}).get("Mode") == "Enable"
+    role = request.get("ClusterRole", settings.get("ClusterRole"))
+    if autoscaling and role != settings.get("ClusterRole"):
+        yield "ClusterRole cannot be updated while autoscaling is enabled."
+    yield from _broken_autoscaling_rules({**settings, **request})
+    yield from _broken_deletion_rules(request, cluster)
+    context = GroupContext(eks="Eks" in orchestrator, continuous=cluster.continuous)
+    yield from _broken_groups_rules(request, context)
+    for spec in groups_of(request):
+        yield from _broken_immutability_rules(spec, cluster)
+
+
+def _broken_groups_rules(request: Request, context: GroupContext) -> Iterator[str]:
+    names = Counter(spec["InstanceGroupName"] for spec in groups_of(request))
+    for name, times in names.items():
+        if times > 1:
+            yield f"Instance group name '{name}' is used more than once; names must be unique."
+    for spec in groups_of(request):
+        yield from broken_group_rules(spec, context)
+
+
+def _broken_deletion_rules(request: Request, cluster: Cluster) -> Iterator[str]:
+    wanted = {spec["InstanceGroupName"] for spec in groups_of(request)}
+    for name in request.get("InstanceGroupsToDelete", []):
+        if name not in cluster.groups:
+            yield f"Instance group '{name}' in InstanceGroupsToDelete does not exist."
+        if name in wanted:
+            yield f"Instance group '{name}' is both to be updated and to be deleted."
+
+
+def _broken_immutability_rules(spec: Mapping[str, Any], cluster: Cluster) -> Iterator[str]:
+    group = cluster.groups.get(spec["InstanceGroupName"])
+    if group is None:
+        return
+    if spec.get("OverrideVpcConfig") != group.spec.get("OverrideVpcConfig"):
+        yield f"Instance group '{group.name}': OverrideVpcConfig cannot be changed."
+    for key in ("ExecutionRole", "ThreadsPerCore"):
+        value = group.spec.get(key)
+        if spec.get(key, value) != value:
+            yield (
+                f"Instance group '{group.name}': {key} must be the one that was specified when the "
+                "group was created."
+            )
+    if _volume_keys(spec) != _volume_keys(group.spec):
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+        yield f"Instance group '{group.name}': the KMS keys of its volumes cannot be changed."
+    flexible = "InstanceRequirements" in spec and "InstanceRequirements" in group.spec
+    if not flexible and instance_types_of(spec) != instance_types_of(group.spec):
+        yield (
+            f"Instance group '{group.name}': InstanceType must match the type that was specified "
+            "when the group was created."
+        )
+
+
+def _volume_keys(spec: Mapping[str, Any]) -> dict[bool, str | None]:
+    volumes = [each.get("EbsVolumeConfig") for each in spec.get("InstanceStorageConfigs", [])]
+    keys = {
+        volume.get("RootVolume", False): volume.get("VolumeKmsKeyId")
+        for volume in volumes
+        if volume
+    }
+    return {kind: key for kind, key in keys.items() if key}
+
+
+def _broken_autoscaling_rules(request: Request) -> Iterator[str]:
+    if request.get("AutoScaling", {}).get("Mode") != "Enable":
+        return
+    if request.get("NodeProvisioningMode") != CONTINUOUS:
+        yield "AutoScaling is supported only with NodeProvisioningMode Continuous."
+    if "ClusterRole" not in request:
+        yield "ClusterRole must be specified when AutoScaling is enabled."
+
+
+def _broken_tag_rules(request: Request) -> Iterator[str]:
+    keys = Counter(tag["Key"] for tag in request.get("Tags", []))
+    for key, times in keys.items():
+        if times > 1:
+            yield f"Tag key '{key}' is used more than once; tag keys must be unique."
+        if key.lower().startswith("aws:"):
+            yield f"Tag key '{key}': the prefix 'aws:' is reserved."

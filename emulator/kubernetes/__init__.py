@@ -1,0 +1,24 @@
+"""A Kubernetes API server in this process, for rehearsals and tests."""
+
+from emulator.kubernetes.control_plane import WRITES, ControlPlane, Fault, unreachable
+from emulator.kubernetes.in_process import InProcessControlPlane
+from emulator.kubernetes.objects.errors import ApiError
+from emulator.kubernetes.server.access_policies import Grant
+from emulator.kubernetes.server.api import KubernetesApi
+from emulator.kubernetes.server.authentication import Authenticate, Principal, static_tokens
+from emulator.kubernetes.server.eks_tokens import eks_tokens
+
+__all__ = [
+    "WRITES",
+    "ApiError",
+    "Authenticate",
+    "ControlPlane",
+    "Fault",
+    "Grant",
+    "InProcessControlPlane",
+    "KubernetesApi",
+    "Principal",
+    "eks_tokens",
+    "static_tokens",
+    "unreachable",
+]

@@ -1,0 +1,135 @@
+"""The patches that clients send: JSON patch, JSON merge patch, strategic merge patch."""
+
+import jsonpatch
+
+from emulator.kubernetes.objects.errors import ApiError, Object, bad_request
+from emulator.kubernetes.objects.schemas import Schema
+
+_PRIMITIVES = "$deleteFromPrimitiveList/"
+_ORDER = "$setElementOrder/"
+_DIRECTIVE = "$patch"
+_RETAIN = "$retainKeys"
+
+
+def merge_patched(item: Object, patch: Object) -> Object:
+    """Return the object after a JSON merge patch (RFC 7396)."""
+    result = dict(item)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            current = result.get(key)
+            result[key] = merge_patched(current if isinstance(current, dict) else {}, value)
+        else:
+            result[key] = value
+    return result
+
+
+def json_patched(item: Object, operations: list[Object]) -> Object:
+    """Return the object after a JSON patch (RFC 6902).
+
+    Raises:
+        ApiError: An operation does not fit the object (422), or is no operation (400).
+    """
+    try:
+        patched: Object = jsonpatch.apply_patch(item, operations)
+    except jsonpatch.InvalidJsonPatch as error:
+        raise bad_request(f"error decoding patch: {error}") from error
+    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
+        message = f"the server rejected our request due to an error in our request: {error}"
+        raise ApiError(422, "Invalid", message) from error
+    return patched
+
+
+def strategic_patched(item: Object, patch: Object, schema: Schema | None) -> Object:
+    """Return the object after a strategic merge patch.
+
+    Args:
+        item: The object as it is, or a part of one.
+        patch: What to change.
+        schema: Schema of the object, which says which lists merge and by which key.
+
+    Raises:
+        ApiError: A merged list item lacks its merge key (400).
+    """
+    return _patched_map(item, patch, schema)
+
+
+def _patched(item: object, patch: object, schema: Schema | None) -> object:
+    if isinstance(patch, dict):
+        return _patched_map(item if isinstance(item, dict) else {}, patch, schema)
+    if isinstance(patch, list) and _merges(schema):
+        return _patched_list(item if isinstance(item, list) else [], patch, schema)
+    return patch
+
+
+def _patched_map(item: Object, patch: Object, schema: Schema | None) -> Object:
+    directive = patch.get(_DIRECTIVE)
+    changes = {key: value for key, value in patch.items() if not key.startswith("$")}
+    if directive == "replace":
+        return changes
+    result = dict(item)
+    if _RETAIN in patch:
+        result = {key: value for key, value in result.items() if key in patch[_RETAIN]}
+    for key, values in patch.items():
+        if key.startswith(_PRIMITIVES):
+            name = key.removeprefix(_PRIMITIVES)
+            result[name] = [value for value in result.get(name, []) if value not in values]
+    for key, value in changes.items():
+        if value is None or (isinstance(value, dict) and value.get(_DIRECTIVE) == "delete"):
+            result.pop(key, None)
+        else:
+            child = schema and schema.of_field(key)
+            result[key] = _patched(result.get(key), value, child)
+    for key, order in patch.items():
+        if key.startswith(_ORDER):
+            name = key.removeprefix(_ORDER)
+            result[name] = _ordered(result.get(name, []), order, _merge_key(schema, name))
+    return {key: value for key, value in result.items() if value != [] or key in item}
+
+
+def _patched_list(items: list[object], patch: list[object], schema: Schema | None) -> list[object]:
+    key = schema.marker("x-kubernetes-patch-merge-key") if schema else None
+    if not isinstance(key, str):
+        return items + [value for value in patch if value not in items]
+    if {_DIRECTIVE: "replace"} in patch:
+        return [value for value in patch if value != {_DIRECTIVE: "replace"}]
+    result = list(items)
+    for change in patch:
+        if not isinstance(change, dict) or key not in change:
+            raise bad_request(f"map: {change} does not contain declared merge key: {key}")
+        index = next((i for i, entry in enumerate(result) if _key(entry, key) == change[key]), None)
+        if change.get(_DIRECTIVE) == "delete":
+            if index is not None:
+                del result[index]
+        elif index is None:
+            result.append(_patched({}, change, schema and schema.items()))
+        else:
+            result[index] = _patched(result[index], change, schema and schema.items())
+    return result
+
+
+def _ordered(items: list[object], order: list[object], key: str | None) -> list[object]:
+    """Items in the order that the patch asks for; those it does not name keep to the end."""
+    wanted = [_key(entry, key) for entry in order]
+
+    def place(entry: object) -> int:
+        name = _key(entry, key)
+        return wanted.index(name) if name in wanted else len(wanted)
+
+    return sorted(items, key=place)
+
+
+def _merge_key(schema: Schema | None, name: str) -> str | None:
+    field = schema and schema.of_field(name)
+    key = field.marker("x-kubernetes-patch-merge-key") if field else None
+    return key if isinstance(key, str) else None
+
+
+def _merges(schema: Schema | None) -> bool:
+    strategy = schema.marker("x-kubernetes-patch-strategy") if schema else None
+    return isinstance(strategy, str) and "merge" in strategy.split(",")
+
+
+def _key(entry: object, key: str | None) -> object:
+    return entry.get(key) if key and isinstance(entry, dict) else entry

@@ -1,0 +1,233 @@
+"""The resources the server serves: the built-in ones and those that definitions add."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from emulator.kubernetes.objects.errors import Object
+from emulator.kubernetes.objects.schemas import BuiltInSchemas, Schema
+
+# Every built-in kind that is not here lives in a namespace.
+CLUSTER_SCOPED = frozenset(
+    {
+        "APIService",
+        "CSIDriver",
+        "CSINode",
+        "CertificateSigningRequest",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "ComponentStatus",
+        "CustomResourceDefinition",
+        "DeviceClass",
+        "FlowSchema",
+        "IPAddress",
+        "IngressClass",
+        "MutatingWebhookConfiguration",
+        "Namespace",
+        "Node",
+        "PersistentVolume",
+        "PriorityClass",
+        "PriorityLevelConfiguration",
+        "ResourceSlice",
+        "RuntimeClass",
+        "ServiceCIDR",
+        "StorageClass",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration",
+        "VolumeAttachment",
+        "VolumeAttributesClass",
+    }
+)
+
+SHORT_NAMES = {
+    "CertificateSigningRequest": ("csr",),
+    "ConfigMap": ("cm",),
+    "CronJob": ("cj",),
+    "CustomResourceDefinition": ("crd", "crds"),
+    "DaemonSet": ("ds",),
+    "Deployment": ("deploy",),
+    "Endpoints": ("ep",),
+    "Event": ("ev",),
+    "HorizontalPodAutoscaler": ("hpa",),
+    "IPAddress": ("ip",),
+    "Ingress": ("ing",),
+    "LimitRange": ("limits",),
+    "Namespace": ("ns",),
+    "NetworkPolicy": ("netpol",),
+    "Node": ("no",),
+    "PersistentVolume": ("pv",),
+    "PersistentVolumeClaim": ("pvc",),
+    "Pod": ("po",),
+    "PodDisruptionBudget": ("pdb",),
+    "PriorityClass": ("pc",),
+    "ReplicaSet": ("rs",),
+    "ReplicationController": ("rc",),
+    "ResourceQuota": ("quota",),
+    "Service": ("svc",),
+    "ServiceAccount": ("sa",),
+    "StatefulSet": ("sts",),
+    "StorageClass": ("sc",),
+    "VolumeAttributesClass": ("vac",),
+}
+
+# What `kubectl get all` means.
+IN_CATEGORY_ALL = frozenset(
+    {
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "HorizontalPodAutoscaler",
+        "Job",
+        "Pod",
+        "ReplicaSet",
+        "ReplicationController",
+        "Service",
+        "StatefulSet",
+    }
+)
+
+# Kinds whose list definition exists but that no client may store.
+NOT_SERVED = frozenset({"APIGroup", "APIResource", "ComponentStatus", "Status"})
+
+# A group version that is only another view of the objects of a newer one.
+SUPERSEDED_GROUP_VERSIONS = frozenset({"autoscaling/v1"})
+
+# English plurals that the rules of `plural_of` get wrong.
+IRREGULAR_PLURALS = {"Endpoints": "endpoints"}
+
+VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
+_STABLE = re.compile(r"v\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource in one version.
+
+    Attributes:
+        group: API group; empty for the core group.
+        version: Version within the group.
+        kind: Kind of its objects.
+        plural: Name in the URL.
+        namespaced: Whether its objects live in a namespace.
+        schema: Schema of its objects; None when the definition gives none.
+        short_names: Abbreviations that kubectl understands.
+        categories: Groups of resources it belongs to, such as `all`.
+        has_status: Whether it has the `status` subresource.
+        custom: Whether a CustomResourceDefinition made it.
+        columns: `additionalPrinterColumns` of the definition.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    schema: Schema | None
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    has_status: bool = False
+    custom: bool = False
+    columns: tuple[Object, ...] = field(default=(), compare=False)
+
+    @property
+    def api_version(self) -> str:
+        """The `apiVersion` of its objects."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def storage_group(self) -> tuple[str, str]:
+        """What all versions of the resource share: group and plural."""
+        return (self.group, self.plural)
+
+
+class ResourceCatalog:
+    """Finds resources by URL or by kind."""
+
+    def __init__(self, *, schemas: BuiltInSchemas) -> None:
+        self._resources: dict[tuple[str, str, str], Resource] = {}
+        for resource in _built_ins(schemas):
+            self.add(resource)
+
+    def __iter__(self) -> Iterator[Resource]:
+        return iter(list(self._resources.values()))
+
+    def add(self, resource: Resource) -> None:
+        """Serve a resource, replacing an earlier form of it."""
+        self._resources[(resource.group, resource.version, resource.plural)] = resource
+
+    def remove(self, *, group: str, plural: str) -> None:
+        """Stop serving a resource in all its versions."""
+        for key in [key for key in self._resources if (key[0], key[2]) == (group, plural)]:
+            del self._resources[key]
+
+    def by_path(self, *, group: str, version: str, plural: str) -> Resource | None:
+        """Return the resource at a URL, or None."""
+        return self._resources.get((group, version, plural))
+
+    def by_kind(self, *, api_version: str, kind: str) -> Resource | None:
+        """Return the resource of an object, or None."""
+        for resource in self._resources.values():
+            if resource.kind == kind and resource.api_version == api_version:
+                return resource
+        return None
+
+    def group_versions(self) -> dict[str, list[str]]:
+        """Return the versions of each group, the preferred one first."""
+        versions: dict[str, list[str]] = {}
+        for group, version, _ in self._resources:
+            known = versions.setdefault(group, [])
+            if version not in known:
+                known.append(version)
+        for known in versions.values():
+            known.sort(key=_version_priority)
+        return versions
+
+    def of(self, *, group: str, version: str) -> list[Resource]:
+        """Return the resources of one group version."""
+        return [item for item in self if (item.group, item.version) == (group, version)]
+
+
+def _built_ins(schemas: BuiltInSchemas) -> Iterable[Resource]:
+    """The stable kinds of this Kubernetes version: those that have a list kind."""
+    kinds = schemas.kinds()
+    for group, version, kind in kinds:
+        api_version = f"{group}/{version}" if group else version
+        if (
+            not _STABLE.fullmatch(version)  # alpha and beta versions are off by default
+            or (group, version, f"{kind}List") not in kinds
+            or kind in NOT_SERVED
+            or api_version in SUPERSEDED_GROUP_VERSIONS
+        ):
+            continue
+        schema = schemas.of(group=group, version=version, kind=kind)
+        yield Resource(
+            group=group,
+            version=version,
+            kind=kind,
+            plural=plural_of(kind),
+            namespaced=kind not in CLUSTER_SCOPED,
+            schema=schema,
+            short_names=SHORT_NAMES.get(kind, ()),
+            categories=("all",) if kind in IN_CATEGORY_ALL else (),
+            has_status=schema.of_field("status") is not None,
+        )
+
+
+def _version_priority(version: str) -> tuple[int, int, int]:
+    """Sort key of Kubernetes versions: v2, v1, v1beta2, v1beta1, v1alpha1."""
+    match = re.fullmatch(r"v(\d+)(?:(alpha|beta)(\d+))?", version)
+    if match is None:
+        return (3, 0, 0)
+    stability = {None: 0, "beta": 1, "alpha": 2}[match[2]]
+    return (stability, -int(match[1]), -int(match[3] or 0))
+
+
+def plural_of(kind: str) -> str:
+    """Return the resource name of a built-in kind: `NetworkPolicy` is `networkpolicies`."""
+    if kind in IRREGULAR_PLURALS:
+        return IRREGULAR_PLURALS[kind]
+    lower = kind.lower()
+    if lower.endswith("y"):
+        return lower[:-1] + "ies"
+    return lower + ("es" if lower.endswith(("s", "x", "ch")) else "s")

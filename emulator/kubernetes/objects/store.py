@@ -1,0 +1,124 @@
+"""The objects of the cluster, in memory, with a version counter and a feed of changes."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from emulator.kubernetes.objects.errors import Object
+from emulator.kubernetes.objects.metadata import name_of, namespace_of
+from emulator.kubernetes.objects.resources import Resource
+
+_HISTORY = 10_000  # changes kept for watchers that start from an older version
+
+StorageGroup = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one object.
+
+    Attributes:
+        version: Counter value the change was given.
+        event: `ADDED`, `MODIFIED` or `DELETED`.
+        storage_group: Group and plural of the resource.
+        item: The object after the change; as it was, for `DELETED`.
+    """
+
+    version: int
+    event: str
+    storage_group: StorageGroup
+    item: Object
+
+
+class Store:
+    """Keeps objects; a stored object is never changed in place, each write replaces it.
+
+    Attributes:
+        lock: Guards every read-then-write sequence; reentrant.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._version = 0
+        self._objects: dict[StorageGroup, dict[tuple[str, str], Object]] = {}
+        self._history: deque[Change] = deque(maxlen=_HISTORY)
+        self._listeners: list[Callable[[Change], None]] = []
+
+    @property
+    def version(self) -> int:
+        """The version of the newest change."""
+        return self._version
+
+    def get(self, resource: Resource, *, namespace: str, name: str) -> Object | None:
+        """Return one object, or None."""
+        item = self._objects.get(resource.storage_group, {}).get((namespace, name))
+        return item and _as_version(item, resource)
+
+    def listed(self, resource: Resource, *, namespace: str = "") -> list[Object]:
+        """Return the objects of a resource, sorted by namespace and name.
+
+        Args:
+            resource: The resource.
+            namespace: Only this namespace; empty means all.
+        """
+        with self.lock:
+            kept = sorted(self._objects.get(resource.storage_group, {}).items())
+        return [_as_version(item, resource) for (home, _), item in kept if namespace in ("", home)]
+
+    def put(self, resource: Resource, item: Object) -> Object:
+        """Store an object, new or changed, and return it with its new version."""
+        with self.lock:
+            items = self._objects.setdefault(resource.storage_group, {})
+            key = (namespace_of(item), name_of(item))
+            event = "MODIFIED" if key in items else "ADDED"
+            stored = self._next(item)
+            items[key] = stored
+            self._publish(event, resource.storage_group, stored)
+            return stored
+
+    def remove(self, resource: Resource, item: Object) -> Object:
+        """Forget an object and return its last form."""
+        with self.lock:
+            key = (namespace_of(item), name_of(item))
+            last = self._next(self._objects[resource.storage_group].pop(key))
+            self._publish("DELETED", resource.storage_group, last)
+            return last
+
+    def since(self, version: int, storage_group: StorageGroup) -> Iterator[Change]:
+        """Return the changes of a storage group after a version.
+
+        Raises:
+            LookupError: The version is older than what is kept.
+        """
+        with self.lock:
+            if self._history and version < self._history[0].version - 1:
+                raise LookupError(version)
+            changes = [c for c in self._history if c.version > version]
+        return (change for change in changes if change.storage_group == storage_group)
+
+    def listen(self, listener: Callable[[Change], None]) -> None:
+        """Call `listener` for each change, in the thread that makes it."""
+        with self.lock:
+            self._listeners.append(listener)
+
+    def unlisten(self, listener: Callable[[Change], None]) -> None:
+        """Stop calling `listener`."""
+        with self.lock:
+            self._listeners.remove(listener)
+
+    def _next(self, item: Object) -> Object:
+        self._version += 1
+        metadata = {**item["metadata"], "resourceVersion": str(self._version)}
+        return {**item, "metadata": metadata}
+
+    def _publish(self, event: str, storage_group: StorageGroup, item: Object) -> None:
+        change = Change(self._version, event, storage_group, item)
+        self._history.append(change)
+        for listener in list(self._listeners):
+            listener(change)
+
+
+def _as_version(item: Object, resource: Resource) -> Object:
+    """The object as a client of this version of the resource sees it."""
+    return {**item, "apiVersion": resource.api_version}

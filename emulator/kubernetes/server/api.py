@@ -1,0 +1,199 @@
+"""The Kubernetes API of the rehearsal, and what the rest of the rehearsal controls of it."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from emulator.kubernetes.apply.patches import merge_patched
+from emulator.kubernetes.control_plane import Fault
+from emulator.kubernetes.objects import cluster_objects
+from emulator.kubernetes.objects.admission import WriteOptions
+from emulator.kubernetes.objects.cluster_objects import node, node_status, silent
+from emulator.kubernetes.objects.errors import ApiError, Object
+from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
+from emulator.kubernetes.objects.schemas import BuiltInSchemas
+from emulator.kubernetes.objects.store import Store
+from emulator.kubernetes.objects.target import Target
+from emulator.kubernetes.server.application import Application
+from emulator.kubernetes.server.authentication import Authenticate
+from emulator.kubernetes.server.background_server import BackgroundServer
+from emulator.kubernetes.server.certificates import server_context
+from emulator.kubernetes.server.faults import Faults
+from emulator.kubernetes.server.openapi import OpenApi
+from emulator.kubernetes.server.operations import Operations
+
+_OWN_WRITES = WriteOptions(manager="rehearsal", field_validation="Strict")
+# The labels of its nodes are HyperPod's again, whoever has changed one.
+_OF_HYPERPOD = WriteOptions(manager="rehearsal", field_validation="Strict", force=True)
+
+
+class KubernetesApi:
+    """An API server for one cluster, in this process, over TLS.
+
+    It validates objects strictly against the schemas of the Kubernetes version and keeps the
+    status of workloads, volumes and definitions; it runs no containers, evaluates no CEL rules of
+    custom schemas and calls no webhooks. Only DaemonSets have pods.
+    """
+
+    def __init__(self, *, kubernetes_version: str = "1.34", authenticate: Authenticate) -> None:
+        """Prepare the cluster; nothing listens yet.
+
+        Args:
+            kubernetes_version: Minor version, such as `1.34`.
+            authenticate: Says who a bearer token stands for.
+
+        Raises:
+            ValueError: There are no schemas of this Kubernetes version.
+        """
+        schemas = BuiltInSchemas(kubernetes_version=kubernetes_version)
+        context, self.ca_pem = server_context(hosts=["localhost"], addresses=["127.0.0.1", "::1"])
+        self._kubernetes_version = kubernetes_version
+        self._faults = Faults()
+        self._store = Store()
+        self._catalog = ResourceCatalog(schemas=schemas)
+        self._operations = Operations(store=self._store, catalog=self._catalog, schemas=schemas)
+        application = Application(
+            kubernetes_version=kubernetes_version,
+            catalog=self._catalog,
+            operations=self._operations,
+            openapi=OpenApi(catalog=self._catalog, schemas=schemas),
+            faults=self._faults,
+            authenticate=authenticate,
+        )
+        self._server = BackgroundServer(
+            application=application.web_application, context=context, name="kubernetes-api"
+        )
+        for item in cluster_objects.OBJECTS:
+            self.create(item)
+
+    @property
+    def url(self) -> str:
+        """Where it listens: `https://localhost:<port>`; port 0 before the first start."""
+        return f"https://localhost:{self._server.port}"
+
+    def start(self) -> None:
+        """Start to listen, on the port of the first start if there was one.
+
+        Raises:
+            RuntimeError: It listens already, or cannot.
+        """
+        self._server.start()
+
+    def stop(self) -> None:
+        """Stop to listen; the objects stay and can still be read with `objects`."""
+        self._server.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+
+    def create(self, item: Object) -> Object:
+        """Create an object as a client would, and return it as stored.
+
+        Raises:
+            ApiError: It exists, its namespace does not, or it is invalid.
+        """
+        resource = self._resource(item["apiVersion"], item["kind"])
+        metadata = item["metadata"]
+        default = "default" if resource.namespaced else ""
+        target = Target(resource, metadata.get("namespace", default), metadata["name"])
+        return self._operations.create(target, item, _OWN_WRITES).item
+
+    def delete(self, api_version: str, kind: str, name: str, *, namespace: str = "") -> None:
+        """Delete an object as a client would, with what it owns or holds.
+
+        Raises:
+            ApiError: It does not exist.
+        """
+        target = Target(self._resource(api_version, kind), namespace, name)
+        self._operations.delete(target, options={})
+
+    def merge(
+        self, api_version: str, kind: str, name: str, patch: Object, *, namespace: str = ""
+    ) -> Object:
+        """Change an object by a JSON merge patch as a client would, and return it as stored.
+
+        Raises:
+            ApiError: It does not exist, or the result is invalid.
+        """
+        target = Target(self._resource(api_version, kind), namespace, name)
+        written = self._operations.patch(
+            target, lambda item: merge_patched(item, patch), _OWN_WRITES
+        )
+        return written.item
+
+    def objects(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
+        """Return copies of the objects of a kind, sorted by namespace and name.
+
+        Args:
+            api_version: Such as `apps/v1`.
+            kind: Such as `DaemonSet`.
+            namespace: Only this namespace; None means all.
+
+        Raises:
+            LookupError: The server does not serve this kind.
+        """
+        resource = self._resource(api_version, kind)
+        return copy.deepcopy(self._store.listed(resource, namespace=namespace or ""))
+
+    def put_node(
+        self,
+        name: str,
+        *,
+        instance_type: str,
+        labels: Mapping[str, str] | None = None,
+        capacity: Mapping[str, str] | None = None,
+        taints: Sequence[Mapping[str, str]] = (),
+    ) -> None:
+        """Let a node join, or change it, as `ControlPlane` says; workloads are rescheduled.
+
+        It offers its devices while their plugins run on it.
+
+        Raises:
+            ApiError: A name, label or quantity is malformed.
+        """
+        wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
+        target = Target(self._resource("v1", "Node"), name=name)
+        with self._store.lock:
+            self._operations.hardware[name] = capacity or {}
+            joined = self._operations.apply(target, wanted, _OF_HYPERPOD).item
+            status = node_status(
+                capacity or {},
+                kubernetes_version=self._kubernetes_version,
+                before=joined.get("status"),
+            )
+            self._operations.set_status(target, status)
+
+    def silence_node(self, name: str) -> None:
+        """See `ControlPlane`."""
+        target = Target(self._resource("v1", "Node"), name=name)
+        with self._store.lock:
+            found = self._store.get(target.resource, namespace="", name=name)
+            if found is not None:
+                self._operations.set_status(target, silent(found["status"]))
+
+    def remove_node(self, name: str) -> None:
+        """See `ControlPlane`."""
+        try:
+            self.delete("v1", "Node", name)
+        except ApiError as error:
+            if error.reason != "NotFound":
+                raise
+
+    def inject(self, fault: Fault) -> None:
+        """See `ControlPlane`."""
+        self._faults.add(fault)
+
+    def clear_faults(self) -> None:
+        """See `ControlPlane`."""
+        self._faults.clear()
+
+    def _resource(self, api_version: str, kind: str) -> Resource:
+        resource = self._catalog.by_kind(api_version=api_version, kind=kind)
+        if resource is None:
+            message = f"{api_version} {kind} is not served: no such built-in kind or definition"
+            raise LookupError(message)
+        return resource

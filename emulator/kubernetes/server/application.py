@@ -1,0 +1,173 @@
+"""The web application: authenticates, authorizes and dispatches every request."""
+
+import json
+
+from aiohttp import web
+
+from emulator.kubernetes.controllers.api_services import aggregated
+from emulator.kubernetes.objects.errors import ApiError, Object, no_such_path, unauthorized
+from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
+from emulator.kubernetes.objects.target import Target
+from emulator.kubernetes.server import bodies, discovery
+from emulator.kubernetes.server.authentication import (
+    Authenticate,
+    Principal,
+    forbidden,
+    may,
+    review_at,
+    reviewed,
+)
+from emulator.kubernetes.server.faults import Faults
+from emulator.kubernetes.server.handlers import FINALIZE, HANDLERS, verb_of
+from emulator.kubernetes.server.openapi import OpenApi
+from emulator.kubernetes.server.operations import Operations
+from emulator.kubernetes.server.requests import RequestPath, parse
+
+_HEALTH = ("/healthz", "/livez", "/readyz")
+_LARGEST_BODY = 16 * 1024 * 1024  # bytes; CRDs of 250 KB arrive several to a request
+# Clients ask for version 2 when version 3 does not know a kind; an empty document does not either.
+_OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+# As client-go words the text that the aggregation layer answers.
+_UNAVAILABLE = "the server is currently unable to handle the request"
+
+
+class Application:
+    """Serves one cluster."""
+
+    def __init__(
+        self,
+        *,
+        kubernetes_version: str,
+        catalog: ResourceCatalog,
+        operations: Operations,
+        openapi: OpenApi,
+        faults: Faults,
+        authenticate: Authenticate,
+    ) -> None:
+        major, minor = kubernetes_version.split(".")
+        self._version = {
+            "major": major,
+            "minor": minor,
+            "gitVersion": f"v{kubernetes_version}.0-rehearsal",
+            "platform": "linux/amd64",
+        }
+        self._catalog = catalog
+        self._operations = operations
+        self._openapi = openapi
+        self._faults = faults
+        self._authenticate = authenticate
+
+    def web_application(self) -> web.Application:
+        """Return the application for aiohttp to run."""
+        application = web.Application(client_max_size=_LARGEST_BODY)
+        application.router.add_route("*", "/{path:.*}", self._answer)
+        return application
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        try:
+            return await self._served(request)
+        except ApiError as error:
+            body = json.dumps(error.status()).encode()
+            return web.Response(body=body, status=error.code, content_type=bodies.JSON)
+
+    async def _served(self, request: web.Request) -> web.StreamResponse:
+        path = request.rel_url.raw_path
+        named = parse(path)
+        if named is None or not named.plural:
+            await self._faults.hit(request, verb="", kind="", namespace="", name="")
+            if path in _HEALTH:
+                return web.Response(text="ok")
+            if path.rstrip("/") == "/version":
+                return web.json_response(self._version)
+            await self._principal(request)
+            if path == "/openapi/v2":
+                return web.Response(body=b"", content_type=_OPENAPI_V2)
+            return web.json_response(self._document(path, named))
+        principal = await self._principal(request)
+        self._check_aggregated(named)
+        return await self._on_objects(request, named, principal)
+
+    def _aggregated(self) -> dict[tuple[str, str], bool]:
+        return aggregated(self._operations.store, self._catalog)
+
+    def _check_aggregated(self, named: RequestPath) -> None:
+        """Refuse a request to an aggregated API that does not answer.
+
+        Raises:
+            ApiError: It does not (503).
+        """
+        if not self._aggregated().get((named.group, named.version), True):
+            raise ApiError(503, "ServiceUnavailable", _UNAVAILABLE)
+
+    async def _principal(self, request: web.Request) -> Principal:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        principal = await self._authenticate(token) if scheme.lower() == "bearer" else None
+        if principal is None:
+            raise unauthorized()
+        return principal
+
+    def _document(self, path: str, named: RequestPath | None) -> Object:
+        """What describes the server: discovery and OpenAPI."""
+        if named is not None:
+            return self._discovered(named, is_core=path.strip("/") == "api")
+        if path == "/openapi/v3":
+            return self._openapi.index()
+        if path.startswith("/openapi/v3/"):
+            return self._openapi.document(path.removeprefix("/openapi/v3/"))
+        raise no_such_path()
+
+    def _discovered(self, named: RequestPath, *, is_core: bool) -> Object:
+        group, version = named.group, named.version
+        self._check_aggregated(named)
+        if (group, version) in self._aggregated():
+            return discovery.aggregated_resource_list(group=group, version=version)
+        if version:
+            return discovery.resource_list(self._catalog, group=group, version=version)
+        if group:
+            return discovery.group(self._catalog, group)
+        if is_core:
+            return discovery.core_versions()
+        return discovery.group_list(self._catalog, aggregated=self._aggregated())
+
+    async def _on_objects(
+        self, request: web.Request, named: RequestPath, principal: Principal
+    ) -> web.StreamResponse:
+        review = review_at(group=named.group, version=named.version, plural=named.plural)
+        if review is not None and request.method == "POST":
+            body = await bodies.read_object(request)
+            return web.json_response(reviewed(review, principal=principal, body=body))
+        resource = self._catalog.by_path(
+            group=named.group, version=named.version, plural=named.plural
+        )
+        if (
+            resource is None
+            or (named.namespace and not resource.namespaced)
+            or (named.name and resource.namespaced and not named.namespace)
+            or named.subresource not in _subresources(resource)
+        ):
+            raise no_such_path()
+        verb = verb_of(request, name=named.name)
+        where = {"namespace": named.namespace, "name": named.name}
+        if not principal.of_aws:
+            await self._faults.hit(request, verb=verb, kind=resource.kind, **where)
+        if not _may(principal, named, verb=verb):
+            raise forbidden(principal, verb=verb, resource=resource, **where)
+        target = Target(resource, named.namespace, named.name)
+        return await HANDLERS[verb](request, self._operations, target, named.subresource)
+
+
+def _may(principal: Principal, named: RequestPath, *, verb: str) -> bool:
+    # Kubernetes authorizes what is asked of one namespace object in that namespace.
+    is_namespace = (named.group, named.plural) == ("", "namespaces")
+    return may(
+        principal,
+        verb=verb,
+        group=named.group,
+        resource=f"{named.plural}/{named.subresource}" if named.subresource else named.plural,
+        namespace=named.name if is_namespace else named.namespace,
+    )
+
+
+def _subresources(resource: Resource) -> tuple[str, ...]:
+    status = ("status",) if resource.has_status else ()
+    return ("", *status, *((FINALIZE,) if resource.kind == "Namespace" else ()))

@@ -1,0 +1,117 @@
+"""Discovery: which groups, versions and resources the server has."""
+
+from collections.abc import Iterable
+
+from emulator.kubernetes.objects.errors import Object, no_such_path
+from emulator.kubernetes.objects.resources import VERBS, Resource, ResourceCatalog
+from emulator.kubernetes.server.authentication import REVIEWS
+
+
+def core_versions() -> Object:
+    """Answer `/api`."""
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
+
+
+def group_list(catalog: ResourceCatalog, *, aggregated: Iterable[tuple[str, str]] = ()) -> Object:
+    """Answer `/apis`.
+
+    Args:
+        catalog: What the server itself serves.
+        aggregated: Group and version of what others serve.
+    """
+    served = _groups(catalog)
+    for name, version in aggregated:
+        served.setdefault(name, []).append(version)
+    groups = [_group(name, versions) for name, versions in served.items() if name]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+
+def group(catalog: ResourceCatalog, name: str) -> Object:
+    """Answer `/apis/<group>`.
+
+    Raises:
+        ApiError: There is no such group (404).
+    """
+    versions = _groups(catalog).get(name)
+    if not versions:
+        raise no_such_path()
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
+
+
+def resource_list(catalog: ResourceCatalog, *, group: str, version: str) -> Object:
+    """Answer `/api/v1` and `/apis/<group>/<version>`.
+
+    Raises:
+        ApiError: There is no such group version (404).
+    """
+    entries = [
+        entry for item in catalog.of(group=group, version=version) for entry in _entries(item)
+    ]
+    api_version = f"{group}/{version}" if group else version
+    entries += [
+        {
+            "name": review.plural,
+            "singularName": "",
+            "namespaced": False,
+            "kind": review.kind,
+            "verbs": ["create"],
+        }
+        for review in REVIEWS
+        if review.api_version == api_version
+    ]
+    if not entries:
+        raise no_such_path()
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": api_version,
+        "resources": entries,
+    }
+
+
+def aggregated_resource_list(*, group: str, version: str) -> Object:
+    """Answer `/apis/<group>/<version>` for an aggregated API, of which no object is served here."""
+    metrics = {"name": "nodes", "singularName": "", "namespaced": False, "kind": "NodeMetrics"}
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": f"{group}/{version}",
+        "resources": [{**metrics, "verbs": ["get", "list"]}],
+    }
+
+
+def _groups(catalog: ResourceCatalog) -> dict[str, list[str]]:
+    groups = catalog.group_versions()
+    for review in REVIEWS:
+        name, _, version = review.api_version.partition("/")
+        groups.setdefault(name, [version])
+    return groups
+
+
+def _group(name: str, versions: list[str]) -> Object:
+    listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": listed, "preferredVersion": listed[0]}
+
+
+def _entries(resource: Resource) -> list[Object]:
+    entry: Object = {
+        "name": resource.plural,
+        "singularName": resource.kind.lower(),
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": list(VERBS),
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
+    if not resource.has_status:
+        return [entry]
+    status = {
+        "name": f"{resource.plural}/status",
+        "singularName": "",
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": ["get", "patch", "update"],
+    }
+    return [entry, status]

@@ -1,0 +1,168 @@
+"""Writes what the lifecycle scripts of nodes say to CloudWatch, as HyperPod does.
+
+The names of group and stream, and HyperPod's own lines, are those of awslabs/awsome-distributed-ai,
+hyperpod-mental-model.md.
+"""
+
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from emulator.aws.clients import AwsClients
+from emulator.hyperpod import ClusterView, NodeView
+from emulator.node.node import Node, Run
+from hyperpod_cdk.facts.instance_types import instance_facts
+
+_DOWNLOADS = "[SageMaker] Downloading lifecycle scripts"
+_SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded."
+_ENTRY, _OWN = "on_create.sh", "own/on_create.sh"
+# Scripts that keep to a folder say so in this file by that variable: no other ones are run.
+_SETTINGS, _KEEPS_TO = "settings.sh", b"HYPERPOD_LIFECYCLE_ROOT"
+_NOT_RUN = "#!/bin/sh\necho 'a rehearsal does not run this script'\n"
+_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
+_UNMOUNTED = "/dev/nvme1n1\tAmazon Elastic Block Store\t"
+# By path, each file's content: hashable, since runs are remembered.
+Scripts = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(slots=True)
+class LifecycleLogs:
+    """Runs the scripts of each node that is launched, one after the other, and sends what they say.
+
+    Nodes of one type say the same, so the scripts run once for them.
+    """
+
+    _clients: AwsClients | None = None
+    _worker: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="lifecycle-logs")
+    )
+    _begun: list[Future[None]] = field(default_factory=list)
+    _downloaded: dict[tuple[str, ...], Scripts] = field(default_factory=dict)
+
+    def connect(self, clients: AwsClients) -> None:
+        """Read scripts and write logs with these clients from now on."""
+        self._clients = clients
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        error: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._worker.shutdown(cancel_futures=True)
+        if error is None:
+            for each in self._begun:
+                if not each.cancelled():
+                    each.result()
+
+    def script_runs(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
+        """See `emulator.hyperpod.Scripts`."""
+        if node.lifecycle:
+            self._begun.append(self._worker.submit(self._write, cluster, node, fails=fails))
+
+    def wait(self) -> None:
+        """Return when what has begun is written.
+
+        Raises:
+            ClientError: It could not be.
+        """
+        for each in [*self._begun]:
+            each.result()
+
+    def _write(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
+        if self._clients is None:
+            return
+        logs = self._clients("logs")
+        stream = {
+            "logGroupName": f"/aws/sagemaker/Clusters/{cluster.name}/{cluster.id}",
+            "logStreamName": f"LifecycleConfig/{node.instance_group}/{node.instance_id}",
+        }
+        with suppress(logs.exceptions.ResourceAlreadyExistsException):
+            logs.create_log_group(logGroupName=stream["logGroupName"])
+        with suppress(logs.exceptions.ResourceAlreadyExistsException):
+            logs.create_log_stream(**stream)
+        now = time.time()
+        events = [
+            {"timestamp": int(now * 1000) + place, "message": _at(now, line)}
+            for place, line in enumerate(self._lines(node, fails=fails))
+        ]
+        logs.put_log_events(**stream, logEvents=events)
+
+    def _lines(self, node: NodeView, *, fails: bool) -> Iterator[str]:
+        yield _DOWNLOADS
+        scripts = self._scripts(node.lifecycle)
+        succeeded = not fails
+        if scripts is not None:
+            run = _run(scripts, node.instance_type, volume=node.has_volume, fails=fails)
+            succeeded = run.code == 0
+            yield from run.output.splitlines()
+        if succeeded:
+            yield _SUCCEEDED
+
+    def _scripts(self, lifecycle: Mapping[str, str]) -> Scripts | None:
+        """Return the scripts; None if they are not there, or write into other folders too."""
+        assert self._clients is not None  # noqa: S101 - as its caller has seen
+        s3 = self._clients("s3")
+        bucket, _, prefix = lifecycle["SourceS3Uri"].partition("://")[2].partition("/")
+        folder = f"{prefix.rstrip('/')}/" if prefix.strip("/") else ""
+        pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=folder)
+        try:
+            found = [each for page in pages for each in page.get("Contents", ())]
+        except s3.exceptions.NoSuchBucket:
+            return None
+        version = (bucket, *(f"{each['Key']} {each['ETag']}" for each in found))
+        if version not in self._downloaded:
+            self._downloaded[version] = tuple(
+                (
+                    each["Key"].removeprefix(folder),
+                    s3.get_object(Bucket=bucket, Key=each["Key"])["Body"].read(),
+                )
+                for each in found
+            )
+        scripts = self._downloaded[version]
+        kept = _KEEPS_TO in dict(scripts).get(_SETTINGS, b"")
+        return scripts if kept and lifecycle.get("OnCreate") == _ENTRY else None
+
+
+@cache
+def _run(scripts: Scripts, instance_type: str, *, volume: bool, fails: bool) -> Run:
+    """Run the scripts on a node of its own, and return what they say."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder, "downloaded")
+        for path, content in scripts:
+            target = files / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        if (files / _OWN).exists():
+            (files / _OWN).write_text(_NOT_RUN)
+        node = Node(Path(folder), scripts=files)
+        node.set_instance_type(instance_type.removeprefix("ml."))
+        facts = instance_facts(instance_type)
+        if facts is not None:
+            if facts.accelerator is not None and facts.accelerator.kind == "GPU":
+                node.add_gpu()
+            node.add_rdma(*(f"rdma{number}" for number in range(facts.efa_interfaces)))
+        if fails:
+            # A real fault that the scripts find: a volume that HyperPod has not mounted.
+            node.state("disks", _UNMOUNTED)
+        elif volume:
+            node.mount("/opt/sagemaker")
+        return node.run()
+
+
+def _at(moment: float, line: str) -> str:
+    """Return a line as it would be written at another moment."""
+    written = datetime.fromtimestamp(moment, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ ")
+    return _TIME.sub(written, line)

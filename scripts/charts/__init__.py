@@ -1,1 +1,0 @@
-"""Packages the official HyperPod Helm chart with its dependencies: `python -m scripts.charts`."""

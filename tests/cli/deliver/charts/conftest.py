@@ -1,0 +1,59 @@
+"""A packaging run of the real command line against an upstream made on disk."""
+
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cli.deliver.charts.__main__ import main
+from tests.support.upstream_chart import Command, Outcome, Upstream
+
+
+@pytest.fixture(scope="session")
+def upstream_template(tmp_path_factory: pytest.TempPathFactory) -> Upstream:
+    return Upstream(tmp_path_factory.mktemp("template") / "here")
+
+
+@pytest.fixture
+def upstream(upstream_template: Upstream, tmp_path: Path) -> Upstream:
+    return Upstream(tmp_path / "made", template=upstream_template)
+
+
+@pytest.fixture
+def pins(upstream: Upstream, tmp_path: Path) -> Path:
+    return upstream.pins(tmp_path / "pins.yaml")
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "build" / "charts"
+
+
+@pytest.fixture
+def run(
+    upstream: Upstream,
+    pins: Path,
+    output: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Command:
+    """Run `package` or `check`; keyword arguments set CHART_ variables for this run only."""
+
+    def command(name: str = "package", *options: str, **variables: str) -> Outcome:
+        for variable in ("GIT_URL", "GIT_COMMIT", "ARCHIVES", "DIGESTS"):
+            monkeypatch.delenv(f"CHART_{variable}", raising=False)
+        monkeypatch.setenv("CHART_ARCHIVES", str(upstream.archives))
+        for variable, value in variables.items():
+            monkeypatch.setenv(f"CHART_{variable}", value)
+        code = main([name, "--pins", str(pins), "--output", str(output), *options])
+        captured = capsys.readouterr()
+        return Outcome(code=code, output=captured.out, error=captured.err)
+
+    return command
+
+
+@pytest.fixture
+def recorded(run: Command) -> Outcome:
+    """The digests are in the pin file and the chart is packaged."""
+    outcome = run(DIGESTS="record")
+    assert outcome.code == 0, outcome.error
+    return outcome

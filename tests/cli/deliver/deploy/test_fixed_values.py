@@ -1,0 +1,50 @@
+"""`make deploy` refuses a changed fixed value before it asks."""
+
+from pathlib import Path
+
+import boto3
+import pytest
+from botocore.session import Session
+
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.connection import Connection
+from hyperpod_cli.aws.deployed import Deployed
+from hyperpod_cli.deliver.deploy import __main__ as deploy
+
+TEMPLATE = {
+    "Resources": {},
+    "Rules": {
+        "CidrUnchanged": {
+            "Assertions": [
+                {
+                    "Assert": {"Fn::Equals": [{"Ref": "Cidr"}, "10.2.0.0/16"]},
+                    "AssertDescription": "network.cidr: '10.2.0.0/16' cannot be changed",
+                }
+            ]
+        }
+    },
+}
+
+
+def test_it_refuses_at_the_line_of_the_key(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = tmp_path / "mine.yaml"
+    config.write_text("name: ml\nnetwork:\n  cidr: 10.2.0.0/16\n")
+    stack = Stack(name="ml-platform", template=TEMPLATE, needs=())
+    found = Deployed(
+        status="CREATE_COMPLETE", template=TEMPLATE, parameters={"Cidr": "10.1.0.0/16"}
+    )
+    for name, value in {
+        "load_config": None,
+        "raise_on_interrupts": None,
+        "connected": Connection(
+            region="us-west-2", client=None, session=Session(), aws=boto3.Session()
+        ),
+        "stacks_in": [stack],
+        "deployed": found,
+    }.items():
+        monkeypatch.setattr(deploy, name, lambda *_, value=value, **__: value)
+    monkeypatch.setattr("sys.argv", ["deploy", str(tmp_path), "--config", str(config)])
+    assert deploy.main() == 2
+    assert capsys.readouterr().err.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")

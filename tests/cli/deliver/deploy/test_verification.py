@@ -1,0 +1,100 @@
+"""Checks at the end of `make deploy`: whatever they come to, the deployment is done."""
+
+import os
+import signal
+from collections.abc import Iterator
+from io import StringIO
+from queue import Queue
+from threading import Event
+
+import pytest
+from rich.console import Console
+
+from hyperpod_cli.deliver.deploy.verification import not_verified, verified
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.terminal.errors import OpsError
+
+GOOD = Check(check="kubectl get nodes", ok=True)
+BAD = Check(check="kubectl get pvc", ok=False, found="is Lost", advice="Look")
+LATER = "hyperpod-ops verify --config config/mine.yaml"
+FOREVER = 600.0
+
+
+def made(checks: Iterator[Check], *, seconds: float = FOREVER) -> tuple[list[Check], str]:
+    """Return what is found, and what is shown meanwhile."""
+    shown = StringIO()
+    out = Console(file=shown, force_terminal=False)
+    return verified(checks, later=LATER, out=out, seconds=seconds), shown.getvalue()
+
+
+def test_each_check_is_made() -> None:
+    checks, shown = made(iter([GOOD, BAD]))
+    assert checks == [GOOD, BAD]
+    assert shown == "Looking whether it works, for up to 600 s; Ctrl-C skips that ...\n"
+
+
+def refused() -> Iterator[Check]:
+    yield GOOD
+    raise OpsError("stack: ml-hyperpod is not deployed in us-west-2; run `make deploy`")
+
+
+def test_what_cannot_be_looked_at_is_a_check() -> None:
+    (first, last), _ = made(refused())
+    assert first == GOOD
+    assert (last.ok, last.is_known) == (False, False)
+    assert last.found == "stack: ml-hyperpod is not deployed in us-west-2"
+    assert last.advice == f"Run `make deploy`. Then run `{LATER}`"
+
+
+def faulty() -> Iterator[Check]:
+    yield GOOD
+    raise KeyError("Vpc")
+
+
+def test_a_fault_of_the_program_is_a_check_and_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: Queue[type[BaseException]] = Queue()
+    monkeypatch.setattr("threading.excepthook", lambda given: told.put(given.exc_type))
+    (first, last), _ = made(faulty())
+    assert told.get(timeout=FOREVER) is KeyError
+    assert (first, last.is_known) == (GOOD, False)
+    assert last.found == "A fault of this program, which is told above"
+    assert last.advice == f"Run `{LATER}`"
+
+
+def test_after_the_time_nobody_waits_any_more() -> None:
+    ended = Event()
+
+    def hanging() -> Iterator[Check]:
+        ended.wait()
+        yield GOOD
+
+    (last,), _ = made(hanging(), seconds=0)
+    ended.set()
+    assert (last.found, last.is_known) == ("There was no answer within 0 s", False)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C interrupt this process, as it does not where a shell started it with `&`."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_skips_the_rest() -> None:
+    ended = Event()
+
+    def interrupted() -> Iterator[Check]:
+        yield GOOD
+        os.kill(os.getpid(), signal.SIGINT)
+        ended.wait()
+
+    (first, last), _ = made(interrupted())
+    ended.set()
+    assert (first, last.found, last.advice) == (GOOD, "It was interrupted", f"Run `{LATER}`")
+
+
+def test_of_a_deployment_that_failed_nothing_is_known() -> None:
+    (check,) = not_verified("The deployment did not succeed", later=LATER)
+    assert (check.ok, check.is_known, check.advice) == (False, False, f"Run `{LATER}`")

@@ -1,0 +1,85 @@
+"""What the deletion of stacks is said to delete, and to leave."""
+
+from hyperpod_cli.aws.deployed import DeployedResource
+from hyperpod_cli.deliver.destroy.plan import announced, deletion_of, outcome
+
+EVERYTHING = "make destroy-all CONFIG=config/mine.yaml"
+TEMPLATE = {
+    "Resources": {
+        "Files": {"DeletionPolicy": "Retain"},
+        "Logs": {"DeletionPolicy": "RetainExceptOnCreate"},
+        "Volume": {"DeletionPolicy": "Snapshot"},
+        "Role": {"DeletionPolicy": "Delete"},
+        "Vpc": {},
+    }
+}
+RESOURCES = [
+    DeployedResource(logical_id="Files", physical_id="fs-1", type="AWS::FSx::FileSystem"),
+    DeployedResource(logical_id="Logs", physical_id="/aws/a", type="AWS::Logs::LogGroup"),
+    DeployedResource(logical_id="Volume", physical_id="vol-1", type="AWS::EC2::Volume"),
+    DeployedResource(logical_id="Role", physical_id="r", type="AWS::IAM::Role"),
+    DeployedResource(logical_id="Vpc", physical_id="vpc-1", type="AWS::EC2::VPC"),
+    DeployedResource(logical_id="Net", physical_id="subnet-1", type="AWS::EC2::Subnet"),
+    DeployedResource(logical_id="Nodes", physical_id="ml", type="Custom::HyperPodCluster"),
+    DeployedResource(logical_id="CDKMetadata", physical_id="m", type="AWS::CDK::Metadata"),
+]
+
+
+def test_it_says_what_goes_what_stays_and_why() -> None:
+    deletion = deletion_of("ml-storage", template=TEMPLATE, resources=RESOURCES)
+    assert [*announced([deletion], others=["ml-platform"], everything=EVERYTHING)] == [
+        "This deletes for good these resources:",
+        "  ml-storage (4):",
+        "    HyperPodCluster ml, 2 of EC2, 1 of IAM",
+        "This stays, and is billed as before:",
+        "  retained by the template (DeletionPolicy Retain):",
+        "    FSx FileSystem fs-1",
+        "  retained by the template (DeletionPolicy RetainExceptOnCreate):",
+        "    Logs LogGroup /aws/a",
+        "  as a snapshot (DeletionPolicy Snapshot):",
+        "    EC2 Volume vol-1",
+        f"  ml-platform; to delete every stack: {EVERYTHING}",
+    ]
+    assert outcome(["ml-storage"], deletions=[deletion], others=["ml-platform"]) == (
+        "Deleted: ml-storage. Kept: ml-platform, FSx FileSystem fs-1, Logs LogGroup /aws/a."
+    )
+
+
+def test_no_name_is_broken_over_lines() -> None:
+    names = [f"ml-{number}-{'x' * 20 * number}" for number in range(1, 6)]
+    resources = [
+        DeployedResource(logical_id=name, physical_id=name, type="Custom::HelmRelease")
+        for name in names
+    ]
+    deletion = deletion_of("ml-addons", template={}, resources=resources)
+    lines = [*announced([deletion], others=[], everything=EVERYTHING)]
+    for name in names:
+        assert any(f"HelmRelease {name}" in line for line in lines)
+
+
+def test_where_nothing_stays_nothing_is_said_of_it() -> None:
+    deletion = deletion_of("ml-storage", template={}, resources=RESOURCES[3:4])
+    assert [*announced([deletion], others=[], everything=EVERYTHING)] == [
+        "This deletes for good these resources:",
+        "  ml-storage (1):",
+        "    1 of IAM",
+    ]
+    assert outcome(["ml-storage"], deletions=[deletion], others=[]) == "Deleted: ml-storage."
+
+
+def test_what_holds_files_and_workloads_is_named_first() -> None:
+    resources = [
+        *RESOURCES[3:4],
+        DeployedResource(logical_id="Check", physical_id="fs-1", type="Custom::Availability"),
+        DeployedResource(logical_id="Eks", physical_id="ml-eks", type="AWS::EKS::Cluster"),
+        DeployedResource(logical_id="Scripts", physical_id="ml-b", type="AWS::S3::Bucket"),
+        *RESOURCES[:1],
+    ]
+    deletion = deletion_of("ml-storage", template={}, resources=resources)
+    assert " ".join(
+        line.strip() for line in announced([deletion], others=[], everything=EVERYTHING)
+    ) == (
+        "This deletes for good these resources: ml-storage (5): "
+        "FSx FileSystem fs-1 with all its files, S3 Bucket ml-b with all its objects, "
+        "EKS Cluster ml-eks, Availability fs-1, 1 of IAM"
+    )

@@ -1,0 +1,110 @@
+"""What `make pipeline` looks at before it creates anything."""
+
+from typing import Any
+
+import boto3
+import pytest
+
+from hyperpod_cli.deliver.can_deploy import main as account
+from hyperpod_cli.deliver.pipeline.__main__ import main
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.provisioner.fake_s3 import client_error
+
+EXAMPLE = str(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
+CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"}
+WORKS = {"Connection": {"ConnectionStatus": "AVAILABLE"}}
+
+
+class Session:
+    """A boto3 session that answers each operation, or raises."""
+
+    def __init__(self, **answers: object) -> None:
+        self._answers = {
+            "get_caller_identity": CALLER,
+            "get_parameter": {"Parameter": {"Value": "28"}},
+            "get_connection": WORKS,
+            **answers,
+        }
+        self.region_name = None
+
+    def client(self, service: str, *, region_name: str) -> "Session":
+        # CDK makes a bucket in the region of each environment.
+        assert region_name == "us-west-2" or (service, region_name) == ("ssm", "us-east-1")
+        return self
+
+    def get_partition_for_region(self, region: str) -> str:
+        assert region == "us-west-2"
+        return "aws"
+
+    def __getattr__(self, operation: str) -> Any:  # noqa: ANN401 - of any operation
+        answer = self._answers[operation]
+
+        def call(**_asked: object) -> object:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return call
+
+
+@pytest.mark.parametrize(
+    ("answers", "line"),
+    [
+        ({}, None),
+        (
+            {"get_connection": {"Connection": {"ConnectionStatus": "PENDING"}}},
+            "is PENDING; complete it in the console: Developer Tools, Settings, Connections, "
+            "Update pending connection",
+        ),
+        (
+            {"get_connection": client_error("ResourceNotFoundException", "GetConnection")},
+            "does not exist; make one: aws codeconnections create-connection",
+        ),
+        # The pipeline's own source action says what is wrong, then.
+        ({"get_connection": client_error("AccessDeniedException", "GetConnection")}, None),
+        (
+            {"get_caller_identity": {"Account": "444455556666", "Arn": "arn:x"}},
+            "pipeline.account: '111122223333' is not the account of your credentials, 444455556666",
+        ),
+        (
+            {"get_parameter": client_error("ParameterNotFound", "GetParameter")},
+            "'111122223333/us-west-2' is not bootstrapped for CDK; run once: make bootstrap",
+        ),
+    ],
+)
+def test_what_is_missing_is_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    answers: dict[str, object],
+    line: str | None,
+) -> None:
+    monkeypatch.setattr(boto3, "Session", lambda **_: Session(**answers))
+
+    code = main(["check", "--config", EXAMPLE])
+
+    said = capsys.readouterr()
+    if line is None:
+        assert (code, said.err) == (0, "")
+        assert said.out.startswith("Account 111122223333, region us-west-2, as arn:aws:iam::")
+    else:
+        assert code == 2
+        assert line in said.err
+        assert said.err.count("\n") == 1
+
+
+def test_a_deployment_is_no_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
+    path = CONFIG_FOLDER / "default.yaml"
+
+    assert main(["check", "--config", str(path)]) == 2
+    assert capsys.readouterr().err == f"{path}: describes no pipeline; `make deploy` deploys it\n"
+
+
+def test_bootstrap_takes_the_account_of_the_pipeline(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["account", "--config", EXAMPLE, "--for-bootstrap"])
+
+    assert account() == 0
+    assert capsys.readouterr().out == (
+        "aws://111122223333/us-west-2 aws://111122223333/us-east-1\n"
+    )

@@ -1,0 +1,141 @@
+"""How a review reads an environment, and what it leaves for whoever approves."""
+
+import subprocess
+from pathlib import Path
+from typing import Any, cast
+
+import boto3
+import pytest
+
+from hyperpod_cdk import load_file
+from hyperpod_cli.deliver.pipeline.deployed import UnreadableError, deployed, reader
+from hyperpod_cli.deliver.pipeline.judgment import Review
+from hyperpod_cli.deliver.pipeline.review import RefusedError, review, write_review
+from hyperpod_cli.deliver.pipeline.stage import StageStack
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.provisioner.fake_s3 import client_error
+
+STACK = StageStack(
+    name="ml-platform",
+    template={},
+    lookup_role="arn:aws:iam::444455556666:role/lookup",
+    account="444455556666",
+    region="us-east-1",
+    is_protected=False,
+)
+FOUND = {"StackName": "ml-platform", "StackStatus": "CREATE_COMPLETE"}
+ABSENT = client_error("ValidationError", "DescribeStacks", "Stack ml-platform does not exist")
+
+
+class Session:
+    """A boto3 session that answers each operation, or raises."""
+
+    def __init__(self, **answers: object) -> None:
+        self._answers = answers
+
+    def client(self, _service: str, *, region_name: str) -> "Session":
+        assert region_name == "us-east-1"
+        return self
+
+    def __getattr__(self, operation: str) -> Any:  # noqa: ANN401 - of any operation
+        answer = self._answers[operation]
+
+        def call(**_asked: object) -> object:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return call
+
+
+def session(**answers: object) -> boto3.Session:
+    return cast("boto3.Session", Session(**answers))
+
+
+def test_an_account_that_does_not_trust_the_pipeline_is_named_with_its_fix() -> None:
+    asks = session(
+        get_caller_identity={"Account": "111122223333"},
+        assume_role=client_error("AccessDenied", "AssumeRole"),
+    )
+    with pytest.raises(UnreadableError) as refused:
+        reader(STACK, session=asks)
+
+    line = str(refused.value)
+    assert line.startswith("444455556666/us-east-1: role arn:aws:iam::444455556666:role/lookup")
+    assert "make bootstrap TRUST=111122223333 POLICIES=..." in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "stacks",
+    [ABSENT, {"Stacks": [{**FOUND, "StackStatus": "REVIEW_IN_PROGRESS"}]}],
+)
+def test_a_stack_that_is_not_there_or_empty_is_created(stacks: object) -> None:
+    assert deployed(STACK, session=session(describe_stacks=stacks)) is None
+
+
+def test_a_stack_that_is_there_has_its_parameters_and_its_template() -> None:
+    parameters = [{"ParameterKey": "Cidr", "ParameterValue": "10.1.0.0/16"}]
+    found = deployed(
+        STACK,
+        session=session(
+            describe_stacks={"Stacks": [{**FOUND, "Parameters": parameters}]},
+            get_template={"TemplateBody": {"Resources": {}}},
+        ),
+    )
+
+    assert found is not None
+    assert (found.parameters, found.template) == ({"Cidr": "10.1.0.0/16"}, {"Resources": {}})
+    assert not found.is_protected
+
+
+def test_what_may_not_be_read_is_one_line() -> None:
+    denied = client_error("AccessDenied", "DescribeStacks", "not\nauthorized")
+    with pytest.raises(UnreadableError) as refused:
+        deployed(STACK, session=session(describe_stacks=denied))
+
+    assert str(refused.value).startswith("ml-platform: ")
+    assert "\n" not in str(refused.value)
+
+
+def test_an_environment_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    loaded = load_file(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
+    with pytest.raises(RefusedError, match="test: is not an environment of the pipeline"):
+        review(loaded, environment="test", assembly=tmp_path, session=session())
+
+
+@pytest.mark.parametrize(
+    ("partition", "region", "console"),
+    [
+        ("aws", "us-west-2", "us-west-2.console.aws.amazon.com"),
+        ("aws-cn", "cn-north-1", "cn-north-1.console.amazonaws.cn"),
+    ],
+)
+def test_the_approval_gets_one_line_and_an_address(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, partition: str, region: str, console: str
+) -> None:
+    build = "Review-prod:01234567"
+    monkeypatch.setenv("CODEBUILD_BUILD_ID", build)
+    monkeypatch.setenv(
+        "CODEBUILD_BUILD_ARN", f"arn:{partition}:codebuild:{region}:111122223333:build/{build}"
+    )
+    judged = Review(
+        environment="prod",
+        created=(),
+        changed=("it's",),
+        unprotected=(),
+        broadens_permissions=True,
+        destroys=False,
+    )
+
+    write_review(judged, differences="[+] all of it", folder=tmp_path)
+
+    assert (tmp_path / "diff.txt").read_text() == f"{judged}\n\n[+] all of it"
+    script = '. ./variables; printf "%s|%s" "$REVIEW" "$REVIEW_URL"'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == (
+        f"{judged}|https://{console}/codesuite/codebuild/111122223333/projects/Review-prod/build/"
+        f"Review-prod%3A01234567/?region={region}"
+    )

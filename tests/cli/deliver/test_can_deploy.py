@@ -1,0 +1,285 @@
+"""What is known of account and region before anything is deployed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import boto3
+import pytest
+from botocore.exceptions import EndpointConnectionError, NoCredentialsError, TokenRetrievalError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cli.aws.account import AccountError, Environment, caller_of
+from hyperpod_cli.deliver import can_deploy as account
+from hyperpod_cli.deliver.can_deploy import main, refuse_unless_bootstrapped
+from hyperpod_cli.inspect.preflight.control_plane.kubernetes_version import kubernetes_version
+from hyperpod_cli.inspect.preflight.validator import Place, Problem
+from tests.conftest import Configure
+from tests.support.provisioner.fake_s3 import client_error
+
+CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"}
+ENVIRONMENT = Environment(partition="aws", account="111122223333", region="us-west-2")
+
+
+class Session:
+    """A boto3 session whose clients all answer the same, or raise."""
+
+    def __init__(self, answer: object, *, region: str | None = None) -> None:
+        self.region_name = region
+        self._answer = answer
+        self.asked_in: str | None = None
+
+    def get_partition_for_region(self, _region: str) -> str:
+        return "aws"
+
+    def client(self, _service: str, *, region_name: str) -> "Session":
+        self.asked_in = region_name
+        return self
+
+    def get_caller_identity(self) -> object:
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer
+
+    def get_parameter(self, *, Name: str) -> object:
+        assert Name == "/cdk-bootstrap/hnb659fds/version"
+        return self.get_caller_identity()
+
+    def describe_cluster(self, *, name: str) -> object:
+        assert name == "ml-eks"
+        raise client_error("AccessDeniedException", "DescribeCluster", "not authorized")
+
+    def get_paginator(self, operation: str) -> object:
+        raise client_error("AccessDeniedException", operation, "not authorized")
+
+
+def session(answer: object, *, region: str | None = None) -> boto3.Session:
+    return cast("boto3.Session", Session(answer, region=region))
+
+
+@pytest.mark.parametrize(
+    ("written", "variable", "of_session", "used"),
+    [
+        ("us-west-2", "eu-west-3", "eu-west-1", "us-west-2"),
+        (None, "eu-west-3", "eu-west-1", "eu-west-3"),
+        (None, "", "eu-west-1", "eu-west-1"),
+    ],
+)
+def test_the_region_of_the_configuration_wins_then_that_of_the_environment(
+    configure: Configure,
+    monkeypatch: pytest.MonkeyPatch,
+    written: str | None,
+    variable: str,
+    *,
+    of_session: str,
+    used: str,
+) -> None:
+    monkeypatch.setenv("AWS_REGION", variable)
+    config = _in_region(configure, written)
+    asked = session(CALLER, region=of_session)
+    found = caller_of(config, session=asked).environment
+    assert found == Environment(partition="aws", account="111122223333", region=used)
+    assert cast("Session", asked).asked_in == used
+
+
+@pytest.mark.parametrize(
+    ("answer", "region", "said"),
+    [
+        (NoCredentialsError(), "us-west-2", "AWS credentials: none found; set AWS_PROFILE, or "),
+        (
+            TokenRetrievalError(provider="sso", error_msg="Token has expired"),
+            "us-west-2",
+            "AWS credentials: Error when retrieving token from sso: Token has expired; sign in",
+        ),
+        (
+            client_error("ExpiredToken", "GetCallerIdentity", "expired"),
+            "us-west-2",
+            "AWS credentials: An error occurred (ExpiredToken) when calling the GetCallerIdentity",
+        ),
+        (
+            client_error("InvalidClientTokenId", "GetCallerIdentity", "invalid"),
+            "af-south-1",
+            "AWS credentials: An error occurred (InvalidClientTokenId) when calling the "
+            "GetCallerIdentity operation: invalid; sign in again, or, if the account has not opted "
+            "in to af-south-1: aws account enable-region --region-name af-south-1",
+        ),
+        (
+            EndpointConnectionError(endpoint_url="https://sts.us-west-2.amazonaws.com"),
+            "us-west-2",
+            "AWS: Could not connect to the endpoint URL: ",
+        ),
+        (CALLER, None, "region: is neither in the configuration nor in the environment; "),
+    ],
+)
+def test_no_account_is_told_in_one_line(
+    configure: Configure,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: object,
+    region: str | None,
+    said: str,
+) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    with pytest.raises(AccountError) as refused:
+        caller_of(_in_region(configure, region), session=session(answer))
+    assert str(refused.value).startswith(said)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"Parameter": {"Value": "28"}}, None),
+        (
+            client_error("ParameterNotFound", "GetParameter", ""),
+            "mine.yaml: '111122223333/us-west-2' is not bootstrapped for CDK; run once: make "
+            "bootstrap, with the same CONFIG",
+        ),
+        (client_error("AccessDeniedException", "GetParameter", "not authorized"), None),
+        (
+            EndpointConnectionError(endpoint_url="https://ssm.us-west-2.amazonaws.com"),
+            "111122223333/us-west-2: Could not connect to the endpoint URL: "
+            '"https://ssm.us-west-2.amazonaws.com"',
+        ),
+    ],
+)
+def test_an_account_that_is_not_bootstrapped_is_refused(answer: object, said: str | None) -> None:
+    path = Path("mine.yaml")
+    if said is None:
+        refuse_unless_bootstrapped(ENVIRONMENT, session=session(answer), config_path=path)
+        return
+    with pytest.raises(AccountError) as refused:
+        refuse_unless_bootstrapped(ENVIRONMENT, session=session(answer), config_path=path)
+    assert str(refused.value) == said
+
+
+def test_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
+    config = str(repository / "config" / "default.yaml")
+    monkeypatch.setattr("sys.argv", ["account", "--config", config])
+    assert main() == 0
+    assert capsys.readouterr().out == (
+        "Account 111122223333, region us-west-2, as arn:aws:iam::111122223333:user/ada\n"
+    )
+    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-bootstrap"])
+    assert main() == 0
+    assert capsys.readouterr().out == "aws://111122223333/us-west-2\n"
+    monkeypatch.setattr("sys.argv", ["account", "--config", "none.yaml"])
+    assert main() == 2
+    assert capsys.readouterr().err.startswith("none.yaml: ")
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("us-west-2", None),
+        (
+            "eu-west-1",
+            "{}:2: network.availability_zone_ids[0]: 'usw2-az1' must be a zone of the deployment's",
+        ),
+    ],
+)
+def test_zones_are_those_of_the_region_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    variable: str,
+    said: str | None,
+) -> None:
+    config = tmp_path / "mine.yaml"
+    config.write_text(
+        "name: ml\n"
+        "network: {availability_zone_ids: [usw2-az1, usw2-az2]}\n"
+        "cluster: {instance_groups: [{name: a, instance_type: ml.g5.8xlarge, instance_count: 1}]}\n"
+    )
+    monkeypatch.setenv("AWS_REGION", variable)
+    monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
+    monkeypatch.setattr("sys.argv", ["account", "--config", str(config)])
+
+    assert main() == (0 if said is None else 2)
+    line = capsys.readouterr().err
+    assert line == "" if said is None else line.startswith(said.format(config))
+
+
+def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    deployed = session(CALLER)
+    monkeypatch.setattr(
+        deployed, "describe_cluster", lambda name: {"cluster": {"name": name, "version": "1.32"}}
+    )
+    monkeypatch.setattr(boto3, "Session", lambda **_: deployed)
+    monkeypatch.setattr(account, "VALIDATORS", {"kubernetes-version": kubernetes_version})
+    config = str(repository / "config" / "default.yaml")
+    monkeypatch.setattr("sys.argv", ["account", "--config", config])
+    assert main() == 0  # to delete what is there, or to look at it
+    assert capsys.readouterr().err == ""
+
+    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-deployment"])
+    assert main() == 2
+    assert capsys.readouterr().err == (
+        f"{config}:30: eks.version: '1.34' cannot follow 1.32, which ml-eks has: EKS upgrades one "
+        "minor version at a time; deploy 1.33 first; look with: aws eks describe-addon-versions "
+        "--kubernetes-version 1.34 --region us-west-2\n"
+    )
+
+
+def _in_region(configure: Configure, region: str | None) -> Config:
+    # Zones of another region, and no region with zones, would be refused.
+    return configure({}).model_copy(update={"region": region})
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "said"),
+    [
+        (
+            error(("eks", "version"), "1.34", "is wrong; do that"),
+            2,
+            "{}:30: eks.version: '1.34' is wrong; do that; look with: aws eks list-clusters "
+            "--region us-west-2\n",
+        ),
+        (
+            warning(("eks", "version"), "1.34", "is old"),
+            0,
+            "WARNING {}:30: eks.version: '1.34' is old; look with: aws eks list-clusters "
+            "--region us-west-2\n",
+        ),
+        (
+            client_error(
+                "AccessDenied", "ListClusters", "x is not authorized to perform: eks:ListClusters"
+            ),
+            0,
+            "WARNING subject: is not looked at: you may not use eks:ListClusters; "
+            "`make deployer-policy` writes what deploying takes\n",
+        ),
+        (
+            client_error("Throttling", "ListClusters", "slow"),
+            2,
+            "111122223333/us-west-2: subject: An error occurred (Throttling) when calling the "
+            "ListClusters operation: slow\n",
+        ),
+    ],
+)
+def test_what_a_validator_finds_refuses_a_deployment(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    repository: Path,
+    *,
+    found: Finding | Exception,
+    code: int,
+    said: str,
+) -> None:
+    def subject(_config: Config, place: Place) -> Iterator[Problem]:
+        assert place.client("sts").get_caller_identity() == CALLER
+        if isinstance(found, Exception):
+            raise found
+        yield Problem(finding=found, command="aws eks list-clusters")
+
+    monkeypatch.setattr(account, "VALIDATORS", {"subject": subject})
+    monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
+    config = str(repository / "config" / "default.yaml")
+    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-deployment"])
+    assert main() == code
+    assert capsys.readouterr().err == said.format(config)

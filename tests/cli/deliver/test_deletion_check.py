@@ -1,0 +1,201 @@
+"""What `make destroy` says before CloudFormation begins."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import NoCredentialsError
+
+from hyperpod_cdk import load_config
+from hyperpod_cli.deliver import deletion_check
+from provisioner.deletion_check.losses import UnknownLossError
+from provisioner.framework.errors import ProvisioningError
+from tests.support.configs import EXISTING_CONTROL_PLANE
+from tests.support.provisioner.fake_s3 import client_error
+
+STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
+
+STORAGE_STACK: dict[str, Any] = {"StackStatus": "CREATE_COMPLETE"}
+PLATFORM_STACK: dict[str, Any] = {"StackStatus": "CREATE_COMPLETE"}
+EKS_CLUSTER: dict[str, Any] = {"deletionProtection": False}
+
+Run = Callable[..., tuple[int, str, dict[str, Any]]]
+
+
+class Clients:
+    """The deployment of the configuration; the tokens of EKS are never asked for."""
+
+    def __init__(self, *, region: str | None) -> None:
+        assert region == "us-west-2"
+        self.cloudformation = self.eks = self
+
+    token_signer = None
+
+    def describe_cluster(self, *, name: str) -> Mapping[str, Any]:
+        if not EKS_CLUSTER:
+            raise client_error("ResourceNotFoundException", "DescribeCluster", name)
+        return {"cluster": {**EKS_CLUSTER, "name": name}}
+
+    def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
+        stacks = {
+            "ml-hyperpod": {"StackId": STACK_ID},
+            "ml-platform": PLATFORM_STACK,
+            "ml-storage": STORAGE_STACK,
+        }
+        return {"Stacks": [stacks[StackName]]}
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Return a function that runs the command with what the look brings."""
+
+    def running(error: Exception | None, *options: str) -> tuple[int, str, dict[str, Any]]:
+        seen: dict[str, Any] = {}
+
+        def look(properties: object, **options: object) -> None:
+            seen.update(options, properties=properties)
+            if error is not None:
+                raise error
+
+        monkeypatch.setattr(deletion_check, "Clients", Clients)
+        monkeypatch.setattr(deletion_check, "refuse_losses", look)
+        config = str(repository / "config" / "default.yaml")
+        monkeypatch.setattr("sys.argv", ["deletion_check", "--config", config, *options])
+        code = deletion_check.main()
+        return code, capsys.readouterr().err, seen
+
+    return running
+
+
+def test_nothing_to_lose_is_no_word(run: Run) -> None:
+    code, said, seen = run(None)
+    assert (code, said) == (0, "")
+    assert seen["properties"].cluster_name == "ml-eks"
+    assert [str(name) for name in seen["properties"].releases] == [
+        "kube-system/hyperpod-dependencies"
+    ]
+    assert not seen["properties"].delete_user_objects
+    assert seen["owner"].stack_id == STACK_ID
+
+
+def test_all_stacks_are_not_deleted_while_one_is_protected(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", True)
+    code, said, seen = run(None, "--all")
+    assert (code, seen) == (2, {})
+    assert said.startswith("ml-storage: is protected, because it holds your files. To delete them")
+    for key in ("storage.delete_with_stack", "storage.i_understand_all_files_are_deleted"):
+        assert key in said
+    for target in ("deploy", "destroy-all", "destroy"):
+        assert re.search(rf"make {target} CONFIG=\S+/default\.yaml", said)
+    assert run(None)[0] == 0
+    monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", False)
+    assert run(None, "--all")[0] == 0
+
+
+def test_each_protection_is_named_with_what_lifts_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PLATFORM_STACK, "EnableTerminationProtection", True)
+    code, said, _ = run(None, "--all")
+    assert (code, said.partition(". To")[0]) == (2, "ml-platform: has termination protection")
+    assert "set termination_protection to false, then run: make deploy" in said
+    monkeypatch.setitem(EKS_CLUSTER, "deletionProtection", True)
+    monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", True)
+    _, said, _ = run(None, "--all")
+    assert "; ml-platform: has termination protection; ml-eks: EKS refuses to delete" in said
+    assert "termination_protection to false, eks.deletion_protection to false, then run" in said
+    assert run(None)[0] == 0
+
+
+def test_an_eks_cluster_that_is_gone_has_no_protection(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(EKS_CLUSTER, "deletionProtection")
+    assert run(None, "--all")[0] == 0
+
+
+def test_a_protected_cluster_that_a_rollback_left_is_lifted_by_a_command(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EKS_CLUSTER, "deletionProtection", True)
+    monkeypatch.setitem(PLATFORM_STACK, "StackStatus", "ROLLBACK_FAILED")
+    monkeypatch.setitem(PLATFORM_STACK, "StackId", STACK_ID.replace("hyperpod", "platform"))
+    code, said, _ = run(None, "--all")
+    assert code == 2
+    assert said.startswith("ml-eks: EKS refuses to delete the cluster, which the rollback of ml-pl")
+    lifting = "aws eks update-cluster-config --no-deletion-protection --name ml-eks --region us-we"
+    assert f"Run: {lifting}" in said
+    assert re.search(r"&& make destroy-all CONFIG=\S+/default\.yaml$", said.strip())
+
+
+def test_the_protection_of_a_cluster_that_stays_is_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deletion_check, "Clients", Clients)
+    monkeypatch.setitem(EKS_CLUSTER, "deletionProtection", True)
+    monkeypatch.setattr(deletion_check, "_stack", lambda *_: None)
+    deletion_check.refuse_protected(load_config(EXISTING_CONTROL_PLANE), path=Path("mine.yaml"))
+
+
+def test_a_protected_stack_whose_creation_failed_holds_no_files(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", True)
+    monkeypatch.setitem(STORAGE_STACK, "StackStatus", "ROLLBACK_COMPLETE")
+    assert run(None, "--all")[:2] == (0, "")
+
+
+def test_a_loss_refuses_in_one_line(run: Run) -> None:
+    code, said, _ = run(ProvisioningError("Users would lose Pod a/b", next_step="End it."))
+    assert (code, said) == (2, "Users would lose Pod a/b. End it.\n")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnknownLossError("Not deleted", cause="cluster unreachable", next_step="Reach it."),
+        client_error("AccessDeniedException", "DescribeCluster", "ml-eks"),
+        NoCredentialsError(),
+    ],
+)
+@pytest.mark.parametrize(
+    ("options", "ends", "with_words"),
+    [
+        ((), 2, "the stack can only be deleted, not updated.\n"),
+        (("--unchecked",), 0, "looks before CloudFormation deletes anything.\n"),
+    ],
+)
+def test_where_it_cannot_look_it_says_so_and_goes_on_if_told_to(
+    run: Run, error: Exception, options: tuple[str, ...], ends: int, with_words: str
+) -> None:
+    code, said, _ = run(error, *options)
+    assert code == ends
+    assert said.startswith("Could not find out what users would lose: ")
+    assert said.endswith(with_words)
+    assert said.count("\n") == 1
+
+
+def test_without_a_stack_there_is_nothing_to_lose(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(_: Clients, *, StackName: str) -> None:
+        raise client_error("ValidationError", "DescribeStacks", StackName)
+
+    monkeypatch.setattr(Clients, "describe_stacks", absent)
+    assert run(AssertionError())[:2] == (0, "")
+
+
+def test_a_configuration_that_is_refused_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text("name: [")
+    monkeypatch.setattr("sys.argv", ["deletion_check", "--config", str(path)])
+    assert deletion_check.main() == 2
+    assert str(path) in capsys.readouterr().err

@@ -1,0 +1,310 @@
+"""The command line of `make init`: questions, flags, refusals, and that nothing else is written."""
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import boto3
+import pytest
+from botocore.exceptions import NoCredentialsError
+
+from hyperpod_cdk import Config, load_config
+from hyperpod_cli.deliver.init import __main__ as command
+from hyperpod_cli.deliver.init.questions import QUESTIONS, AnswerError, answered, known_zones
+from hyperpod_cli.deliver.init.template import default_answers
+from hyperpod_cli.inspect.cost import cost_here, summary
+from tests.support.configs import REPOSITORY
+
+DEFAULTS = {question.key: question.given(default_answers()) for question in QUESTIONS}
+
+Said = tuple[int, str, str]
+"""The exit status, and what is written on standard output and error."""
+
+
+class Run(Protocol):
+    """The command line, without a terminal."""
+
+    def __call__(self, given: Mapping[str, str], *, name: str = "mine.yaml") -> Said:
+        """Run it with answers and the name of the file; an empty one leaves the choice to it."""
+
+
+class Dialogue(Protocol):
+    """Somebody at the terminal."""
+
+    def __call__(self, *answers: str | type[BaseException]) -> list[str]:
+        """Answer, and return what is asked, question by question."""
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Return a function that runs the command line on a file, without a terminal."""
+
+    def runs(given: Mapping[str, str], *, name: str = "mine.yaml") -> Said:
+        options = [word for key, value in given.items() for word in (f"--{key.lower()}", value)]
+        config = ["--config", str(tmp_path / name)] if name else []
+        monkeypatch.setattr("sys.argv", ["init", *config, *options])
+        code = command.main()
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    return runs
+
+
+@pytest.fixture
+def dialogue(monkeypatch: pytest.MonkeyPatch) -> Dialogue:
+    """Return a function that sits at the terminal with answers, and keeps what it is asked."""
+
+    def sits(*answers: str | type[BaseException]) -> list[str]:
+        left, asked = list(answers), []
+
+        def answer(prompt: str) -> str:
+            asked.append(prompt)
+            said = left.pop(0)
+            if isinstance(said, str):
+                return said
+            raise said
+
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr("builtins.input", answer)
+        return asked
+
+    return sits
+
+
+def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path: Path) -> None:
+    given = {**DEFAULTS, "NAME": "team", "TYPE": "ml.p4d.24xlarge", "COUNT": "2", "STORAGE": "None"}
+    code, out, error = run(given, name="my file.yaml")
+    assert (code, error) == (0, "")
+    config = load_config(tmp_path / "my file.yaml")
+    assert (config.name, config.storage) == ("team", None)
+    assert f"Wrote {tmp_path}/my file.yaml. It deploys:\n  team-platform " in out
+    said = summary(cost_here(config))
+    assert "51.82 and more an hour for nodes" in said
+    assert said in out
+    assert f"  make deploy CONFIG='{tmp_path}/my file.yaml'" in out
+    assert [path.name for path in tmp_path.iterdir()] == ["my file.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "said"),
+    [
+        ("NAME", "ML", "NAME: 'ML' must be 1 to 20 lower-case letters"),
+        ("NAME", "'\U00010000", 'NAME: "\'\U00010000" must be 1 to 20 lower-case letters'),
+        ("NAME", "a: b", "NAME: 'a: b' must be 1 to 20 lower-case letters"),
+        ("NAME", "x\ny", "NAME: 'x\\ny' must be text without control characters"),
+        ("REGION", "us-west2", "REGION: 'us-west2' is not an AWS region; did you mean us-west-2?"),
+        ("ZONES", "usw2-az8", "ZONES: 'usw2-az8' is not a zone of us-west-2 (zones: usw2-az1, "),
+        ("ZONES", "use1-az1", "ZONES: 'use1-az1' must be a zone of the deployment's region"),
+        ("ZONES", "usw2-az1]", "ZONES: 'usw2-az1]' must be an availability zone ID"),
+        ("ZONES", "usw2-az1 usw2-az1", "ZONES: 'usw2-az1' is listed twice"),
+        ("ZONES", "usw2-az1,usw2-az2,usw2-az3", "must be one zone or two, that of the nodes"),
+        ("TYPE", "ml.p5.48xlrge", "TYPE: 'ml.p5.48xlrge' is not a HyperPod instance type; did you"),
+        (
+            "TYPE",
+            "p5",
+            "is not a HyperPod instance type; did you mean ml.p5.48xlarge, ml.p5.4",
+        ),
+        ("COUNT", "-1", "COUNT: -1 must be 0 to 6758"),
+        ("COUNT", "many", "COUNT: 'many' must be a whole number"),
+        ("COUNT", "1 # one", "COUNT: '1 # one' must be a whole number"),
+        ("STORAGE", "1300", "STORAGE: 1300 must be 1200, 2400 or a multiple of 2400"),
+        ("STORAGE", "big", "STORAGE: 'big' must be a whole number"),
+    ],
+)
+def test_a_bad_answer_is_refused_in_the_schemas_words(
+    run: Run, tmp_path: Path, key: str, text: str, said: str
+) -> None:
+    code, out, error = run({**DEFAULTS, key: text})
+    assert (code, out) == (2, "")
+    assert said in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"TYPE": "ml.p5.48xlarge", "COUNT": "6000"},
+            "COUNT: network.hyperpod_subnets[0].cidr: '10.1.0.0/16' has 65531 usable addresses",
+        ),
+        # Without a file system it has room for its DaemonSets.
+        (
+            {"TYPE": "ml.m6g.medium"},
+            "STORAGE: cluster.instance_groups[0] (worker-group-1).instance_type: 'ml.m6g.medium' "
+            "has room for 3 pods, and 4 DaemonSets need one each",
+        ),
+    ],
+)
+def test_an_answer_is_refused_with_those_before_it(
+    run: Run, changes: Mapping[str, str], said: str
+) -> None:
+    code, _, error = run({**DEFAULTS, **changes})
+    assert (code, error[: len(said)]) == (2, said)
+    assert run({**DEFAULTS, **changes, "COUNT": "1", "STORAGE": "none"})[0] == 0
+
+
+def test_without_a_question_all_that_is_wrong_is_told_at_once(run: Run) -> None:
+    wrong = {"NAME": "ML", "REGION": "us-west2", "ZONES": "use1-az9", "TYPE": "p5", "COUNT": "-1"}
+    code, out, error = run({**DEFAULTS, **wrong})
+    assert (code, out) == (2, "")
+    # Which zones there are is not known without the region.
+    keys = [line.partition(":")[0] for line in error.splitlines()]
+    assert keys == ["NAME", "REGION", "TYPE", "COUNT"]
+
+
+def test_a_file_that_is_there_stays(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("mine")
+    code, out, error = run({})
+    assert (code, out) == (2, "")
+    assert error == (
+        f"{tmp_path}/mine.yaml: exists, and stays as it is; write another one with CONFIG=\n"
+    )
+    assert (tmp_path / "mine.yaml").read_text() == "mine"
+
+
+def test_the_file_is_named_after_the_deployment(run: Run) -> None:
+    code, _, error = run({**DEFAULTS, "NAME": "trainium"}, name="")
+    assert (code, error.split(":")[0]) == (2, "config/trainium.yaml")
+
+
+def test_a_folder_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
+    code, _, error = run(DEFAULTS, name="none/mine.yaml")
+    assert code == 2
+    assert error == f"{tmp_path}/none/mine.yaml: cannot be written: No such file or directory\n"
+
+
+def test_without_a_terminal_the_missing_answers_are_named(run: Run) -> None:
+    given = {key: value for key, value in DEFAULTS.items() if key not in ("ZONES", "STORAGE")}
+    code, out, error = run(given)
+    assert (code, out) == (2, "")
+    assert error == ("There is no terminal to ask on; add to the command line: ZONES= STORAGE=\n")
+
+
+def test_a_dialogue_asks_again_and_shows_the_defaults(
+    run: Run, dialogue: Dialogue, tmp_path: Path
+) -> None:
+    asked = dialogue("team", "us-eats-1", "us-east-1", "", "ml.p5.48xlarge", "", "none")
+    code, out, error = run({"COUNT": "2"})
+    assert (code, error) == (0, "")
+    assert asked[0] == "Name of the deployment [ml]: "
+    assert asked[1] == asked[2] == "AWS region [us-west-2]: "
+    assert "  REGION: 'us-eats-1' is not an AWS region; did you mean us-east-1?" in out
+    # Without the zone that EKS does not take.
+    assert asked[3] == (
+        "Zones (us-east-1 has use1-az1, use1-az2, use1-az4, use1-az5, use1-az6), the nodes' first "
+        "[use1-az2, use1-az1]: "
+    )
+    assert asked[4] == "Instance type [ml.g5.12xlarge]: "
+    config = load_config(tmp_path / "mine.yaml")
+    assert config.network.availability_zone_ids == ("use1-az1", "use1-az2")
+    assert config.network.hyperpod_zone_ids == ("use1-az2",)
+    assert config.cluster.instance_groups[0].instance_count == 2
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, EOFError])
+def test_an_interrupted_dialogue_leaves_nothing(
+    run: Run, dialogue: Dialogue, tmp_path: Path, interruption: type[BaseException]
+) -> None:
+    dialogue("", "", interruption)
+    code, _, error = run({})
+    assert (code, error) == (130, "\nNothing is written.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_check_leaves_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupted(path: Path) -> Config:
+        assert path.exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "load_config", interrupted)
+    code, _, _ = run(DEFAULTS)
+    assert code == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("zones", "ids"),
+    [("usw2-az4", ("usw2-az4", "usw2-az1")), ("usw2-az1", ("usw2-az1", "usw2-az2"))],
+)
+def test_one_zone_gets_another_one_beside_it(zones: str, ids: tuple[str, ...]) -> None:
+    (question,) = [question for question in QUESTIONS if question.key == "ZONES"]
+    found = answered(question, zones, answers=default_answers(), path=Path("mine.yaml"))
+    assert found.zones == ids
+
+
+class Ec2:
+    """EC2, in an account whose letters begin with the second zone."""
+
+    def describe_availability_zones(self, *, ZoneNames: list[str]) -> Mapping[str, Any]:
+        ids = {"us-west-2a": "usw2-az2", "us-west-2c": "usw2-az3"}
+        return {
+            "AvailabilityZones": [{"ZoneName": name, "ZoneId": ids[name]} for name in ZoneNames]
+        }
+
+
+def test_names_of_zones_are_looked_up_in_the_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boto3, "client", lambda *_, **__: Ec2())
+    (question,) = [question for question in QUESTIONS if question.key == "ZONES"]
+    found = answered(question, "c, us-west-2a", answers=default_answers(), path=Path("mine.yaml"))
+    assert found.zones == ("usw2-az3", "usw2-az2")
+
+
+def test_a_name_of_a_zone_needs_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise NoCredentialsError
+
+    monkeypatch.setattr(boto3, "client", refused)
+    (question,) = [question for question in QUESTIONS if question.key == "ZONES"]
+    with pytest.raises(AnswerError) as refusal:
+        answered(question, "b", answers=default_answers(), path=Path("mine.yaml"))
+    assert str(refusal.value) == (
+        "ZONES: us-west-2b: is another place in each account; give the zone's ID, or "
+        "credentials that allow ec2:DescribeAvailabilityZones (Unable to locate credentials)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("region", "zones"),
+    [
+        ("us-west-1", ["usw1-az1", "usw1-az3"]),
+        ("ca-central-1", ["cac1-az1", "cac1-az2", "cac1-az4"]),
+        ("us-west2", []),
+    ],
+)
+def test_the_zones_of_a_region_are_those_that_eks_takes(region: str, zones: list[str]) -> None:
+    assert known_zones(region) == zones
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    """Return both ends of a terminal."""
+    ends = pty.openpty()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+def test_a_person_at_a_terminal_gets_a_file(tmp_path: Path, terminal: tuple[int, int]) -> None:
+    person, screen = terminal
+    os.write(person, b"team\n\n\nml.m5.4xlarge\n3\n\n")
+    path = tmp_path / "mine.yaml"
+    done = subprocess.run(
+        [sys.executable, "-m", "hyperpod_cli.deliver.init", "--config", str(path)],
+        cwd=REPOSITORY,
+        stdin=screen,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    config = load_config(path)
+    assert (config.name, config.cluster.instance_groups[0].instance_count) == ("team", 3)

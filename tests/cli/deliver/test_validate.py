@@ -1,0 +1,152 @@
+"""What `make validate` says of a configuration."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk.helm.chart.rules import CHART_CHECKS
+from hyperpod_cli.deliver import validate
+from tests.support.commands import run
+
+GROUPS = "[{name: worker, instance_type: ml.g5.xlarge, instance_count: 1}]"
+
+
+def test_it_lists_stacks_groups_and_warnings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    path = repository / "config" / "default.yaml"
+    code, lines, error = run(validate.main, monkeypatch, capsys, path)
+    assert (code, error) == (0, "")
+    assert lines[0] == f"{path} is valid. It deploys:"
+    assert lines[1].split()[:3] == ["ml-platform", "in", "us-west-2:"]
+    assert lines[2].split() == [
+        "ml-addons",
+        "CoreDNS",
+        "and",
+        "the",
+        "FSx",
+        "for",
+        "Lustre",
+        "CSI",
+        "driver",
+    ]
+    assert "retained" in lines[3]
+    assert lines[5].strip() == "- worker-group-1: 1 x ml.g5.12xlarge"
+    assert lines[7].startswith("Cost at list prices of ")
+    warning = "WARNING eks.admins: [] lets nobody into the Kubernetes cluster"
+    assert any(line.startswith(warning) for line in lines[8:])
+
+
+def test_without_storage_there_is_no_storage_stack(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    _, lines, _ = run(validate.main, monkeypatch, capsys, repository / "config" / "spot-dev.yaml")
+    assert not any("-storage" in line for line in lines)
+    assert any(" or ml.g5.4xlarge or " in line for line in lines)
+
+
+def test_without_the_packaged_chart_it_names_what_is_not_checked(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    repository: Path,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, lines, _ = run(validate.main, monkeypatch, capsys, repository / "config" / "default.yaml")
+    assert code == 0
+    assert lines[-1].startswith("WARNING helm.chart: null is the official chart, which is not pack")
+    for name in CHART_CHECKS:
+        assert name in lines[-1]
+
+
+def test_what_the_chart_lacks_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    chart, path = tmp_path / "chart", tmp_path / "mine.yaml"
+    chart.mkdir()
+    (chart / "Chart.yaml").write_text("name: chart\n")
+    path.write_text(
+        f"name: ml\ncluster: {{instance_groups: {GROUPS}}}\n"
+        f"helm:\n  chart: {chart}\n  values: {{mpi-operater: {{}}}}\n"
+    )
+    code, lines, error = run(validate.main, monkeypatch, capsys, path)
+    assert (code, lines) == (2, [])
+    assert error.startswith(f"{path}:5: helm.values.mpi-operater: ")
+
+
+def test_a_configuration_that_cannot_be_deployed_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "bad.yaml").write_text("name: ML\n")
+    code, lines, error = run(validate.main, monkeypatch, capsys, tmp_path / "bad.yaml")
+    assert (code, lines) == (2, [])
+    assert error.startswith(f"{tmp_path}/bad.yaml")
+
+
+def test_it_does_not_wait_for_the_cdk(repository: Path) -> None:
+    program = "import sys, hyperpod_cli.deliver.validate; sys.exit('aws_cdk' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", program], cwd=repository, check=False).returncode == 0
+    )
+
+
+def test_a_reader_that_stops_reading_sees_no_traceback(repository: Path) -> None:
+    validation = subprocess.Popen(
+        [sys.executable, "-m", "hyperpod_cli.deliver.validate"],
+        cwd=repository,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert validation.stdout is not None
+    validation.stdout.close()
+    _, said = validation.communicate()
+    assert (validation.returncode, said) == (1, "")
+
+
+def test_it_says_what_shellcheck_finds_in_scripts_of_ones_own(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    repository: Path,
+    tmp_path: Path,
+) -> None:
+    example = repository / "config" / "examples" / "own-scripts.yaml"
+    path = tmp_path / "mine.yaml"
+    path.write_text(example.read_text("utf-8"), "utf-8")
+    scripts = shutil.copytree(example.with_suffix(""), tmp_path / "own-scripts")
+    code, before, _ = run(validate.main, monkeypatch, capsys, path)
+    assert code == 0
+    with (scripts / "on_create.sh").open("a", encoding="utf-8") as script:
+        script.write("cd $missing\n")
+
+    code, after, _ = run(validate.main, monkeypatch, capsys, path)
+
+    assert code == 0  # shellcheck knows no more than the author
+    (found, *rest) = [line for line in after if line not in before]
+    assert found.startswith(f"WARNING {scripts}/on_create.sh:")
+    assert found.endswith("[SC2154]")
+    assert rest == []
+
+    monkeypatch.setenv("PATH", str(tmp_path))  # without shellcheck
+    assert run(validate.main, monkeypatch, capsys, path)[1] == before
+
+
+def test_it_says_what_shellcheck_finds_in_a_health_check(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    repository: Path,
+    tmp_path: Path,
+) -> None:
+    example = repository / "config" / "examples" / "node-health.yaml"
+    path = Path(shutil.copy(example, tmp_path))
+    scripts = shutil.copytree(example.with_suffix(""), tmp_path / "node-health")
+    with (scripts / "gpus.sh").open("a", encoding="utf-8") as script:
+        script.write("cd $missing\n")
+
+    code, lines, _ = run(validate.main, monkeypatch, capsys, path)
+
+    assert code == 0
+    assert any(line.startswith(f"WARNING {scripts}/gpus.sh:") for line in lines)

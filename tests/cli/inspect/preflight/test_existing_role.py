@@ -1,0 +1,201 @@
+"""Whether nodes can run as an existing role."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hyperpod_cli.inspect.preflight.node_role.existing_role import existing_role
+from hyperpod_cli.inspect.preflight.validator import Place
+from rehearsal.stand_ins.node_roles import NodeRole
+from tests.conftest import Configure
+
+IAM = "arn:aws:iam::111122223333:role"
+TRUST = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "ec2.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+        }
+    ],
+}
+
+
+def lines(configure: Configure, place: Place, changes: dict[str, Any]) -> list[str]:
+    return [str(each.finding) for each in existing_role(configure({"cluster": changes}), place)]
+
+
+def make(configure: Configure, place: Place, arn: str) -> None:
+    config = configure({"cluster": {"execution_role_arn": arn}})
+    NodeRole(arn=arn, config=config).make(place.client)
+
+
+def test_a_role_that_is_made_is_not_looked_at(configure: Configure, place: Place) -> None:
+    assert lines(configure, place, {}) == []
+
+
+@pytest.mark.parametrize("arn", [f"{IAM}/Fine", f"{IAM}/team/FineToo"])
+def test_a_role_with_what_nodes_need(configure: Configure, place: Place, arn: str) -> None:
+    make(configure, place, arn)
+    assert lines(configure, place, {"execution_role_arn": arn}) == []
+
+
+@pytest.mark.parametrize(
+    ("arn", "said"),
+    [
+        (f"{IAM}/None", "does not exist; correct it, or leave it out"),
+        ("arn:aws:iam::444455556666:role/Theirs", "must be a role of account 111122223333"),
+        (f"{IAM}/Pathless", f"is not the role's ARN, which has its path: {IAM}/team/Pathless"),
+    ],
+)
+def test_a_role_that_is_another_one(
+    configure: Configure, place: Place, arn: str, said: str
+) -> None:
+    if "Pathless" in arn:
+        make(configure, place, f"{IAM}/team/Pathless")
+    (line,) = lines(configure, place, {"execution_role_arn": arn})
+    assert line.startswith(f"cluster.execution_role_arn: '{arn}' {said}")
+
+
+def test_a_role_that_sagemaker_may_not_assume(configure: Configure, place: Place) -> None:
+    arn = f"{IAM}/Untrusted"
+    make(configure, place, arn)
+    place.client("iam").update_assume_role_policy(
+        RoleName="Untrusted", PolicyDocument=json.dumps(TRUST)
+    )
+    (line,) = lines(configure, place, {"execution_role_arn": arn})
+    assert "does not trust sagemaker.amazonaws.com; add to its trust policy: {" in line
+
+
+def test_a_role_that_reads_some_of_the_data_is_told_of_all(
+    configure: Configure, place: Place
+) -> None:
+    arn, iam = f"{IAM}/Reader", place.client("iam")
+    first, second = {"name": "first-data"}, {"name": "second-data", "prefix": "images"}
+    config = configure({"cluster": {"execution_role_arn": arn, "data_buckets": [first]}})
+    NodeRole(arn=arn, config=config).make(place.client)
+    wanted = {"execution_role_arn": arn, "data_buckets": [first, second]}
+    assert lines(configure, place, {**wanted, "data_buckets": [first]}) == []
+
+    found = lines(configure, place, wanted)
+
+    assert [line.partition(" may not ")[2].partition(",")[0] for line in found] == [
+        "s3:ListBucket",
+        "s3:GetObject",
+    ]
+    policy = {"RoleName": "Reader", "PolicyName": "Nodes"}
+    document = iam.get_role_policy(**policy)["PolicyDocument"]
+    added = [json.loads(line.partition("add to its policies: ")[2]) for line in found]
+    own = [each for each in document["Statement"] if each["Sid"] != "ReadData"]
+    whole = json.dumps({**document, "Statement": [*own, *added]})
+    iam.put_role_policy(**policy, PolicyDocument=whole)
+    assert lines(configure, place, wanted) == []
+
+
+def test_missing_rights_are_named_with_the_statement_to_add(
+    configure: Configure, place: Place
+) -> None:
+    arn, iam = f"{IAM}/Poor", place.client("iam")
+    make(configure, place, arn)
+    policy = {"RoleName": "Poor", "PolicyName": "Nodes"}
+    document = iam.get_role_policy(**policy)["PolicyDocument"]
+    for statement in document["Statement"]:
+        if statement["Sid"] == "ManageNetworkInterfaces":
+            statement["Action"].remove("ec2:CreateNetworkInterface")
+    kept = [each for each in document["Statement"] if each["Sid"] != "PullImages"]
+    iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": kept}))
+
+    interface, images = lines(configure, place, {"execution_role_arn": arn})
+
+    assert "may not ec2:CreateNetworkInterface, as nodes do; add to its policies: {" in interface
+    to_add = json.loads(interface.partition("add to its policies: ")[2])
+    assert to_add["Action"] == ["ec2:CreateNetworkInterface"]
+    assert "ecr:BatchGetImage" in images
+    statements = [*kept, to_add, json.loads(images.partition("add to its policies: ")[2])]
+    iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": statements}))
+    assert lines(configure, place, {"execution_role_arn": arn}) == []
+
+
+def test_a_right_on_one_of_several_resources_will_do(configure: Configure, place: Place) -> None:
+    arn, iam = f"{IAM}/OfSome", place.client("iam")
+    make(configure, place, arn)
+    policy = {"RoleName": "OfSome", "PolicyName": "Nodes"}
+    document = iam.get_role_policy(**policy)["PolicyDocument"]
+    for statement in document["Statement"]:
+        if statement["Sid"] == "ManageNetworkInterfaces":
+            statement["Resource"] = [
+                each for each in statement["Resource"] if ":subnet/" not in each
+            ]
+    iam.put_role_policy(**policy, PolicyDocument=json.dumps(document))
+    assert lines(configure, place, {"execution_role_arn": arn}) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "may"),
+    [
+        # As IAM answered formerly: a result for each resource, with its decision.
+        ({"EvalDecision": "allowed"}, True),
+        ({"EvalDecision": "implicitDeny", "MissingContextValues": ["ec2:Vpc"]}, True),
+        ({"EvalDecision": "implicitDeny"}, False),
+        ({"EvalDecision": "implicitDeny", "ResourceSpecificResults": ["implicitDeny"]}, False),
+        (
+            {
+                "EvalDecision": "explicitDeny",
+                "ResourceSpecificResults": ["explicitDeny", "allowed"],
+            },
+            True,
+        ),
+    ],
+)
+def test_every_shape_of_a_simulation_is_understood(
+    configure: Configure, place: Place, answer: dict[str, Any], *, may: bool
+) -> None:
+    make(configure, place, f"{IAM}/Fine")
+    nested = [
+        {"EvalResourceName": "*", "EvalResourceDecision": decision}
+        for decision in answer.get("ResourceSpecificResults", ())
+    ]
+
+    class Iam:
+        def get_paginator(self, _name: str) -> "Iam":
+            return self
+
+        def paginate(self, *, ActionNames: list[str], **_: object) -> list[dict[str, Any]]:
+            told = {**answer, "ResourceSpecificResults": nested} if nested else answer
+            return [{"EvaluationResults": [{"EvalActionName": n, **told} for n in ActionNames]}]
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any other operation
+            return getattr(place.client("iam"), name)
+
+    told = replace(place, client=lambda _: Iam())
+    assert (lines(configure, told, {"execution_role_arn": f"{IAM}/Fine"}) == []) is may
+
+
+def test_the_managed_policy_is_asked_for(configure: Configure, place: Place) -> None:
+    arn, iam = f"{IAM}/Unmanaged", place.client("iam")
+    make(configure, place, arn)
+    name = "AmazonSageMakerClusterInstanceRolePolicy"
+    iam.detach_role_policy(RoleName="Unmanaged", PolicyArn=f"arn:aws:iam::aws:policy/{name}")
+    found = " ".join(lines(configure, place, {"execution_role_arn": arn}))
+    assert "logs:PutLogEvents" in found
+    assert "ssmmessages:OpenDataChannel" in found
+
+
+def test_roles_of_groups_are_looked_at_too(configure: Configure, place: Place) -> None:
+    group = {"name": "cpu", "instance_type": "ml.m5.2xlarge", "instance_count": 1}
+    missing = f"{IAM}/NoneOfGroup"
+    make(configure, place, f"{IAM}/OfCluster")
+    (line,) = lines(
+        configure,
+        place,
+        {
+            "execution_role_arn": f"{IAM}/OfCluster",
+            "instance_groups": [group, {**group, "name": "own", "execution_role_arn": missing}],
+        },
+    )
+    assert line.startswith(
+        f"cluster.instance_groups[1] (own).execution_role_arn: '{missing}' does not exist"
+    )

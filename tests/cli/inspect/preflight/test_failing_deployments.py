@@ -1,0 +1,186 @@
+"""What a validator finds makes a deployment fail, for the cause that it names.
+
+Each case is found by the validator, and deployed all the same: by the local CloudFormation from the
+deployment's own template, and by the provisioner's own code.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.main import app
+from tests.support.configs import MINIMUM
+from tests.support.failing_deployments import (
+    account,
+    capacity,
+    control_plane,
+    network,
+    node_role,
+    storage,
+)
+from tests.support.failing_deployments.failure import (
+    Failure,
+    Step,
+    creating,
+    everything,
+    the_cluster,
+)
+from tests.support.partial_deployment import Deployment, Networks, StepFailedError, Synthesis
+from tests.support.provisioner.cloudformation import Time
+
+FAILURES: tuple[Failure, ...] = (
+    *account.FAILURES,
+    *control_plane.FAILURES,
+    *capacity.FAILURES,
+    *network.FAILURES,
+    *node_role.FAILURES,
+    *storage.FAILURES,
+)
+_PLAYED_ELSEWHERE = {"failed-creation": "test_new_control_plane.py"}
+"""Validators whose tests show what AWS refuses beside what they find, by the file."""
+Deploy = Callable[[Failure], Deployment]
+# Nodes that fail are tried again so late that looking at them costs little.
+_TIMINGS = Timings(node_retry=600, node_retry_limit=600)
+# What `create_cluster` returns when no node is missing.
+_NOTHING_MISSING = ("", "none")
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Deployment]]:
+    """Return a function that begins deployments, each in an account of its own."""
+    networks, numbers = Networks(), itertools.count(1)
+    synthesis = Synthesis(directory=tmp_path_factory.mktemp("templates"))
+    with HyperPodApi() as api, LocalAws(LocalAwsSettings(hyperpod_api=api.url)) as aws:
+        networks.connect(aws)
+
+        def begin(failure: Failure, patch: pytest.MonkeyPatch) -> Deployment:
+            time = Time()
+            api.service = service = HyperPodService(
+                clock=lambda: time.now, timings=_TIMINGS, subnets=networks, network=networks
+            )
+            return Deployment(
+                aws=aws,
+                hyperpod=service,
+                time=time,
+                account=f"{next(numbers):012}",
+                region=failure.region,
+                document=failure.document,
+                synthesis=synthesis,
+                patch=patch,
+            )
+
+        yield begin
+
+
+@pytest.fixture
+def new_deployment(ground: Callable[..., Deployment], monkeypatch: pytest.MonkeyPatch) -> Deploy:
+    """Return a function that begins the deployment of a case."""
+    return lambda failure: ground(failure, monkeypatch)
+
+
+def outcome(step: Step, deployment: Deployment) -> str:
+    """Return why a step failed, or what is seen after it."""
+    try:
+        return str(step(deployment) or "")
+    except StepFailedError as failure:
+        return str(failure)
+
+
+@pytest.mark.slow(seconds=0.5)
+@pytest.mark.parametrize("failure", FAILURES, ids=str)
+def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment: Deploy) -> None:
+    deployment = new_deployment(failure)
+    if failure.before is not None:
+        failure.before(deployment)
+
+    found = list(VALIDATORS[failure.validator](deployment.config, deployment.place))
+    said = outcome(failure.deploy, deployment)
+
+    lines = "\n".join(str(each.finding) for each in found)
+    assert re.search(failure.found, lines), lines
+    if failure.said is None:
+        assert {each.finding.severity for each in found} == {Severity.WARNING}
+        assert said in _NOTHING_MISSING
+    else:
+        assert re.search(failure.said, said), said
+
+
+@pytest.mark.slow(seconds=0.5)
+@pytest.mark.parametrize(
+    ("document", "before", "step"),
+    [
+        (MINIMUM, None, the_cluster),
+        (MINIMUM, None, creating("addons", "AWS::EKS::Addon")),
+        (network.EXISTING, network.there(), the_cluster),
+        (network.JOINED, network.there(), the_cluster),
+        (storage.OWN_BUCKET, everything, the_cluster),
+        (storage.KEYED, everything, storage.file_systems),
+    ],
+)
+def test_where_nothing_is_wrong_the_same_steps_succeed(
+    document: dict[str, object], before: Step | None, step: Step, new_deployment: Deploy
+) -> None:
+    name = "nothing"
+    right = Failure(
+        validator=name, name=name, document=document, found=name, deploy=step, said=None
+    )
+    deployment = new_deployment(right)
+    if before is not None:
+        before(deployment)
+    assert outcome(step, deployment) in _NOTHING_MISSING
+
+
+@pytest.mark.slow(seconds=0.5)
+@pytest.mark.parametrize(
+    "failure",
+    [
+        next(each for each in FAILURES if each.validator == name)
+        for name in ("taken-names", "existing-role", "security-group", "kms-key", "vpc")
+    ],
+    ids=str,
+)
+def test_the_command_shows_what_is_blocked(
+    failure: Failure, new_deployment: Deploy, tmp_path: Path
+) -> None:
+    deployment = new_deployment(failure)
+    if failure.before is not None:
+        failure.before(deployment)
+    config = tmp_path / "mine.yaml"
+    config.write_text(deployment.in_account(json.dumps(deployment.document)), "utf-8")
+    others = [f"--skip={name}" for name in VALIDATORS if name != failure.validator]
+    environment = {
+        **deployment.aws.environment(),
+        "AWS_ACCESS_KEY_ID": deployment.account,
+        "HOME": str(tmp_path),
+    }
+
+    arguments = ["preflight", "--config", str(config), "--json", *others]
+    result = CliRunner().invoke(app(), arguments, env=environment)
+
+    [row] = json.loads(result.stdout)
+    assert (row["name"], row["status"], result.exit_code) == (failure.validator, "blocked", 1)
+    messages = [each["message"] for each in row["problems"]]
+    assert any(re.search(failure.found, message) for message in messages), messages
+    assert all(each["command"].startswith("aws ") for each in row["problems"])
+
+
+def test_every_validator_has_a_case() -> None:
+    played = {each.validator for each in FAILURES}
+    assert played | _PLAYED_ELSEWHERE.keys() == {*VALIDATORS}, (
+        "each validator of validators.py needs a case: add a Failure in "
+        "tests/support/failing_deployments/"
+    )
+    assert not played & _PLAYED_ELSEWHERE.keys()
+    for validator, test in _PLAYED_ELSEWHERE.items():
+        text = (Path(__file__).parent / test).read_text("utf-8")
+        assert f"{validator.replace('-', '_')}(" in text
+        assert "pytest.raises(ClientError" in text

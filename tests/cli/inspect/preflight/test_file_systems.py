@@ -1,0 +1,217 @@
+"""File systems before a deployment: those that exist, and what is changed of deployed ones."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig, load_config
+from hyperpod_cli.inspect.preflight.storage.existing_file_systems import existing_file_systems
+from hyperpod_cli.inspect.preflight.storage.file_system_changes import (
+    change_findings,
+    file_system_changes,
+)
+from hyperpod_cli.inspect.preflight.validator import Place
+from rehearsal.stand_ins import stand_ins
+from tests.conftest import Configure
+from tests.support.configs import CONFIG_FOLDER
+
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+EXAMPLE = load_config(CONFIG_FOLDER / "examples" / "existing-file-system.yaml")
+ID = "fs-0123456789abcdef0"
+
+
+@pytest.fixture(scope="module")
+def made(place: Place) -> Place:
+    """The account with what the example names."""
+    for stand_in in stand_ins(EXAMPLE):
+        stand_in.make(place.client)
+    return place
+
+
+def told(config: Config, place: Place) -> list[str]:
+    return [str(problem.finding) for problem in existing_file_systems(config, place)]
+
+
+def changed(**network: Any) -> Config:
+    return EXAMPLE.model_copy(update={"network": EXAMPLE.network.model_copy(update=network)})
+
+
+def test_one_that_the_nodes_reach_is_fine(made: Place) -> None:
+    assert told(EXAMPLE, made) == []
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (
+            {"vpc_id": None},
+            "is in vpc-0c1b2c3d4e5f60718, and the deployment makes a VPC of its own",
+        ),
+        ({"vpc_id": "vpc-00000000000000000"}, "and the nodes are in vpc-00000000000000000; both"),
+        ({"security_group_id": "sg-00000000000000000"}, "which lets TCP 988 of Lustre in from no"),
+        ({"security_group_id": None}, "the nodes' new group .name an existing one in network.sec"),
+    ],
+)
+def test_one_that_the_nodes_do_not_reach_is_told(
+    made: Place, network: dict[str, Any], message: str
+) -> None:
+    [line] = told(changed(**network), made)
+
+    assert line.startswith(f"storage.file_system_id: '{ID}' ")
+    assert message.replace(".name", "(name") in line
+
+
+def test_one_in_another_zone_is_told(made: Place) -> None:
+    subnet = EXAMPLE.network.hyperpod_subnets[0].model_copy(
+        update={"availability_zone_id": "usw2-az4"}
+    )
+
+    [line] = told(changed(hyperpod_subnets=(subnet,)), made)
+
+    assert "and the nodes are in usw2-az4: traffic between zones" in line
+
+
+def test_one_that_is_not_there_is_told(configure: Configure, made: Place) -> None:
+    config = configure(
+        {"storage": {"file_system_id": "fs-00000000000000000", "capacity_gib": 1200}}
+    )
+
+    [line] = told(config, made)
+
+    assert "is not a file system of account 111122223333 in us-west-2" in line
+
+
+@pytest.mark.parametrize(
+    ("described", "message"),
+    [
+        ({"Lifecycle": "FAILED"}, "is FAILED; wait until it is AVAILABLE"),
+        (
+            {"Lifecycle": "CREATING", "NetworkInterfaceIds": None},
+            "is CREATING; wait until it is AVAILABLE",
+        ),
+        (
+            {"Lifecycle": "CREATING", "NetworkInterfaceIds": []},
+            "is CREATING; wait until it is AVAILABLE",
+        ),
+        ({"FileSystemTypeVersion": "2.10"}, "has Lustre 2.10; the nodes' client works with 2.12"),
+        ({"FileSystemType": "OPENZFS"}, "is of type OPENZFS; name an FSx for Lustre"),
+    ],
+)
+def test_one_that_cannot_be_mounted_is_told(
+    made: Place, described: dict[str, Any], message: str
+) -> None:
+    class Fsx:
+        def describe_file_systems(self, *, FileSystemIds: list[str]) -> dict[str, Any]:
+            found = made.client("fsx").describe_file_systems(FileSystemIds=FileSystemIds)
+            told = {**found["FileSystems"][0], **described}
+            return {"FileSystems": [{key: told[key] for key in told if told[key] is not None}]}
+
+    clients: dict[str, Any] = {"fsx": Fsx()}
+    place = Place(
+        partition=made.partition,
+        account=made.account,
+        region=made.region,
+        client=lambda service: clients.get(service) or made.client(service),
+    )
+
+    [line] = told(EXAMPLE, place)
+
+    assert message in line
+
+
+def test_what_is_not_deployed_is_not_compared(configure: Configure, place: Place) -> None:
+    assert list(file_system_changes(configure({}), place)) == []
+
+
+def lustre(*, actions: list[dict[str, Any]] | None = None, **settings: Any) -> dict[str, Any]:
+    return {
+        "StorageCapacity": 2400,
+        "LustreConfiguration": {"PerUnitStorageThroughput": 250, **settings},
+        "AdministrativeActions": actions or [],
+    }
+
+
+def action(key: str, *, hours_ago: float, status: str = "UPDATED_OPTIMIZING") -> dict[str, Any]:
+    return {
+        "RequestTime": NOW - timedelta(hours=hours_ago),
+        "Status": status,
+        "TargetFileSystemValues": {key: 2400},
+    }
+
+
+GROWN = {"capacity_gib": 4800}
+HOME = {"StorageCapacity": 100, "OpenZFSConfiguration": {"ThroughputCapacity": 160}}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "message"),
+    [
+        ({"capacity_gib": 2400}, lustre(), None),
+        (GROWN, lustre(), None),
+        # FSx tells no capacity of one with Intelligent-Tiering.
+        (GROWN, {"LustreConfiguration": lustre()["LustreConfiguration"]}, None),
+        (GROWN, lustre(actions=[action("StorageCapacity", hours_ago=6)]), None),
+        (GROWN, lustre(actions=[action("LustreConfiguration", hours_ago=1)]), None),
+        (
+            {"capacity_gib": 1200},
+            lustre(),
+            "capacity_gib: 1200 is less than the 2400 GiB that it has: a file system can only grow",
+        ),
+        (
+            GROWN,
+            lustre(actions=[action("StorageCapacity", hours_ago=5)]),
+            "capacity_gib: 4800 can be changed from 2026-11-22 13:00 UTC on",
+        ),
+        (
+            GROWN,
+            lustre(actions=[action("StorageCapacity", hours_ago=7, status="IN_PROGRESS")]),
+            "capacity_gib: 4800 can be changed when the last change is done",
+        ),
+        ({"capacity_gib": 2400, "throughput_mbps_per_tib": 125}, lustre(), None),
+        (
+            {"capacity_gib": 2400, "throughput_mbps_per_tib": 500},
+            lustre(actions=[action("LustreConfiguration", hours_ago=2)]),
+            "throughput_mbps_per_tib: 500 can be changed from 2026-11-22 16:00 UTC on",
+        ),
+        (
+            {"capacity_gib": 9600, "throughput_mbps_per_tib": 500, "efa_enabled": True},
+            {**lustre(EfaEnabled=True), "StorageCapacity": 9600},
+            "throughput_mbps_per_tib: 500 cannot be changed from 250: the file system is EFA",
+        ),
+        (
+            {"capacity_gib": 2400, "metadata_iops": 1500},
+            lustre(MetadataConfiguration={"Iops": 3000}),
+            "metadata_iops: 1500 are less than the 3000 that it has",
+        ),
+        (
+            {"storage_type": "INTELLIGENT_TIERING", "throughput_mbps": 4000},
+            lustre(ThroughputCapacity=8000),
+            "throughput_mbps: 4000 is less than the 8000 MB/s that it has",
+        ),
+    ],
+)
+def test_changes_of_lustre(wanted: dict[str, Any], found: dict[str, Any], message: str) -> None:
+    assert_told(LustreConfig(**wanted), found, message)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"capacity_gib": 100}, None),
+        ({"capacity_gib": 110}, None),
+        ({"capacity_gib": 100, "throughput_mbps": 320}, None),
+        ({"capacity_gib": 105}, "capacity_gib: 105 must be 110 or more"),
+        ({"capacity_gib": 64}, "capacity_gib: 64 is less than the 100 GiB"),
+    ],
+)
+def test_changes_of_open_zfs(wanted: dict[str, Any], message: str | None) -> None:
+    assert_told(HomeDirectoriesConfig(**wanted), HOME, message)
+
+
+def assert_told(
+    files: LustreConfig | HomeDirectoriesConfig, found: dict[str, Any], message: str | None
+) -> None:
+    lines = [str(finding) for finding in change_findings(files, found, now=NOW)]
+    assert len(lines) == (0 if message is None else 1)
+    assert message is None or lines[0].startswith(message)

@@ -1,0 +1,167 @@
+"""What is said of a Kubernetes version that EKS would refuse in the middle of a deployment."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import load_config
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cli.inspect.preflight.control_plane.kubernetes_version import (
+    kubernetes_version_findings,
+)
+from tests.conftest import Configure
+from tests.support.configs import EXISTING_CONTROL_PLANE
+from tests.support.provisioner.fake_s3 import client_error
+
+PINS = ADDON_VERSIONS["1.34"]
+WITHOUT_DNS = {name: version for name, version in PINS.items() if name != "coredns"}
+WITHOUT_FSX = {name: version for name, version in PINS.items() if name != "aws-fsx-csi-driver"}
+COREDNS = PINS["coredns"]
+
+
+class Eks:
+    """EKS with a cluster or none, and what it offers."""
+
+    def __init__(
+        self,
+        deployed: str | None = None,
+        *,
+        addons: Mapping[str, str] | None = None,
+        offered: Mapping[str, str] | None = None,
+        refusals: Mapping[str, str] | None = None,
+        cluster: str = "ml-eks",
+    ) -> None:
+        self._cluster = cluster
+        self._deployed = deployed
+        self._addons = addons if addons is not None else {}
+        self._offered = offered
+        self._refusals = refusals if refusals is not None else {}
+
+    def describe_cluster(self, *, name: str) -> object:
+        assert name == self._cluster
+        self._refuse("DescribeCluster", unless=self._deployed)
+        return {"cluster": {"version": self._deployed}}
+
+    def describe_addon(self, *, clusterName: str, addonName: str) -> object:
+        assert clusterName == self._cluster
+        self._refuse("DescribeAddon", unless=self._addons.get(addonName))
+        return {"addon": {"addonVersion": self._addons[addonName]}}
+
+    def get_paginator(self, operation: str) -> "Eks":
+        assert operation == "describe_addon_versions"
+        self._refuse("DescribeAddonVersions", unless="always there")
+        return self
+
+    def paginate(self, *, addonName: str, kubernetesVersion: str) -> list[dict[str, Any]]:
+        everything = ADDON_VERSIONS[kubernetesVersion]
+        version = (everything if self._offered is None else self._offered).get(addonName)
+        compatible = {"clusterVersion": kubernetesVersion}
+        found = [{"addonVersion": version, "compatibilities": [compatible]}] if version else []
+        return [{"addons": [{"addonName": addonName, "addonVersions": found}]}]
+
+    def _refuse(self, operation: str, *, unless: str | None) -> None:
+        code = self._refusals.get(operation)
+        if code is None and unless is None:
+            code = "ResourceNotFoundException"
+        if code is not None:
+            raise client_error(code, operation, "")
+
+
+def lines(configure: Configure, eks: Eks, **changes: Any) -> list[str]:
+    return [str(finding) for finding in kubernetes_version_findings(configure(changes), eks=eks)]
+
+
+@pytest.mark.parametrize(
+    ("deployed", "said"),
+    [
+        (None, None),
+        ("1.34", None),
+        ("1.33", None),
+        (
+            "1.32",
+            "cannot follow 1.32, which ml-eks has: EKS upgrades one minor version at a time; ",
+        ),
+        ("1.35", "is older than 1.35, which ml-eks has: a deployment cannot go back; restore 1.35"),
+    ],
+)
+def test_a_version_is_the_next_one_or_the_same(
+    configure: Configure, deployed: str | None, said: str | None
+) -> None:
+    found = lines(configure, Eks(deployed))
+
+    assert [line.startswith(f"eks.version: '1.34' {said}") for line in found] == [True] * bool(said)
+
+
+@pytest.mark.parametrize(
+    ("eks", "changes", "names"),
+    [
+        (Eks(), {}, None),
+        (Eks(offered=WITHOUT_DNS), {}, f"coredns {COREDNS}"),
+        (
+            Eks(offered={"aws-fsx-csi-driver": PINS["aws-fsx-csi-driver"]}),
+            {"storage": None},
+            ", ".join(f"{name} {version}" for name, version in sorted(WITHOUT_FSX.items())),
+        ),
+        (Eks(offered=WITHOUT_FSX), {"storage": None}, None),
+        # An add-on that is there already is not touched.
+        (Eks("1.34", offered=WITHOUT_DNS, addons={"coredns": COREDNS}), {}, None),
+        # Its pin may be the same for several versions of Kubernetes, not all of which it fits.
+        (
+            Eks("1.33", offered=WITHOUT_DNS, addons={"coredns": COREDNS}),
+            {},
+            f"coredns {COREDNS}",
+        ),
+        (
+            Eks("1.34", offered=WITHOUT_DNS, addons={"coredns": "v1.12.3-eksbuild.1"}),
+            {},
+            f"coredns {COREDNS}",
+        ),
+    ],
+)
+def test_addons_that_are_not_offered_are_named(
+    configure: Configure, eks: Eks, changes: dict[str, Any], names: str | None
+) -> None:
+    found = lines(configure, eks, **changes)
+
+    if names is None:
+        assert found == []
+        return
+    (line,) = found
+    assert line.startswith(
+        f"eks.version: '1.34' has add-ons that EKS does not offer here: {names};"
+    )
+
+
+@pytest.mark.parametrize(
+    ("addons", "offered", "names"),
+    [
+        ((), {}, None),
+        (("aws-fsx-csi-driver",), WITHOUT_DNS, None),
+        (("aws-fsx-csi-driver", "coredns"), WITHOUT_DNS, f"coredns {COREDNS}"),
+    ],
+)
+def test_an_existing_cluster_gets_the_addons_that_are_listed(
+    addons: tuple[str, ...], offered: Mapping[str, str], names: str | None
+) -> None:
+    loaded = load_config(EXISTING_CONTROL_PLANE)
+    config = loaded.model_copy(update={"eks": loaded.eks.model_copy(update={"addons": addons})})
+    eks = Eks("1.34", offered=offered, cluster="research")
+
+    found = [str(finding) for finding in kubernetes_version_findings(config, eks=eks)]
+
+    assert [f"does not offer here: {names};" in line for line in found] == [True] * bool(names)
+
+
+def test_a_version_without_any_addon_is_not_offered(configure: Configure) -> None:
+    (line,) = lines(configure, Eks(offered={}))
+    assert line.startswith("eks.version: '1.34' is a version that EKS no longer offers, or not yet")
+
+
+@pytest.mark.parametrize("operation", ["DescribeCluster", "DescribeAddonVersions", "DescribeAddon"])
+def test_an_error_of_eks_is_the_callers(configure: Configure, operation: str) -> None:
+    for code in ("AccessDeniedException", "ServerException"):
+        failing = Eks("1.34", offered=WITHOUT_DNS, refusals={operation: code})
+        with pytest.raises(ClientError, match=code):
+            lines(configure, failing)

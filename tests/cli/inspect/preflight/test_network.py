@@ -1,0 +1,457 @@
+"""What is found of a VPC that exists, against a local AWS that has one."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from emulator.aws.local_aws import ACCOUNT, LocalAws
+from hyperpod_cdk import Config
+from hyperpod_cdk.network.endpoint_services import endpoint_services
+from hyperpod_cli.inspect.preflight.network.facts import Vpc
+from hyperpod_cli.inspect.preflight.network.routes import WayOut, way_out
+from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from rehearsal.stand_ins.existing_networks import ExistingNetwork
+from tests.support.configs import configured
+from tests.support.local_aws import client, deploy, resource
+
+NETWORK = ("vpc", "zones", "cidr-blocks", "subnets", "gateways", "security-group")
+Network = dict[str, Any]
+Ids = Callable[[str], str]
+Ec2 = Any
+Break = Callable[[Ec2, Network], None]
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[LocalAws]:
+    with LocalAws() as running:
+        yield running
+
+
+_numbers = itertools.count(1)
+
+
+def new_id(prefix: str) -> str:
+    """Return an id that none had before."""
+    return f"{prefix}-{next(_numbers):017x}"
+
+
+def existing() -> Network:
+    """Return a network of which all exists."""
+    return {
+        "vpc_id": new_id("vpc"),
+        "availability_zone_ids": None,
+        "eks_subnet_ids": [new_id("subnet"), new_id("subnet")],
+        "hyperpod_subnets": [{"subnet_id": new_id("subnet"), "availability_zone_id": "usw2-az2"}],
+        "security_group_id": new_id("sg"),
+    }
+
+
+def partly() -> Network:
+    """Return a VPC with new subnets, in blocks that it has or gets by consent."""
+    return {
+        "vpc_id": new_id("vpc"),
+        "availability_zone_ids": ["us-west-2a", "us-west-2b"],
+        "internet_gateway_id": new_id("igw"),
+        "public_subnet_cidrs": ["10.40.10.0/24"],
+        "eks_subnet_cidrs": ["10.40.7.0/28", "10.40.8.0/28"],
+        "nat_gateways": "none",
+        "nat_gateway_ids": [new_id("nat")],
+        "add_cidrs_to_vpc": True,
+        "hyperpod_subnets": [
+            {"cidr": "10.41.0.0/16"},
+            {"cidr": "10.42.0.0/16", "route_table_id": new_id("rtb")},
+        ],
+    }
+
+
+def place_in(aws: LocalAws) -> Place:
+    return Place(
+        partition="aws",
+        account=ACCOUNT,
+        region="us-west-2",
+        client=lambda service: client(aws, service),
+    )
+
+
+def found(config: Config, aws: LocalAws) -> list[str]:
+    """Return the problems, without what is drawn, as `<severity> <key>: <value> <message>`."""
+    place = place_in(aws)
+    problems = [
+        each for look in [VALIDATORS[name] for name in NETWORK] for each in look(config, place)
+    ]
+    assert all(each.command.startswith("aws ec2 describe-") for each in problems)
+    return [f"{each.finding.severity.name} {each.finding}" for each in problems]
+
+
+def config_of(network: Network) -> Config:
+    return configured({"network": network})
+
+
+def first_subnet(network: Network) -> str:
+    return str(network["hyperpod_subnets"][0]["subnet_id"])
+
+
+def table_of(ec2: Ec2, subnet_id: str) -> str:
+    filters = [{"Name": "association.subnet-id", "Values": [subnet_id]}]
+    [table] = ec2.describe_route_tables(Filters=filters)["RouteTables"]
+    return str(table["RouteTableId"])
+
+
+def without_dns_names(ec2: Ec2, network: Network) -> None:
+    ec2.modify_vpc_attribute(VpcId=network["vpc_id"], EnableDnsHostnames={"Value": False})
+
+
+def without_route(ec2: Ec2, network: Network) -> None:
+    table = table_of(ec2, first_subnet(network))
+    ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
+
+
+def with_endpoints(ec2: Ec2, network: Network) -> None:
+    """Close the VPC: no way out, and an endpoint of each service."""
+    without_route(ec2, network)
+    services = [service.name for service in endpoint_services(storage=True)]
+    for service in ("s3", *services):
+        ec2.create_vpc_endpoint(
+            VpcId=network["vpc_id"],
+            ServiceName=f"com.amazonaws.us-west-2.{service}",
+            VpcEndpointType="Gateway" if service == "s3" else "Interface",
+        )
+
+
+def with_endpoints_but_one(ec2: Ec2, network: Network) -> None:
+    with_endpoints(ec2, network)
+    filters = [
+        {"Name": "vpc-id", "Values": [network["vpc_id"]]},
+        {"Name": "service-name", "Values": ["com.amazonaws.us-west-2.sts"]},
+    ]
+    [endpoint] = ec2.describe_vpc_endpoints(Filters=filters)["VpcEndpoints"]
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint["VpcEndpointId"]])
+
+
+def with_some_routes(ec2: Ec2, network: Network) -> None:
+    without_route(ec2, network)
+    ec2.create_route(
+        RouteTableId=table_of(ec2, first_subnet(network)),
+        DestinationCidrBlock="10.0.0.0/8",
+        TransitGatewayId="tgw-0123456789abcdef0",
+    )
+
+
+def with_firewall(ec2: Ec2, network: Network) -> None:
+    without_route(ec2, network)
+    ec2.create_route(
+        RouteTableId=table_of(ec2, first_subnet(network)),
+        DestinationCidrBlock="0.0.0.0/0",
+        VpcEndpointId="vpce-0123456789abcdef0",
+    )
+
+
+def made_public(ec2: Ec2, network: Network) -> None:
+    filters = [{"Name": "attachment.vpc-id", "Values": [network["vpc_id"]]}]
+    [gateway] = ec2.describe_internet_gateways(Filters=filters)["InternetGateways"]
+    table = table_of(ec2, first_subnet(network))
+    ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
+    ec2.create_route(
+        RouteTableId=table,
+        DestinationCidrBlock="0.0.0.0/0",
+        GatewayId=gateway["InternetGatewayId"],
+    )
+
+
+def without_self_rules(ec2: Ec2, network: Network) -> None:
+    group = network["security_group_id"]
+    itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]
+    ec2.revoke_security_group_ingress(GroupId=group, IpPermissions=itself)
+    ec2.revoke_security_group_egress(GroupId=group, IpPermissions=itself)
+
+
+def without_internet_egress(ec2: Ec2, network: Network) -> None:
+    ec2.revoke_security_group_egress(
+        GroupId=network["security_group_id"],
+        IpPermissions=[{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}],
+    )
+
+
+def with_gone_nat_gateway(ec2: Ec2, network: Network) -> None:
+    ec2.delete_nat_gateway(NatGatewayId=network["nat_gateway_ids"][0])
+
+
+def with_taken_block(ec2: Ec2, network: Network) -> None:
+    ec2.create_subnet(VpcId=network["vpc_id"], CidrBlock="10.40.7.0/24")
+
+
+def with_the_block(ec2: Ec2, network: Network) -> None:
+    ec2.associate_vpc_cidr_block(VpcId=network["vpc_id"], CidrBlock="10.41.0.0/17")
+
+
+def with_four_blocks(ec2: Ec2, network: Network) -> None:
+    for number in (50, 51, 52):
+        ec2.associate_vpc_cidr_block(VpcId=network["vpc_id"], CidrBlock=f"10.{number}.0.0/16")
+
+
+@pytest.mark.parametrize(
+    ("route", "way"),
+    [
+        ({"DestinationCidrBlock": "10.0.0.0/16", "GatewayId": "local"}, WayOut.NONE),
+        # A gateway endpoint of S3.
+        ({"DestinationPrefixListId": "pl-68a54001", "GatewayId": "vpce-1"}, WayOut.NONE),
+        ({"DestinationCidrBlock": "10.8.0.0/16", "GatewayId": "vpce-1"}, WayOut.SOME),
+        ({"DestinationCidrBlock": "0.0.0.0/0", "GatewayId": "vpce-1"}, WayOut.OPEN),
+        (
+            {"DestinationCidrBlock": "0.0.0.0/0", "GatewayId": "vpce-1", "State": "blackhole"},
+            WayOut.BROKEN,
+        ),
+        ({"DestinationCidrBlock": "10.8.0.0/16", "GatewayId": "vgw-1"}, WayOut.SOME),
+    ],
+)
+def test_a_route_leads_out(route: dict[str, str], way: WayOut) -> None:
+    assert way_out({"Routes": [route]}) is way
+
+
+@pytest.mark.parametrize(
+    ("region", "name"),
+    [
+        ("us-west-2", "com.amazonaws.us-west-2.ecr.api"),
+        ("us-gov-west-1", "com.amazonaws.us-gov-west-1.ecr.api"),
+        ("cn-north-1", "cn.com.amazonaws.cn-north-1.ecr.api"),
+    ],
+)
+def test_a_service_is_known_in_each_partition(
+    monkeypatch: pytest.MonkeyPatch, region: str, name: str
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    ec2 = boto3.client("ec2", region)
+    with Stubber(ec2) as stub:
+        endpoint = {"ServiceName": name, "State": "available"}
+        stub.add_response("describe_vpc_endpoints", {"VpcEndpoints": [endpoint]})
+        assert Vpc(id="vpc-1", ec2=ec2).endpoint_services() == {"ecr.api"}
+
+
+EKS, NODES = "network.eks_subnet_ids", "network.hyperpod_subnets"
+GROUP, RULES = "network.security_group_id", "network.add_security_group_rules"
+
+
+@pytest.mark.parametrize("make", [existing, partly])
+def test_nothing_is_found_of_a_network_that_fits(
+    make: Callable[[], Network], aws: LocalAws
+) -> None:
+    config = config_of(make())
+    ExistingNetwork(network=config.network).make(lambda service: client(aws, service))
+
+    assert found(config, aws) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "spoil", "expected"),
+    [
+        (existing, without_dns_names, ["ERROR network.vpc_id: {vpc} has DNS hostnames off"]),
+        (
+            existing,
+            without_route,
+            [f"ERROR {NODES}[0].subnet_id: {{nodes}} has no route out of the VPC in route table"],
+        ),
+        (existing, with_endpoints, []),
+        (existing, with_firewall, []),
+        (
+            existing,
+            with_endpoints_but_one,
+            [f"ERROR {NODES}[0].subnet_id: {{nodes}} has no route out of the VPC in route table"],
+        ),
+        (
+            existing,
+            with_some_routes,
+            [f"WARNING {NODES}[0].subnet_id: {{nodes}} has only routes to some addresses"],
+        ),
+        (
+            existing,
+            made_public,
+            [
+                f"WARNING {EKS}[0]: {{eks0}} is public",
+                f"WARNING {EKS}[1]: {{eks1}} is public",
+                f"ERROR {NODES}[0].subnet_id: {{nodes}} is public",
+            ],
+        ),
+        (
+            existing,
+            without_self_rules,
+            [
+                f"ERROR {GROUP}: {{group}} has no rule for all traffic in from itself; let the "
+                f"deployment add it: {RULES}: [self_ingress]",
+                f"ERROR {GROUP}: {{group}} has no rule for all traffic out to itself; add it: aws "
+                "ec2 authorize-security-group-egress --group-id",
+            ],
+        ),
+        (
+            existing,
+            without_internet_egress,
+            [
+                f"ERROR {GROUP}: {{group}} has no rule for all traffic out to 0.0.0.0/0; let the "
+                f"deployment add it: {RULES}: [internet_egress]"
+            ],
+        ),
+        (
+            partly,
+            with_gone_nat_gateway,
+            ["ERROR network.nat_gateway_ids[0]: {nat} is deleted, not available"],
+        ),
+        (
+            partly,
+            with_taken_block,
+            ["ERROR network.eks_subnet_cidrs[0]: '10.40.7.0/28' overlaps subnet-"],
+        ),
+        (
+            partly,
+            with_the_block,
+            [f"ERROR {NODES}[0].cidr: '10.41.0.0/16' shares addresses with 10.41.0.0/17"],
+        ),
+        (
+            partly,
+            with_four_blocks,
+            [
+                f"WARNING {NODES}[1].cidr: '10.42.0.0/16' makes more than 5 CIDR blocks of the "
+                'VPC, which has 4; unless it was raised, raise the quota "IPv4 CIDR blocks per VPC"'
+            ],
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_fix(
+    make: Callable[[], Network], spoil: Break, expected: list[str], aws: LocalAws
+) -> None:
+    network = make()
+    config = config_of(network)
+    ExistingNetwork(network=config.network).make(lambda service: client(aws, service))
+    spoil(client(aws, "ec2"), network)
+
+    assert_lines(found(config, aws), expected, network=network)
+
+
+@pytest.mark.parametrize(
+    ("make", "change", "expected"),
+    [
+        (
+            existing,
+            {"vpc_id": "vpc-0fffffffffffffff0"},
+            [
+                "ERROR network.vpc_id: 'vpc-0fffffffffffffff0' is not a VPC of account "
+                "000000000000 in us-west-2"
+            ],
+        ),
+        (
+            existing,
+            {"security_group_id": "sg-0fffffffffffffff0"},
+            [f"ERROR {GROUP}: 'sg-0fffffffffffffff0' is not a security group of {{vpc}}"],
+        ),
+        (
+            existing,
+            {"eks_subnet_ids": ["subnet-0ffffffffffffff01", "subnet-0ffffffffffffff02"]},
+            [
+                f"ERROR {EKS}[0]: 'subnet-0ffffffffffffff01' is not a subnet of {{vpc}}",
+                f"ERROR {EKS}[1]: 'subnet-0ffffffffffffff02' is not a subnet of {{vpc}}",
+            ],
+        ),
+        (
+            existing,
+            {"add_security_group_rules": ["self_egress"]},
+            [f"ERROR {RULES}[0]: 'self_egress' is there: "],
+        ),
+        (
+            partly,
+            {"availability_zone_ids": ["us-west-2a", "us-west-2f"]},
+            ["ERROR network.availability_zone_ids[1]: 'us-west-2f' is not a zone of account"],
+        ),
+        (
+            partly,
+            {"add_cidrs_to_vpc": False},
+            [
+                f"ERROR {NODES}[0].cidr: '10.41.0.0/16' is outside the VPC, which has "
+                "10.40.0.0/16; take one inside, or set network.add_cidrs_to_vpc to add it",
+                f"ERROR {NODES}[1].cidr: '10.42.0.0/16' is outside the VPC",
+            ],
+        ),
+        (
+            partly,
+            {"internet_gateway_id": "igw-0fffffffffffffff0"},
+            [
+                "ERROR network.internet_gateway_id: 'igw-0fffffffffffffff0' is not attached to "
+                "{vpc}, which has igw-"
+            ],
+        ),
+        (
+            partly,
+            {"hyperpod_subnets": [{"cidr": "10.42.0.0/16", "route_table_id": "rtb-0ffffff0"}]},
+            [f"ERROR {NODES}[0].route_table_id: 'rtb-0ffffff0' is not a route table of {{vpc}}"],
+        ),
+        (
+            partly,
+            {"nat_gateway_ids": ["nat-0fffffffffffffff0"]},
+            ["ERROR network.nat_gateway_ids[0]: 'nat-0fffffffffffffff0' is not a NAT gateway of"],
+        ),
+    ],
+)
+def test_what_the_configuration_has_wrong(
+    make: Callable[[], Network], change: Mapping[str, Any], expected: list[str], aws: LocalAws
+) -> None:
+    network = make()
+    there = config_of(network)
+    ExistingNetwork(network=there.network).make(lambda service: client(aws, service))
+
+    assert_lines(found(config_of({**network, **change}), aws), expected, network=network)
+
+
+def test_an_egress_rule_does_not_cost_the_group_its_own(aws: LocalAws) -> None:
+    network = existing()
+    there = config_of(network)
+    ExistingNetwork(network=there.network).make(lambda service: client(aws, service))
+    ec2, group = client(aws, "ec2"), network["security_group_id"]
+    without_self_rules(ec2, network)
+    wanted = config_of({**network, "add_security_group_rules": ["self_ingress", "self_egress"]})
+
+    [line] = found(wanted, aws)
+
+    assert line.startswith(f"ERROR {RULES}[1]: 'self_egress' would cost {group} its rule for all")
+    # What it keeps from happening.
+    rule = resource(
+        "AWS::EC2::SecurityGroupEgress",
+        GroupId=group,
+        DestinationSecurityGroupId=group,
+        IpProtocol="-1",
+    )
+    deploy(aws, {"Rule": rule}, {})
+    [left] = ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"]
+    assert [each["IpRanges"] for each in left["IpPermissionsEgress"]] == [[]]
+
+
+def test_what_the_deployment_has_added_is_as_it_should_be(aws: LocalAws) -> None:
+    network = {**existing(), "add_security_group_rules": ["self_ingress"]}
+    config = config_of(network)
+    ExistingNetwork(network=config.network).make(lambda service: client(aws, service))
+    group = network["security_group_id"]
+    rule = resource(
+        "AWS::EC2::SecurityGroupIngress",
+        GroupId=group,
+        SourceSecurityGroupId=group,
+        IpProtocol="-1",
+    )
+    deploy(aws, {"Rule": rule}, {}, name=f"{config.name}-platform")
+
+    assert found(config, aws) == []
+
+
+def assert_lines(lines: list[str], expected: list[str], *, network: Network) -> None:
+    """Compare each line with how it must begin."""
+    ids = {
+        "vpc": network["vpc_id"],
+        "group": network.get("security_group_id"),
+        "nodes": network["hyperpod_subnets"][0].get("subnet_id"),
+        "nat": (network.get("nat_gateway_ids") or [None])[0],
+        **{f"eks{i}": each for i, each in enumerate(network.get("eks_subnet_ids", ()))},
+    }
+    starts = [each.format(**ids).replace("'", "") for each in expected]
+    plain = [line.replace("'", "") for line in lines]
+    assert [line[: len(start)] for line, start in zip(plain, starts, strict=True)] == starts

@@ -1,0 +1,554 @@
+"""Validators of what AWS offers and allows: each passes and fails, and the deployment's call too.
+
+What a validator finds, and what the local AWS refuses, are looked at side by side.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.stub import Stubber
+
+from emulator.aws.clients import aws_clients
+from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from emulator.hyperpod import ApiError, Caller, HyperPodService, Timings
+from emulator.hyperpod.server import HyperPodApi
+from emulator.hyperpod.simulation.faults import Faults
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cli.inspect.preflight import client_tools as tools
+from hyperpod_cli.inspect.preflight.bootstrap import BOOTSTRAP_VERSION, bootstrap
+from hyperpod_cli.inspect.preflight.capacity.instance_offerings import instance_offerings
+from hyperpod_cli.inspect.preflight.capacity.named_plan import with_plan
+from hyperpod_cli.inspect.preflight.capacity.training_plans import training_plans
+from hyperpod_cli.inspect.preflight.helm_chart import helm_chart
+from hyperpod_cli.inspect.preflight.hyperpod_api import hyperpod_api, resource_types
+from hyperpod_cli.inspect.preflight.network.endpoint_services import endpoint_services
+from hyperpod_cli.inspect.preflight.quotas.instance_usage import instance_usage, type_quota
+from hyperpod_cli.inspect.preflight.quotas.needs import cluster_quotas, network_quotas
+from hyperpod_cli.inspect.preflight.quotas.service_quotas import ServiceQuotas
+from hyperpod_cli.inspect.preflight.run import Status, outcomes
+from hyperpod_cli.inspect.preflight.storage.storage_stack import storage_stack
+from hyperpod_cli.inspect.preflight.validator import Place, Validator
+from hyperpod_cli.terminal.errors import OpsError
+from rehearsal.stand_ins.training_plans import TrainingPlan
+from tests.conftest import Configure
+from tests.support.hyperpod_api import create_request, eks, group
+from tests.support.provisioner.fake_s3 import client_error
+
+ACCOUNT, REGION = "111122223333", "us-west-2"
+TYPE, PLANNED = "ml.g5.12xlarge", "ml.p5.48xlarge"
+CALLER = Caller(account=ACCOUNT, region=REGION)
+PLANS = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan"
+
+
+class Zones:
+    """Knows zones, and no subnet."""
+
+    def find(self, *_arguments: object, **_named: object) -> None:
+        """Return nothing."""
+
+    def zones(self, *, caller: Caller) -> dict[str, str]:
+        """Return the zones of us-west-2 as the local EC2 has them."""
+        return {f"{caller.region}{letter}": f"usw2-az{n}" for n, letter in enumerate("abcd", 1)}
+
+
+@pytest.fixture(scope="module")
+def hyperpod() -> Iterator[HyperPodApi]:
+    service = HyperPodService(clock=time.time, timings=Timings(payment=0), subnets=Zones())
+    with HyperPodApi(service=service) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def there(hyperpod: HyperPodApi) -> Iterator[Place]:
+    """An account of its own, whose quotas the tests use up."""
+    settings = LocalAwsSettings(account=ACCOUNT, region=REGION, hyperpod_api=hyperpod.url)
+    with LocalAws(settings) as aws:
+        yield Place(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))
+
+
+def lines(validator: Validator, config: Config, place: Place) -> list[str]:
+    return [str(each.finding) for each in validator(config, place)]
+
+
+def with_group(configure: Configure, **group: Any) -> Config:
+    wanted = {"name": "workers", "instance_type": TYPE, "instance_count": 2, **group}
+    return configure({"cluster": {"instance_groups": [wanted]}})
+
+
+def closed(network: dict[str, Any]) -> dict[str, Any]:
+    """Return what closes a network, in zones of us-west-2."""
+    return {
+        "region": REGION,
+        "network": {"closed": True, "public_subnet_cidrs": [], **network},
+        "eks": {"endpoint_access": "private"},
+    }
+
+
+def raising(place: Place, error: Exception) -> Place:
+    """Return a place every call of which fails."""
+
+    class Client:
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any operation
+            def call(*_names: object, **_arguments: object) -> None:
+                raise error
+
+            return call
+
+    return replace(place, client=lambda _service: Client())
+
+
+def test_bootstrap(configure: Configure, there: Place) -> None:
+    (line,) = lines(bootstrap, configure({}), there)
+    assert line.startswith(f"'{ACCOUNT}/{REGION}' is not bootstrapped for CDK; run once: make boot")
+    there.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")
+    assert lines(bootstrap, configure({}), there) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        client_error("UnknownOperationException", "ListClusters", ""),
+        EndpointConnectionError(endpoint_url="https://api.sagemaker.xx-west-1.amazonaws.com"),
+    ],
+)
+def test_hyperpod_api(configure: Configure, there: Place, error: Exception) -> None:
+    assert lines(hyperpod_api, configure({}), there) == []
+    (line,) = lines(hyperpod_api, configure({}), raising(there, error))
+    assert line.startswith(f"region: '{REGION}' does not answer for SageMaker HyperPod; deploy to")
+
+
+def test_resource_types(configure: Configure, there: Place) -> None:
+    native = configure({"cluster": {"resource": "native"}})
+    assert lines(resource_types, native, there) == []
+    absent = raising(there, client_error("TypeNotFoundException", "DescribeType", ""))
+    (line,) = lines(resource_types, native, absent)
+    assert line.startswith("cluster.resource: 'native' needs AWS::SageMaker::Cluster, which")
+    assert lines(resource_types, configure({}), absent) == []
+    with pytest.raises(ClientError, match="TypeNotFound"):
+        there.client("cloudformation").describe_type(Type="RESOURCE", TypeName="AWS::No::Type")
+
+
+def test_storage_stack(configure: Configure, there: Place) -> None:
+    class Stacks:
+        def get_paginator(self, _operation: str) -> "Stacks":
+            return self
+
+        def paginate(self, *, StackName: str) -> list[dict[str, Any]]:
+            assert StackName == "ml-storage"
+            return [{"StackResourceSummaries": []}]
+
+    deployed = replace(there, client=lambda _service: Stacks())
+    without = configure({"storage": None})
+    assert lines(storage_stack, without, there) == []
+    assert lines(storage_stack, configure({}), deployed) == []
+    (line,) = lines(storage_stack, without, deployed)
+    assert line.startswith("storage: null takes the FSx CSI driver from the stack ml-storage")
+
+
+def test_client_tools(configure: Configure, there: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "which", lambda name: f"/bin/{name}")
+    assert lines(tools.client_tools, configure({}), there) == []
+    monkeypatch.setattr(tools, "which", lambda _name: None)
+    found = list(tools.client_tools(configure({}), there))
+    severities = {str(each.finding.value): each.finding.severity for each in found}
+    assert severities == {
+        "node": Severity.ERROR,
+        "cdk": Severity.ERROR,
+        "git": Severity.WARNING,
+        "aws": Severity.WARNING,
+        "session-manager-plugin": Severity.WARNING,
+    }
+
+
+def test_helm_chart(configure: Configure, there: Place, tmp_path: Path) -> None:
+    assert lines(helm_chart, configure({}), there) == []
+    config = configure({})
+    chart = tmp_path / "none.tgz"
+    chart.write_bytes(b"no archive")
+    own = config.model_copy(update={"helm": config.helm.model_copy(update={"chart": str(chart)})})
+    (line,) = lines(helm_chart, own, there)
+    assert line.startswith(f"helm.chart: '{chart}'"[:40])
+    assert "cannot be installed" in line
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "zone", "elsewhere"),
+    [
+        (PLANNED, "usw2-az1", None),
+        (TYPE, "usw2-az3", None),
+        (PLANNED, "usw2-az3", "usw2-az1, usw2-az2, usw2-az4"),
+    ],
+)
+def test_instance_offerings(
+    configure: Configure, there: Place, instance_type: str, zone: str, elsewhere: str | None
+) -> None:
+    workers = {"name": "workers", "instance_type": instance_type, "instance_count": 1}
+    config = configure(
+        {
+            "region": REGION,
+            "network": {
+                "availability_zone_ids": [zone, "usw2-az2"],
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": zone}],
+            },
+            "cluster": {"instance_groups": [workers]},
+        }
+    )
+    found = list(instance_offerings(config, there))
+    assert [each.finding.severity for each in found] == [Severity.WARNING] * bool(elsewhere)
+    for each in found:
+        assert f"is not offered by EC2 in {zone}" in str(each.finding)
+        assert f"EC2 offers it in {elsewhere}" in str(each.finding)
+
+
+@pytest.mark.parametrize(
+    ("network", "said"),
+    [
+        ({"availability_zone_ids": ["usw2-az1", "usw2-az2"]}, None),
+        # Only nodes have endpoints, in the first subnet of each zone.
+        (
+            {
+                "availability_zone_ids": ["usw2-az1", "usw2-az4"],
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az1"}],
+            },
+            None,
+        ),
+        (
+            {
+                "availability_zone_ids": ["usw2-az1", "usw2-az2"],
+                "hyperpod_subnets": [
+                    {"cidr": "10.1.0.0/17", "availability_zone_id": "usw2-az4"},
+                    {"cidr": "10.1.128.0/17", "availability_zone_id": "usw2-az4"},
+                ],
+            },
+            "network.hyperpod_subnets[0].availability_zone_id: 'usw2-az4' is usw2-az4 "
+            "(us-west-2d) in this account, where there is no endpoint of "
+            "com.amazonaws.us-west-2.eks-auth: ",
+        ),
+        (
+            {
+                "availability_zone_ids": ["us-west-2d", "us-west-2a"],
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
+            },
+            "network.availability_zone_ids[0]: 'us-west-2d' is usw2-az4 (us-west-2d)",
+        ),
+    ],
+    ids=["all zones have them", "only nodes need them", "own zone", "zone by its place"],
+)
+def test_endpoint_services(
+    configure: Configure, there: Place, network: dict[str, Any], said: str | None
+) -> None:
+    found = lines(endpoint_services, configure(closed(network)), there)
+
+    assert [line.startswith(str(said)) for line in found] == [True] * (said is not None), found
+    for line in found:
+        assert line.endswith("usw2-az1 (us-west-2a), usw2-az2 (us-west-2b), usw2-az3 (us-west-2c)")
+    assert lines(endpoint_services, configure({}), there) == []
+
+
+def test_a_region_without_an_endpoint_service(configure: Configure, there: Place) -> None:
+    class Ec2:
+        def __init__(self) -> None:
+            self._ec2 = there.client("ec2")
+
+        def describe_availability_zones(self) -> Any:  # noqa: ANN401 - EC2's answer
+            return self._ec2.describe_availability_zones()
+
+        def get_paginator(self, _operation: str) -> "Ec2":
+            return self
+
+        def paginate(self, **arguments: Any) -> list[dict[str, Any]]:
+            found = self._ec2.describe_vpc_endpoint_services(**arguments)["ServiceDetails"]
+            return [
+                {"ServiceDetails": [each]} for each in found if "fsx" not in each["ServiceName"]
+            ]
+
+    # The zone is found by its place among those of the account, as CloudFormation does.
+    by_place = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+    config = configure({**closed(by_place), "region": None})
+    (line,) = lines(endpoint_services, config, replace(there, client=lambda _service: Ec2()))
+    assert line.startswith(
+        "network.closed: true needs endpoints of fsx, which us-west-2 does not have; deploy "
+        "to a region"
+    )
+
+
+def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, there: Place) -> None:
+    region, zone = "cn-north-1", {"ZoneName": "cn-north-1a", "ZoneId": "cnn1-az1"}
+
+    def paginate(*, Filters: list[dict[str, list[str]]]) -> Iterator[dict[str, Any]]:
+        for name in Filters[0]["Values"]:
+            is_own = name.endswith((".ecr.api", ".ecr.dkr", ".sts"))
+            if name.startswith("cn.") == is_own:
+                found = {"ServiceName": name, "AvailabilityZones": [zone["ZoneName"]]}
+                yield {"ServiceDetails": [found]}
+
+    ec2 = SimpleNamespace(
+        describe_availability_zones=lambda: {"AvailabilityZones": [zone]},
+        get_paginator=lambda _operation: SimpleNamespace(paginate=paginate),
+    )
+    zonal = {"availability_zone_id": "cnn1-az1", "cidr": "10.1.0.0/16"}
+    network = {"availability_zone_ids": ["cnn1-az1", "cnn1-az2"], "hyperpod_subnets": [zonal]}
+    config = configure({**closed(network), "region": None})
+    place = replace(there, partition="aws-cn", region=region, client=lambda _service: ec2)
+    assert lines(endpoint_services, config, place) == []
+
+
+@pytest.mark.parametrize(("limit", "refused"), [(2, False), (1, True)])
+def test_quota_of_a_type(
+    configure: Configure, there: Place, hyperpod: HyperPodApi, limit: int, *, refused: bool
+) -> None:
+    hyperpod.service.faults = Faults(quotas={TYPE: limit})
+    problems = list(cluster_quotas(with_group(configure), there))
+    name = f"{TYPE} for cluster usage"
+    assert [name in str(each.finding) for each in problems] == [True] * refused
+    # HyperPod counts the same instances against the same quota.
+    orchestrator = eks(f"of-{limit}")
+    request = create_request(group(), ClusterName=f"of-{limit}", Orchestrator=orchestrator)
+    if not refused:
+        hyperpod.service.call("CreateCluster", request, CALLER)
+        # The instances of another cluster are in use, and those of this one's former state not.
+        (line,) = lines(cluster_quotas, with_group(configure), there)
+        assert "which is 2 with 2 in use; request 4: aws service-quotas" in line
+        own = with_group(configure)
+        same = own.cluster.model_copy(update={"name": f"of-{limit}"})
+        assert lines(cluster_quotas, own.model_copy(update={"cluster": same}), there) == []
+        return
+    with pytest.raises(ApiError, match=name):
+        hyperpod.service.call("CreateCluster", request, CALLER)
+
+
+def test_instances_of_a_cluster(configure: Configure, there: Place, hyperpod: HyperPodApi) -> None:
+    hyperpod.service.faults = Faults()
+    name = "Maximum number instances allowed per SageMaker HyperPod cluster"
+    (line,) = lines(cluster_quotas, with_group(configure, instance_count=2001), there)
+    assert f"is too much for the quota '{name}', which is 2000; request 2001" in line
+    request = create_request(group(InstanceCount=2001), ClusterName="large", Orchestrator=eks("l"))
+    with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
+        there.client("sagemaker").create_cluster(**request)
+
+
+def test_spot_instances_of_all_clusters(
+    configure: Configure, there: Place, hyperpod: HyperPodApi
+) -> None:
+    hyperpod.service.faults = Faults()
+    name = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
+    spot: dict[str, Any] = {"CapacityRequirements": {"Spot": {}}}
+    continuous = {"NodeProvisioningMode": "Continuous"}
+    first = create_request(
+        group(InstanceCount=3, **spot), ClusterName="spot", Orchestrator=eks("s"), **continuous
+    )
+    hyperpod.service.call("CreateCluster", first, CALLER)
+    config = with_group(configure, instance_count=998, capacity="Spot")
+    (line,) = lines(cluster_quotas, config, there)
+    assert line.startswith("cluster.instance_groups: 998 is too much for the quota")
+    assert f"{name!r}, which is 1000 with 3 in use; request 1001" in line
+    request = create_request(
+        group(InstanceCount=998, **spot), ClusterName="more", Orchestrator=eks("m"), **continuous
+    )
+    with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
+        there.client("sagemaker").create_cluster(**request)
+
+
+@pytest.mark.parametrize(
+    ("volumes", "path"),
+    [
+        ({"volume_size_gib": 8193}, "volume_size_gib"),
+        ({"ebs_volumes": [{"volume_size_gib": 8193}]}, "ebs_volumes[0].volume_size_gib"),
+    ],
+)
+def test_size_of_a_volume(
+    configure: Configure, there: Place, volumes: dict[str, Any], path: str
+) -> None:
+    name = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
+    (line,) = lines(cluster_quotas, with_group(configure, **volumes), there)
+    start = f"cluster.instance_groups[0] (workers).{path}: 8193 is too much for the quota {name!r}"
+    assert line.startswith(f"{start}, which is 8192; request 8193: aws service-quotas")
+    storage = [{"EbsVolumeConfig": {"VolumeSizeInGB": 8193}}]
+    large = group(InstanceStorageConfigs=storage)
+    request = create_request(large, ClusterName="large", Orchestrator=eks("l"))
+    with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
+        there.client("sagemaker").create_cluster(**request)
+
+
+def test_other_clusters_are_counted_by_what_they_have(configure: Configure, there: Place) -> None:
+    names = ("flexible", "gone", "slurm")
+    arns = [f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/{number:012}" for number in range(3)]
+    flexible = {
+        "InstanceGroupName": "workers",
+        "TargetCount": 5,
+        "CurrentCount": 3,
+        "CapacityRequirements": {"Spot": {}},
+        "InstanceRequirements": {
+            "CurrentInstanceTypes": [TYPE, PLANNED],
+            "DesiredInstanceTypes": [TYPE, PLANNED],
+        },
+        "InstanceTypeDetails": [
+            {"InstanceType": TYPE, "CurrentCount": 2},
+            {"InstanceType": PLANNED, "CurrentCount": 1},
+        ],
+    }
+    fixed = {"InstanceGroupName": "fixed", "InstanceType": TYPE, "TargetCount": 4}
+    with Stubber(there.client("sagemaker")) as stub:
+        summaries = [
+            {"ClusterArn": arn, "ClusterName": name, "CreationTime": 0, "ClusterStatus": "Failed"}
+            for name, arn in zip(names, arns, strict=True)
+        ]
+        stub.add_response("list_clusters", {"ClusterSummaries": summaries})
+        told = {"ClusterArn": arns[0], "ClusterStatus": "Failed"}
+        stub.add_response("describe_cluster", {**told, "InstanceGroups": [flexible]})
+        stub.add_client_error("describe_cluster", "ResourceNotFound")
+        stub.add_response("describe_cluster", {**told, "InstanceGroups": [fixed]})
+        used = instance_usage(configure({}), there)
+    assert used.of_types == {
+        type_quota(TYPE, is_spot=True): 2,
+        type_quota(PLANNED, is_spot=True): 1,
+        type_quota(TYPE, is_spot=False): 4,
+    }
+    assert (used.instances, used.spot_instances) == (9, 5)
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ({}, None),
+        ({"count": 1}, "has 1 instances left, and workers need 2"),
+        ({"instance_type": "ml.p4d.24xlarge"}, "has ml.p4d.24xlarge; set that instance type"),
+        ({"zone_id": "usw2-az3"}, "is in us-west-2c, and the group's subnet in us-west-2b"),
+        (None, "does not exist in us-west-2"),
+    ],
+)
+def test_training_plans(
+    configure: Configure,
+    there: Place,
+    hyperpod: HyperPodApi,
+    request: pytest.FixtureRequest,
+    *,
+    plan: dict[str, Any] | None,
+    said: str | None,
+) -> None:
+    name = f"plan-{request.node.callspec.indices['plan']}"
+    arn = f"{PLANS}/{name}"
+    if plan is not None:
+        wanted = {"arn": arn, "instance_type": PLANNED, "count": 2, "zone_id": "usw2-az2", **plan}
+        TrainingPlan(**wanted).make(there.client)
+    config = with_group(configure, instance_type=PLANNED)
+    named = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
+    found = lines(training_plans, named, there)
+    assert [str(said) in line for line in found] == [True] * (said is not None), found
+    assert lines(training_plans, config, there) == []
+    if plan is None or "instance_type" in plan:
+        with pytest.raises(OpsError, match="training-plan"):
+            with_plan(config, name, place=there)
+        # HyperPod refuses the cluster for the same reason.
+        of_plan = group(InstanceType=PLANNED, TrainingPlanArn=arn)
+        create = create_request(of_plan, ClusterName=name, Orchestrator=eks(name))
+        with pytest.raises(ApiError, match=f"training plan {arn} (does not exist|is for)"):
+            hyperpod.service.call("CreateCluster", create, CALLER)
+    else:
+        assert lines(training_plans, with_plan(config, name, place=there), there) == found
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("Scheduled", "is Scheduled: there are no nodes before "),
+        ("Pending", "is Pending: a group takes one that is Active or Scheduled"),
+        ("Failed", "is Failed: a group takes one that is Active or Scheduled"),
+        ("Expired", "is Expired: a group takes one that is Active or Scheduled"),
+        # SageMaker need not say how many instances a plan has.
+        ("Active", None),
+    ],
+)
+def test_a_plan_of_each_status(
+    configure: Configure, there: Place, status: str, said: str | None
+) -> None:
+    arn = f"{PLANS}/of-status"
+    plan = {"TrainingPlanArn": arn, "TrainingPlanName": "of-status", "Status": status}
+    with Stubber(there.client("sagemaker")) as stub:
+        stub.add_response("describe_training_plan", plan)
+        planned = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
+        found = lines(training_plans, planned, there)
+    assert [str(said) in line for line in found] == [True] * (said is not None), found
+
+
+def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Place) -> None:
+    quotas = there.client("service-quotas")
+    unknown = {
+        "ServiceCode": "sagemaker",
+        "QuotaCode": "L-1",
+        "QuotaName": "some",
+        "ErrorReason": {"ErrorCode": "DEPENDENCY_THROTTLING_ERROR", "ErrorMessage": "later"},
+    }
+    with Stubber(quotas) as stub:
+        stub.add_response("list_service_quotas", {"Quotas": [unknown]})
+        stub.add_response("list_aws_default_service_quotas", {"Quotas": [{**unknown, "Value": 2}]})
+        stub.add_response("get_service_quota", {"Quota": unknown})
+        stub.add_response("get_aws_default_service_quota", {"Quota": {**unknown, "Value": 3}})
+        read = ServiceQuotas(client=quotas)
+        by_name, by_code = read.by_name("sagemaker", "some"), read.by_code("sagemaker", "L-1")
+    assert (by_name and by_name.value, by_code and by_code.value) == (2, 3)
+
+
+def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Place) -> None:
+    unreachable = raising(there, EndpointConnectionError(endpoint_url="https://servicequotas.x"))
+
+    def client(service: str) -> Any:  # noqa: ANN401 - of any service
+        return (unreachable if service == "service-quotas" else there).client(service)
+
+    for validator in (cluster_quotas, network_quotas):
+        (problem,) = validator(configure({}), replace(there, client=client))
+        assert problem.finding.severity is Severity.WARNING
+        assert "does not answer for quotas" in str(problem.finding)
+
+
+@pytest.mark.parametrize(
+    ("validator", "permission"),
+    [
+        (bootstrap, "ssm:GetParameter"),
+        (hyperpod_api, "sagemaker:ListClusters"),
+        (resource_types, "cloudformation:DescribeType"),
+        (instance_offerings, "ec2:DescribeAvailabilityZones"),
+        (endpoint_services, "ec2:DescribeVpcEndpointServices"),
+        (training_plans, "sagemaker:DescribeTrainingPlan"),
+        (cluster_quotas, "sagemaker:ListClusters"),
+        (network_quotas, "cloudformation:ListStackResources"),
+    ],
+)
+def test_who_may_nothing_is_told_what_is_missing(
+    configure: Configure, there: Place, validator: Validator, permission: str
+) -> None:
+    iam = there.client("iam")
+    name = f"nobody-{validator.__name__}"
+    iam.create_user(UserName=name)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
+    session: Any = boto3.Session(
+        aws_access_key_id=key["AccessKeyId"],
+        aws_secret_access_key=key["SecretAccessKey"],
+        region_name=REGION,
+    )
+    endpoint = iam.meta.endpoint_url
+
+    def client(service: str) -> Any:  # noqa: ANN401 - of any service
+        return session.client(service, endpoint_url=endpoint)
+
+    planned = {
+        "name": "workers",
+        "instance_type": PLANNED,
+        "instance_count": 1,
+        "training_plan_arn": f"{PLANS}/none",
+    }
+    config = configure(
+        {**closed({}), "cluster": {"resource": "native", "instance_groups": [planned]}}
+    )
+    place = replace(there, client=client)
+    (outcome,) = outcomes(config, place, validators={"it": validator})
+    assert outcome.missing_permission == permission
+    assert outcome.status is Status.NOT_PERMITTED

@@ -1,0 +1,457 @@
+"""The least policies that deploy a configuration."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+from policy_sentry.querying.actions import get_action_data
+
+from aws_reference.action_resources import action_resources
+from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, UnknownTypeError
+from hyperpod_cdk import load_config
+from hyperpod_cli.aws.account import Environment
+from hyperpod_cli.aws.templates import Address, Resource
+from hyperpod_cli.inspect.permissions import __main__ as command
+from hyperpod_cli.inspect.permissions import deployer
+from hyperpod_cli.inspect.permissions.documents import (
+    DOCUMENT_CHARACTERS,
+    POLICIES_OF_A_ROLE,
+    size,
+    split,
+)
+from hyperpod_cli.inspect.permissions.looks import looks
+from hyperpod_cli.inspect.permissions.names import Names
+from hyperpod_cli.inspect.permissions.needs import needs
+from hyperpod_cli.inspect.permissions.policies import Policies, policies_of
+from hyperpod_cli.stack_progress.next_steps import Situation, interrupted, next_step
+from provisioner.framework import consent
+from tests.aws_reference.test_action_resources import YOUNGER
+from tests.conftest import Assemble, Configure
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY
+from tests.test_packages import imported
+
+ACCOUNT = "111122223333"
+ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
+KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+# FSx asks whoever links a bucket for all of them, whichever there are.
+ALL_OF_S3 = {"s3:Get*", "s3:List*"}
+LINKED = {"storage": {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]}}
+CONFIGS: list[Any] = [
+    pytest.param({}, id="default"),
+    pytest.param(LINKED, id="s3-link"),
+    pytest.param(EVERY_FIELD, id="every-field"),
+]
+
+
+@pytest.fixture(params=CONFIGS)
+def policies(request: pytest.FixtureRequest, configure: Configure, assemble: Assemble) -> Policies:
+    changes = request.param
+    config = load_config(changes) if isinstance(changes, Path) else configure(changes)
+    return policies_of(assemble(config).directory, deployment=config.name, environment=ENVIRONMENT)
+
+
+@pytest.fixture
+def default(configure: Configure, assemble: Assemble) -> Policies:
+    return policies_of(assemble(configure({})).directory, deployment="ml", environment=ENVIRONMENT)
+
+
+def statements(policies: Policies) -> list[dict[str, Any]]:
+    return [each for document in policies.cloudformation for each in document["Statement"]]
+
+
+def allowed_on(policies: Policies, action: str) -> set[str]:
+    return {
+        resource
+        for statement in statements(policies)
+        if action in statement["Action"]
+        for resource in statement["Resource"]
+    }
+
+
+def test_every_document_is_one_that_iam_takes(policies: Policies) -> None:
+    documents = [policies.deployer, *policies.cloudformation]
+
+    assert len(policies.cloudformation) <= POLICIES_OF_A_ROLE
+    assert all(size(document) <= DOCUMENT_CHARACTERS for document in documents)
+    actions = {action for each in statements(policies) for action in each["Action"]}
+    assert {action for action in actions if "*" in action} <= ALL_OF_S3
+
+
+def test_every_action_exists(policies: Policies) -> None:
+    actions = {action for statement in statements(policies) for action in statement["Action"]}
+    unknown = {each for each in actions if not get_action_data(*each.split(":"))}
+
+    assert actions
+    assert unknown <= YOUNGER | ALL_OF_S3
+
+
+def test_only_what_takes_no_resource_stands_on_everything(policies: Policies) -> None:
+    everywhere = {
+        action
+        for statement in statements(policies)
+        if "*" in statement["Resource"]
+        for action in statement["Action"]
+    }
+    known = action_resources()
+
+    assert {each for each in everywhere - YOUNGER if known[each].forms} == set()
+
+
+def test_names_begin_with_that_of_the_deployment(default: Policies) -> None:
+    iam = f"arn:aws:iam::{ACCOUNT}:role"
+    eks = f"arn:aws:eks:us-west-2:{ACCOUNT}"
+    functions = f"arn:aws:lambda:us-west-2:{ACCOUNT}"
+
+    assert allowed_on(default, "iam:CreateRole") == {f"{iam}/ml-*"}
+    assert allowed_on(default, "lambda:InvokeFunction") == {f"{functions}:function:ml-*"}
+    # A layer's name is its logical ID: https://github.com/aws/aws-cdk/issues/24674
+    assert {
+        each.partition(":layer:")[2] for each in allowed_on(default, "lambda:GetLayerVersion")
+    } == {
+        "ml-*:*",
+        "ProvisionerKubectlLayerE8A5C563*:*",
+    }
+    assert allowed_on(default, "eks:DeleteCluster") == {f"{eks}:cluster/ml-eks"}
+    assert allowed_on(default, "s3:DeleteBucket") == {
+        "arn:aws:s3:::ml-*",
+        f"arn:aws:s3:::sagemaker-ml-{ACCOUNT}-us-west-2",
+    }
+
+
+def test_roles_are_passed_to_the_services_that_assume_them(default: Policies) -> None:
+    (passing,) = [each for each in statements(default) if "iam:PassRole" in each["Action"]]
+
+    assert passing["Resource"] == [f"arn:aws:iam::{ACCOUNT}:role/ml-*"]
+    # HyperPod gets the nodes' role from the provisioner, not from CloudFormation.
+    assert passing["Condition"] == {
+        "StringEquals": {
+            "iam:PassedToService": [
+                "eks.amazonaws.com",
+                "lambda.amazonaws.com",
+                "states.amazonaws.com",
+                "vpc-flow-logs.amazonaws.com",
+            ]
+        }
+    }
+
+
+@pytest.mark.parametrize("keys", [[], [KEY]])
+def test_keys_are_used_if_they_are_named(keys: list[str]) -> None:
+    encrypted = [{"Provider": {"KeyArn": key}, "Resources": ["secrets"]} for key in keys]
+    cluster = Resource(
+        address=Address("ml-platform", "Eks"),
+        type="AWS::EKS::Cluster",
+        properties={"Name": "ml-eks", "EncryptionConfig": encrypted},
+        deletion_policy="",
+        needs=(),
+    )
+    names = Names(deployment="ml", environment=ENVIRONMENT, resources=[cluster])
+    found = {need.action: need.resources for need in needs({}, names)}
+
+    assert found.get("kms:CreateGrant", ()) == tuple(keys)
+
+
+IMAGE, PLAN = "ami-0123456789abcdef0", f"arn:aws:sagemaker:us-west-2:{ACCOUNT}:training-plan/p5"
+OWN_ROLE = f"arn:aws:iam::{ACCOUNT}:role/Own"
+
+
+def native_cluster(**group: Any) -> dict[str, tuple[str, ...]]:
+    """Return what a native cluster of one group needs, by action."""
+    eks_cluster = {"Name": "ml-eks"}
+    cluster = {"ClusterName": "ml-cluster", "InstanceGroups": [group]}
+    resources = [
+        Resource(
+            address=Address("ml-hyperpod", type_),
+            type=type_,
+            properties=properties,
+            deletion_policy="",
+            needs=(),
+        )
+        for type_, properties in (
+            ("AWS::EKS::Cluster", eks_cluster),
+            ("AWS::SageMaker::Cluster", cluster),
+        )
+    ]
+    names = Names(deployment="ml", environment=ENVIRONMENT, resources=resources)
+    return {need.action: need.resources for need in needs({}, names)}
+
+
+def test_an_unknown_service_linked_role_names_the_place_to_add_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(SERVICE_LINKED_ROLES, "AWS::EKS::Cluster")
+    with pytest.raises(UnknownTypeError, match=r"^AWS::EKS::Cluster: .*: SERVICE_LINKED_ROLES$"):
+        native_cluster()
+
+
+def test_cloudformation_makes_a_native_cluster() -> None:
+    found = native_cluster()
+    eks, sagemaker = (f"arn:aws:{name}:us-west-2:{ACCOUNT}" for name in ("eks", "sagemaker"))
+
+    assert found["sagemaker:CreateCluster"] == (f"{sagemaker}:cluster/*",)
+    assert found["eks:CreateAccessEntry"] == (f"{eks}:cluster/ml-eks",)
+    assert found["eks:AssociateAccessPolicy"] == (f"{eks}:access-entry/ml-eks/*",)
+    assert "hyperpod.sagemaker.amazonaws.com" in found["iam:CreateServiceLinkedRole"][0]
+    assert not {"ec2:ModifyImageAttribute", "iam:PassRole", "kms:CreateGrant"} & found.keys()
+
+
+@pytest.mark.parametrize(
+    ("group", "action", "resources"),
+    [
+        ({"ExecutionRole": OWN_ROLE}, "iam:PassRole", {OWN_ROLE}),
+        ({"ImageId": IMAGE}, "ec2:ModifyImageAttribute", {"arn:aws:ec2:us-west-2::image/*"}),
+        ({"ImageId": IMAGE}, "ec2:ModifySnapshotAttribute", {"arn:aws:ec2:us-west-2::snapshot/*"}),
+        ({"TrainingPlanArn": PLAN}, "sagemaker:UpdateCluster", {PLAN.replace("p5", "*")}),
+        ({"VolumeKmsKeyId": KEY}, "kms:CreateGrant", {KEY}),
+        ({"VolumeKmsKeyId": KEY.rpartition("/")[2]}, "kms:CreateGrant", {KEY}),
+    ],
+)
+def test_a_native_cluster_may_use_what_it_names(
+    group: dict[str, str], action: str, resources: set[str]
+) -> None:
+    found = native_cluster(**group)[action]
+
+    assert resources <= set(found)
+    assert not resources & set(native_cluster().get(action, ()))
+
+
+def test_fsx_may_get_rights_on_a_linked_bucket(configure: Configure, assemble: Assemble) -> None:
+    linked = policies_of(
+        assemble(configure(LINKED)).directory, deployment="ml", environment=ENVIRONMENT
+    )
+    roles = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role"
+    bucket, objects = "arn:aws:s3:::bucket", "arn:aws:s3:::bucket/*"
+
+    assert bucket in allowed_on(linked, "s3:GetBucketPolicy")
+    for action in ALL_OF_S3:
+        assert allowed_on(linked, action) == {bucket, objects}
+    assert objects in allowed_on(linked, "s3:PutObject")
+    for action in ("CreateServiceLinkedRole", "AttachRolePolicy", "PutRolePolicy"):
+        assert f"{roles}/s3.data-source.lustre.fsx.amazonaws.com/*" in allowed_on(
+            linked, f"iam:{action}"
+        )
+
+
+def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> None:
+    by_name = {each["Sid"]: each["Resource"] for each in default.deployer["Statement"]}
+    prefix = f"arn:aws:iam::{ACCOUNT}:role/cdk-hnb659fds"
+
+    assert by_name["UseBootstrapRoles"] == [
+        f"{prefix}-{name}-role-{ACCOUNT}-us-west-2"
+        for name in ("deploy", "file-publishing", "lookup")
+    ]
+    assert default.execution_roles == (f"{prefix}-cfn-exec-role-{ACCOUNT}-us-west-2",)
+    # What EKS offers is the same for all, so the action takes no resource.
+    assert by_name.pop("FindOfferedAddons") == ["*"]
+    # EC2 limits what describes to no resource.
+    assert by_name.pop("LookAtNetwork") == ["*"]
+    # Nor do quotas, lists and types of resources have any.
+    for statement in ("FindResourceTypes", "ListClusters", "LookAtQuotas"):
+        assert by_name.pop(statement) == ["*"]
+    # Of log groups that EKS may have made again.
+    assert by_name.pop("LookForLogGroup")[0].endswith(":log-group:*")
+    # So does FSx.
+    assert by_name.pop("LookAtFileSystems") == ["*"]
+    assert all(
+        "*" not in resource or resource.endswith("/*")
+        for arns in by_name.values()
+        for resource in arns
+    )
+
+
+def test_who_closes_a_network_may_look_for_endpoint_services(
+    default: Policies, assemble: Assemble
+) -> None:
+    config = load_config(CONFIG_FOLDER / "examples" / "closed-network.yaml")
+    assembly = assemble(config).directory
+    closed = policies_of(assembly, deployment=config.name, environment=ENVIRONMENT)
+    looking = [
+        [
+            each
+            for each in policies.deployer["Statement"]
+            if each["Sid"] == "LookForEndpointServices"
+        ]
+        for policies in (default, closed)
+    ]
+    allowed = {
+        "Sid": "LookForEndpointServices",
+        "Effect": "Allow",
+        "Action": ["ec2:DescribeVpcEndpointServices"],
+        "Resource": ["*"],
+    }
+
+    assert looking == [[], [allowed]]
+
+
+def test_who_deploys_may_follow_the_stacks_of_the_deployment(default: Policies) -> None:
+    (follow,) = [each for each in default.deployer["Statement"] if each["Sid"] == "FollowStacks"]
+    stacks = f"arn:aws:cloudformation:us-west-2:{ACCOUNT}:stack"
+
+    assert follow["Resource"] == [
+        f"{stacks}/ml-{kind}/*" for kind in ("addons", "hyperpod", "platform", "storage")
+    ]
+    assert all(get_action_data(*action.split(":")) for action in follow["Action"])
+
+
+def test_who_deploys_may_run_what_a_failure_says_to_run(default: Policies) -> None:
+    by_name = {each["Sid"]: each for each in default.deployer["Statement"]}
+    own = by_name["FollowStacks"]["Resource"]
+    allowed = {
+        action
+        for each in by_name.values()
+        if set(own) <= set(each["Resource"])
+        for action in each["Action"]
+    }
+    service = botocore.session.get_session().get_service_model("cloudformation")
+    for status in service.shape_for("StackStatus").metadata["enum"]:
+        at = Situation(stack="ml-platform", region="us-west-2", status=status, again="make deploy")
+        steps = [step for step in (next_step(at), interrupted(at)) if step is not None]
+        commands = [line.split() for step in steps for line in step.commands]
+        for operation in [words[2] for words in commands if words[0] == "aws"]:
+            name = "".join(part.title() for part in operation.split("-"))
+            assert operation == "wait" or f"cloudformation:{name}" in allowed, status
+
+
+def test_who_deploys_may_look_at_keys_and_at_the_name_of_a_bucket(
+    assemble: Assemble,
+) -> None:
+    config = load_config(REPOSITORY / "config" / "examples" / "customer-key.yaml")
+    keyed = policies_of(assemble(config).directory, deployment="keyed", environment=ENVIRONMENT)
+    by_name = {each["Sid"]: each for each in keyed.deployer["Statement"]}
+
+    assert by_name["LookAtKeys"]["Action"] == ["kms:DescribeKey", "kms:GetKeyPolicy"]
+    assert by_name["LookAtKeys"]["Resource"] == [KEY]
+    bucket = f"arn:aws:s3:::sagemaker-keyed-{ACCOUNT}-us-west-2"
+    assert "s3:ListBucket" in by_name["LookForBucket"]["Action"]
+    assert by_name["LookForBucket"]["Resource"] == [bucket]
+
+
+def test_who_deploys_may_look_at_the_key_of_a_volume() -> None:
+    volumes = [{"EbsVolumeConfig": {"VolumeKmsKeyId": KEY.rpartition("/")[2]}}]
+    cluster = Resource(
+        address=Address("ml-hyperpod", "Cluster"),
+        type="AWS::SageMaker::Cluster",
+        properties={"InstanceGroups": [{"InstanceStorageConfigs": volumes, "ExecutionRole": ""}]},
+        deletion_policy="",
+        needs=(),
+    )
+    names = Names(deployment="ml", environment=ENVIRONMENT, resources=[cluster])
+    assert ("LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], [KEY]) in looks(
+        names, eks_cluster="ml-eks"
+    )
+
+
+def test_who_deploys_may_consent_to_a_deletion() -> None:
+    assert deployer.CONSENT_TAG == consent.CONSENT_TAG
+
+
+SESSIONS = {
+    "boto3",
+    "botocore.session",
+    "hyperpod_cli.aws.account.profile_session",
+    "provisioner.aws.clients",
+}
+
+
+def test_scripts_that_call_aws_are_known() -> None:
+    calling = {
+        path.relative_to(REPOSITORY).as_posix()
+        for path in (REPOSITORY / "cli" / "hyperpod_cli").rglob("*.py")
+        if SESSIONS & set(imported(path))
+    }
+
+    # Who adds one adds what it calls to the deployer's policy.
+    assert calling == {
+        "cli/hyperpod_cli/deliver/can_deploy.py",
+        "cli/hyperpod_cli/deliver/addon_versions.py",
+        "cli/hyperpod_cli/deliver/deletion_check.py",
+        # For `make deploy` and `make destroy`.
+        "cli/hyperpod_cli/aws/connection.py",
+        # `make images MIRROR=1`, with rights that docs/closed-network.md names.
+        "cli/hyperpod_cli/deliver/images/mirroring.py",
+        # Asks who it is, which is always allowed.
+        "cli/hyperpod_cli/inspect/permissions/__main__.py",
+        # With the rights of a pipeline's builds, and of whoever creates the pipeline.
+        "cli/hyperpod_cli/deliver/charts/__main__.py",
+        "cli/hyperpod_cli/deliver/charts/fetch.py",
+        "cli/hyperpod_cli/deliver/pipeline/__main__.py",
+        "cli/hyperpod_cli/deliver/pipeline/connection.py",
+        "cli/hyperpod_cli/deliver/pipeline/deployed.py",
+        "cli/hyperpod_cli/deliver/pipeline/review.py",
+        # Asks for the ID of a zone that is given by name; before there is a configuration.
+        "cli/hyperpod_cli/deliver/init/zone_names.py",
+        # What `hyperpod-ops` calls is in docs/operating.md.
+        "cli/hyperpod_cli/aws/account.py",
+        "cli/hyperpod_cli/aws/session.py",
+        "cli/hyperpod_cli/aws/kubernetes_api/connection.py",
+    }
+
+
+def test_a_large_statement_is_split() -> None:
+    actions = [f"service:Action{number:04}" for number in range(900)]
+    documents = split([{"Effect": "Allow", "Action": actions, "Resource": ["*"]}])
+
+    assert len(documents) > 2
+    assert all(size(document) <= DOCUMENT_CHARACTERS for document in documents)
+    assert [a for d in documents for s in d["Statement"] for a in s["Action"]] == actions
+
+
+def run(
+    *arguments: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, str, str]:
+    """Run the command; return its exit code, its output and what it said is wrong."""
+    monkeypatch.setattr("sys.argv", ["deployer_policy", *arguments])
+    code = command.main()
+    output, error = capsys.readouterr()
+    return code, output, error
+
+
+def test_the_command_writes_and_prints_them(
+    configure: Configure,
+    assemble: Assemble,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assembly = str(assemble(configure({})).directory)
+    place = (assembly, str(tmp_path), "--account", ACCOUNT)
+
+    code, told, _ = run(*place, capsys=capsys, monkeypatch=monkeypatch)
+    names = sorted(path.stem for path in tmp_path.glob("*.json"))
+    assert code == 0
+    assert names[0] == "cloudformation-1"
+    assert names[-1] == "deployer"
+    assert all(f"file://{tmp_path}/{name}.json" in told for name in names)
+    assert (
+        f"make bootstrap CONFIG=config/default.yaml POLICIES=arn:aws:iam::{ACCOUNT}:policy/ml-"
+        in told
+    )
+
+    code, printed, _ = run(*place, "--document", "deployer", capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 0
+    assert json.loads(printed) == json.loads((tmp_path / "deployer.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--config", "config/missing.yaml"), "config/missing.yaml"),
+        (("--account", ACCOUNT), "run `make synth` first"),
+    ],
+)
+def test_what_cannot_be_known_is_told_in_a_line(
+    arguments: tuple[str, ...],
+    told: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code, _, error = run(
+        str(tmp_path / "none"), str(tmp_path), *arguments, capsys=capsys, monkeypatch=monkeypatch
+    )
+
+    assert code == 2
+    assert told in error
+    assert error.count("\n") == 1

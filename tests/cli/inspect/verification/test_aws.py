@@ -1,0 +1,341 @@
+"""What AWS says of a deployment, and how it is judged."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+from kubernetes.client import ApiClient
+
+from emulator.kubernetes import KubernetesApi
+from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.inspect.verification.access import access_entries, authentication
+from hyperpod_cli.inspect.verification.addons import addons
+from hyperpod_cli.inspect.verification.cluster import cluster
+from hyperpod_cli.inspect.verification.health import health
+from hyperpod_cli.inspect.verification.look import look
+from hyperpod_cli.inspect.verification.readiness import readiness
+from hyperpod_cli.inspect.verification.routes import gateways, routes
+from hyperpod_cli.inspect.verification.scripts import scripts
+from hyperpod_cli.inspect.verification.security_groups import security_groups
+from hyperpod_cli.inspect.verification.storage import storage
+from hyperpod_cli.inspect.verification.verify import verify
+from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
+from tests.conftest import Configure
+
+POLICY = "AmazonEKSClusterAdminPolicy"
+ADMIN = "arn:aws:iam::111122223333:role/Admin"
+DENIED = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "Op")
+MISSING = ClientError({"Error": {"Code": "ResourceNotFoundException", "Message": ""}}, "Op")
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    def call(**_arguments: object) -> None:
+        raise error
+
+    return call
+
+
+def sagemaker(status: str = "InService", *, running: int = 2) -> Mapping[str, Any]:
+    nodes = [
+        {
+            "InstanceGroupName": f"worker-group-{index + 1}",
+            "InstanceStatus": {"Status": "Running" if index < running else "Pending"},
+        }
+        for index in range(2)
+    ]
+    return {
+        "describe_cluster": lambda **_name: {"ClusterStatus": status, "FailureMessage": "why"},
+        "get_paginator": paginated(list_cluster_nodes=[{"ClusterNodeSummaries": nodes}]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("answers", "shortage", "told"),
+    [
+        (sagemaker(), "none", []),
+        (sagemaker("Failed"), "none", ["is Failed"]),
+        (sagemaker(running=1), "g: 1 of 2", ["1 of 2: worker-group-2 has 0 of 1", "is g: 1 of 2"]),
+    ],
+)
+def test_cluster(
+    configure: Configure,
+    deployed: Deployed,
+    answers: Mapping[str, Any],
+    shortage: str,
+    told: list[str],
+) -> None:
+    outputs = {**OUTPUTS, "ml-hyperpod": {"HyperPodClusterShortage": shortage}}
+    looked = deployed(configure({}), outputs=outputs, sagemaker=answers)
+    failed = [check for check in cluster(looked) if not check.ok]
+    assert [check.found for check in failed] == told
+    assert all(check.advice for check in failed)
+
+
+@pytest.mark.parametrize(("mode", "told"), [("API", ""), ("CONFIG_MAP", "is CONFIG_MAP")])
+def test_authentication(configure: Configure, deployed: Deployed, mode: str, told: str) -> None:
+    answer = {"cluster": {"accessConfig": {"authenticationMode": mode}}}
+    eks = {"describe_cluster": lambda **_name: answer}
+    assert [check.found for check in authentication(deployed(configure({}), eks=eks))] == [told]
+
+
+NODES = {"nodes": "HYPERPOD_LINUX"}
+
+
+@pytest.mark.parametrize(
+    ("types", "associated", "told"),
+    [
+        (NODES, {"Admin": [[POLICY]]}, ["", ""]),
+        # In pages, of which one may be empty.
+        (NODES, {"Admin": [[], ["AmazonEKSViewPolicy"], [POLICY]]}, ["", ""]),
+        (NODES, {"Admin": [["AmazonEKSViewPolicy"]]}, ["", f"lacks {POLICY}"]),
+        ({"nodes": "STANDARD"}, {"Admin": [[POLICY]]}, ["is STANDARD", ""]),
+        ({}, {}, ["there is none", f"lacks {POLICY}"]),
+    ],
+)
+def test_access_entries(
+    configure: Configure,
+    deployed: Deployed,
+    types: dict[str, str],
+    associated: dict[str, list[list[str]]],
+    told: list[str],
+) -> None:
+    def described(*, principalArn: str, **_cluster: str) -> dict[str, Any]:
+        name = principalArn.rpartition("/")[2]
+        if name not in types:
+            raise MISSING
+        return {"accessEntry": {"type": types[name]}}
+
+    def listed(*, principalArn: str, **_cluster: str) -> list[dict[str, Any]]:
+        name = principalArn.rpartition("/")[2]
+        if name not in associated:
+            raise MISSING
+        arn = "arn:aws:eks::aws:cluster-access-policy/"
+        return [
+            {"associatedAccessPolicies": [{"policyArn": f"{arn}{each}"} for each in page]}
+            for page in associated[name]
+        ]
+
+    config = configure({"eks": {"admins": [ADMIN]}})
+    eks = {
+        "describe_access_entry": described,
+        "get_paginator": lambda _operation: SimpleNamespace(paginate=listed),
+        "exceptions": SimpleNamespace(ClientError=ClientError),
+    }
+    found = [*access_entries(deployed(config, eks=eks))]
+    assert [check.found for check in found] == told
+    assert found[0].check.endswith("role/nodes: HYPERPOD_LINUX")
+
+
+@pytest.mark.parametrize(
+    ("status", "health", "told"),
+    [
+        ("ACTIVE", {}, ""),
+        ("DEGRADED", {"issues": [{"message": "no nodes"}]}, "is DEGRADED, v1: no nodes"),
+    ],
+)
+def test_addons(
+    configure: Configure, deployed: Deployed, status: str, health: dict[str, Any], told: str
+) -> None:
+    addon = {"status": status, "addonVersion": "v1", "health": health}
+    eks = {
+        "get_paginator": paginated(list_addons=[{"addons": ["unpinned"]}]),
+        "describe_addon": lambda **_name: {"addon": addon},
+    }
+    first, *missing = addons(deployed(configure({}), eks=eks))
+    assert first.found == told
+    assert all("--cluster-name ml-eks --addon-name" in check.check for check in (first, *missing))
+    assert {check.found for check in missing} == {"is not installed"}
+    assert [check.advice.partition(":")[0] for check in missing if "fsx" in check.check] == [
+        "Storage issues"
+    ]
+
+
+ANYWHERE = {"DestinationCidrBlock": "0.0.0.0/0", "State": "active"}
+NAT = {**ANYWHERE, "NatGatewayId": "nat-1"}
+MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "nat-2"}]}
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ([NAT], ["", ""]),
+        (
+            [{**NAT, "State": "blackhole"}],
+            ["", "subnet-1: a default route whose target is gone"],
+        ),
+        ([], ["1 are", "subnet-1: no route out of the VPC"]),
+        # Which nodes' private addresses do not get through.
+        ([{**ANYWHERE, "GatewayId": "igw-1"}], ["1 are", "subnet-1: an internet gateway"]),
+        # Of a firewall.
+        ([{**ANYWHERE, "GatewayId": "vpce-1"}], ["1 are", ""]),
+    ],
+)
+def test_routes(
+    configure: Configure, deployed: Deployed, own: list[dict[str, str]], told: list[str]
+) -> None:
+    tables = [{"Associations": [{"SubnetId": "subnet-1"}], "Routes": own}, MAIN]
+    ec2 = {"get_paginator": paginated(describe_route_tables=[{"RouteTables": tables}])}
+    looked = deployed(configure({}), ec2=ec2)
+    assert [check.found for check in (*gateways(looked), *routes(looked))] == told
+
+
+OWN = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-1"}]}
+OTHER = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-2"}]}
+BLOCK = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
+
+
+@pytest.mark.parametrize(
+    ("ingress", "egress", "told"),
+    [
+        ([OWN], [BLOCK, OWN], ""),
+        ([OTHER], [OWN], "lacks all traffic from itself"),
+        ([OWN], [BLOCK], "lacks all traffic to itself"),
+        (
+            [{**OWN, "IpProtocol": "tcp"}],
+            [],
+            "lacks all traffic from itself, all traffic to itself",
+        ),
+    ],
+)
+def test_security_groups(
+    configure: Configure,
+    deployed: Deployed,
+    ingress: list[dict[str, Any]],
+    egress: list[dict[str, Any]],
+    told: str,
+) -> None:
+    group = {"GroupId": "sg-1", "IpPermissions": ingress, "IpPermissionsEgress": egress}
+    ec2 = {"describe_security_groups": lambda **_ids: {"SecurityGroups": [group]}}
+    (check,) = security_groups(deployed(configure({}), ec2=ec2))
+    assert check.found == told
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [(["on_create.sh"], ""), ([], "is not there"), (["x/on_create.sh"], "is not there")],
+)
+def test_scripts(configure: Configure, deployed: Deployed, keys: list[str], told: str) -> None:
+    answer = {"Contents": [{"Key": key} for key in keys]} if keys else {}
+    s3 = {"list_objects_v2": lambda **_asked: answer}
+    assert [check.found for check in scripts(deployed(configure({}), s3=s3))] == [told]
+
+
+def test_storage(configure: Configure, deployed: Deployed, kubernetes: KubernetesApi) -> None:
+    looked = deployed(configure({}))
+    assert [check.found for check in storage(looked)] == ["is not there"]
+    kubernetes.create(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": "fsx-pv"},
+            "spec": {
+                "accessModes": ["ReadWriteMany"],
+                "capacity": {"storage": "1Gi"},
+                "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-2"},
+            },
+        }
+    )
+    claim = {
+        "accessModes": ["ReadWriteMany"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "",
+        "volumeName": "fsx-pv",
+    }
+    kubernetes.create(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "fsx-claim", "namespace": "default"},
+            "spec": claim,
+        }
+    )
+    assert [check.found for check in storage(looked)] == ["", "is fs-2, not fs-1"]
+    assert not [*storage(deployed(configure({"storage": None})))]
+
+
+@pytest.mark.parametrize(
+    ("error", "found", "advice"),
+    [
+        (DENIED, "Not permitted: ", "Ask for that permission, or use another profile"),
+        (MISSING, "AWS: An error occurred (ResourceNotFoundException)", ""),
+        (
+            EndpointConnectionError(endpoint_url="https://eks"),
+            "AWS: Could not",
+            "Check the network",
+        ),
+    ],
+)
+def test_what_aws_does_not_answer_is_not_known(
+    configure: Configure, deployed: Deployed, error: Exception, found: str, advice: str
+) -> None:
+    looked = deployed(configure({}), eks={"describe_cluster": raising(error)})
+    subjects = {"authentication": authentication, "again": authentication}
+    (check,) = verify(looked, subjects=subjects)
+    assert (check.check, check.ok, check.is_known) == ("authentication, again", False, False)
+    assert check.found.startswith(found)
+    assert check.advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("error", "found"),
+    [
+        (DENIED, "Not permitted: "),
+        (MISSING, "EKS cluster: 'ml-eks' is not in us-west-2"),
+    ],
+)
+def test_without_the_eks_cluster_the_rest_is_looked_at(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch, error: Exception, found: str
+) -> None:
+    def described(*, StackName: str) -> dict[str, Any]:
+        outputs = OUTPUTS[StackName].items()
+        listed = [{"OutputKey": key, "OutputValue": value} for key, value in outputs]
+        return {"Stacks": [{"Outputs": listed}]}
+
+    services: dict[str, dict[str, Any]] = {
+        "cloudformation": {"describe_stacks": described},
+        "eks": {"describe_cluster": raising(error)},
+        "s3": {"list_objects_v2": lambda **_asked: {}},
+    }
+    monkeypatch.setattr(AwsSession, "client", lambda _, name: SimpleNamespace(**services[name]))
+    subjects = {"health": health, "scripts": scripts, "readiness": readiness}
+    monkeypatch.setattr(
+        "hyperpod_cli.inspect.verification.look.verify", partial(verify, subjects=subjects)
+    )
+
+    script, unknown = look(configure({}), session=AwsSession(region="us-west-2"))
+
+    assert (script.found, script.is_known) == ("is not there", True)
+    assert (unknown.check, unknown.is_known) == ("health, readiness", False)
+    assert unknown.found.startswith(found)
+
+
+def test_kubernetes_is_asked_once_if_it_is_not_reached(
+    configure: Configure, deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = AwsSession(region="us-west-2")
+    described = {"cluster": {"endpoint": "https://127.0.0.1:9"}}
+    eks = {"describe_cluster": lambda **_name: described}
+    monkeypatch.setattr(AwsSession, "client", lambda *_: SimpleNamespace(**eks))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    asked: list[object] = []
+    call = ApiClient.call_api
+
+    def counted(*given: object, **named: object) -> object:
+        asked.append(given)
+        return call(*given, **named)
+
+    monkeypatch.setattr(ApiClient, "call_api", counted)
+    with kubernetes_api(session, eks_cluster="ml-eks") as client:
+        looked = replace(deployed(configure({})), kubernetes=client)
+        (check,) = verify(looked, subjects={"health": health, "readiness": readiness})
+
+    assert (check.check, check.is_known) == ("health, readiness", False)
+    assert check.found.startswith("Kubernetes API: https://127.0.0.1:9 cannot be reached (")
+    assert check.advice.startswith("A private endpoint is reached from the VPC alone")
+    assert len(asked) == 1

@@ -1,0 +1,82 @@
+"""Whether what a key is for is encrypted with it."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_cli.inspect.verification.encryption import encryption
+from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
+from tests.conftest import Configure
+
+KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+OTHER = KEY.replace("1234abcd", "5678abcd")
+OFF = {"lifecycle_bucket": False, "file_system": False, "node_volumes": False, "logs": False}
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ([{"resources": ["secrets"], "provider": {"keyArn": KEY}}], ""),
+        ([{"resources": ["secrets"], "provider": {"keyArn": OTHER}}], "is not so"),
+        ([], "is not so"),
+    ],
+)
+def test_secrets(
+    configure: Configure, deployed: Deployed, found: list[dict[str, Any]], told: str
+) -> None:
+    config = configure({"encryption": {"kms_key_arn": KEY, **OFF}})
+    eks = {"describe_cluster": lambda **_name: {"cluster": {"encryptionConfig": found}}}
+    outputs = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
+    (check,) = encryption(deployed(config, outputs=outputs, eks=eks))
+    assert (check.found, bool(check.advice)) == (told, bool(told))
+
+
+def test_nothing_is_asked_for_without_a_key(configure: Configure, deployed: Deployed) -> None:
+    assert not [*encryption(deployed(configure({})))]
+
+
+@pytest.mark.parametrize(
+    ("groups", "days", "told"),
+    [
+        ([{"kmsKeyId": KEY, "retentionInDays": 30}] * 2, 30, ""),
+        ([{"kmsKeyId": KEY}] * 2, None, ""),
+        # Without a retention, a group never expires.
+        ([{"kmsKeyId": KEY}] * 2, 30, "is not so"),
+        ([{"kmsKeyId": KEY}, {}], None, "is not so"),
+        ([{"kmsKeyId": KEY}], None, "is not so"),
+    ],
+)
+def test_log_groups(
+    configure: Configure,
+    deployed: Deployed,
+    groups: list[dict[str, Any]],
+    days: int | None,
+    told: str,
+) -> None:
+    config = configure(
+        {
+            "encryption": {"kms_key_arn": KEY, **OFF, "eks_secrets": False, "logs": True},
+            "log_retention_days": days,
+        }
+    )
+    # With three zones and a key, a platform stack has more resources than DescribeStackResources
+    # returns.
+    resources = [
+        {
+            "PhysicalResourceId": f"r{index}",
+            "ResourceType": "AWS::Logs::LogGroup" if index >= 102 else "AWS::EC2::Route",
+            "ResourceStatus": "CREATE_COMPLETE",
+        }
+        for index in range(104)
+    ]
+    pages = [{"StackResourceSummaries": resources[start : start + 100]} for start in (0, 100)]
+    named = [{"logGroupName": f"r{102 + index}", **each} for index, each in enumerate(groups)]
+    outputs = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
+    looked = deployed(
+        config,
+        outputs=outputs,
+        cloudformation={"get_paginator": paginated(list_stack_resources=pages)},
+        logs={"get_paginator": paginated(describe_log_groups=[{"logGroups": named}])},
+    )
+    (check,) = encryption(looked)
+    assert check.found == told

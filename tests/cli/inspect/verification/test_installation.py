@@ -1,0 +1,161 @@
+"""What is verified follows what is installed."""
+
+from typing import Any
+
+import pytest
+
+from emulator.kubernetes import KubernetesApi
+from hyperpod_cli.inspect.verification.check import Deployment
+from hyperpod_cli.inspect.verification.verify import SUBJECTS, verify
+from tests.cli.inspect.verification.conftest import Deployed
+from tests.conftest import Configure
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.documented_commands import DOCUMENTED, RELEASE
+from tests.support.kubernetes_api import AUDITOR, VIEWER, daemon_set, deployment
+
+INSTALLATION = ("components", "definitions", "priorities")
+
+
+def found(deployment: Deployment) -> dict[str, str]:
+    """Return what is found of what is installed, by command."""
+    subjects = {name: SUBJECTS[name] for name in INSTALLATION}
+    return {check.check: check.found for check in verify(deployment, subjects=subjects)}
+
+
+def test_the_default_configuration_asks_for_every_documented_one(
+    configure: Configure, deployed: Deployed
+) -> None:
+    commands = found(deployed(configure({})))
+
+    version = "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}"
+    assert commands.keys() == DOCUMENTED | {version}
+    there = "kubectl get priorityclass system-node-critical"
+    assert {name for name, problem in commands.items() if not problem} == {there}
+    assert commands[version] == "is None, not v2beta1"
+
+
+@pytest.mark.parametrize(
+    ("helm", "gone"),
+    [
+        ({"components": {"neuron_device_plugin": None}}, "neuron-device-plugin-daemonset"),
+        ({"components": {"mpi_operator": False}}, "mpi"),
+        ({"components": {"training_operator": False}}, "pytorchjobs"),
+        ({"components": {"training_operator": False}}, "training-operators"),
+        ({"values": {"mpi-operator": {"enabled": False}}}, "mpijobs"),
+        ({"priority_classes": None}, "inference"),
+        (
+            {"components": {"training_operator": False, "mpi_operator": False}},
+            "kubectl get crd",
+        ),
+    ],
+)
+def test_what_is_off_is_not_asked_for(
+    helm: dict[str, Any], gone: str, configure: Configure, deployed: Deployed
+) -> None:
+    commands = found(deployed(configure({"helm": helm})))
+
+    assert not [command for command in commands if gone in command]
+    assert "kubectl get ds health-monitoring-agent -n aws-hyperpod" in commands
+
+
+@pytest.mark.parametrize(
+    ("types", "agents"),
+    [
+        (["ml.g5.xlarge"], [""]),
+        (["ml.trn1.32xlarge"], ["-non-nvidia"]),
+        (["ml.trn1.32xlarge", "ml.p5.48xlarge"], ["", "-non-nvidia"]),
+        (["ml.m5.xlarge"], [""]),
+    ],
+)
+def test_the_agent_of_each_accelerator_is_asked_for(
+    configure: Configure, deployed: Deployed, types: list[str], agents: list[str]
+) -> None:
+    groups = [
+        {"name": f"g{index}", "instance_type": each, "instance_count": 1}
+        for index, each in enumerate(types)
+    ]
+    config = configure({"cluster": {"name": "ml", "instance_groups": groups}})
+    assert [name for name in found(deployed(config)) if "monitoring" in name] == [
+        f"kubectl get ds health-monitoring-agent{agent} -n aws-hyperpod" for agent in agents
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "told"),
+    [
+        (["deployed"], ""),
+        (["superseded", "deployed"], ""),
+        # Helm supersedes what it had deployed once an upgrade has succeeded, not before.
+        (["deployed", "failed"], "is failed"),
+        (["deployed", "failed", "pending-upgrade"], "is pending-upgrade"),
+        (["superseded"] * 9 + ["deployed"], ""),
+        (["superseded"] * 8 + ["deployed", "failed"], "is failed"),
+        ([], "is not there"),
+    ],
+)
+def test_the_newest_revision_of_a_release_counts(
+    configure: Configure,
+    deployed: Deployed,
+    kubernetes: KubernetesApi,
+    statuses: list[str],
+    told: str,
+) -> None:
+    for version, status in enumerate(statuses, start=1):
+        labels = {"owner": "helm", "name": RELEASE, "status": status, "version": str(version)}
+        metadata = {
+            "name": f"sh.helm.release.v1.{RELEASE}.v{version}",
+            "namespace": "kube-system",
+            "labels": labels,
+        }
+        kubernetes.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+    (check,) = SUBJECTS["release"](deployed(configure({})))
+    assert check.found == (told and f"{RELEASE} {told}")
+
+
+def test_a_component_has_all_its_pods(
+    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+) -> None:
+    kubernetes.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kubeflow"}})
+    kubernetes.create(deployment(f"{RELEASE}-training-operators", namespace="kubeflow"))
+    kubernetes.create(daemon_set(f"{RELEASE}-nvidia-device-plugin", namespace="kube-system"))
+    command = f"kubectl get deploy {RELEASE}-training-operators -n kubeflow"
+
+    told = found(deployed(configure({})))
+    assert told[command] == "0 of 2 pods are ready"
+    # Where no node is for it, a DaemonSet has the pods that it should have.
+    assert told[f"kubectl get ds {RELEASE}-nvidia-device-plugin -n kube-system"] == ""
+
+    kubernetes.put_node("cpu", instance_type="ml.m5.2xlarge")
+    assert found(deployed(configure({})))[command] == ""
+
+
+def test_what_the_caller_may_not_see_is_not_known(configure: Configure, deployed: Deployed) -> None:
+    looked = deployed(configure({}), token=VIEWER)
+    (check,) = verify(looked, subjects={"health": SUBJECTS["health"]})
+
+    assert (check.is_known, check.found) == (False, "Kubernetes API: 403 Forbidden")
+    assert "eks.admins" in check.advice
+
+
+def test_the_access_policy_of_the_docs_sees_everything(
+    configure: Configure, deployed: Deployed
+) -> None:
+    subjects = {name: SUBJECTS[name] for name in ("health", "readiness", "release", *INSTALLATION)}
+    assert all(
+        check.is_known
+        for check in verify(deployed(configure({}), token=AUDITOR), subjects=subjects)
+    )
+
+
+def test_a_health_check_is_a_release_of_its_own(configure: Configure, deployed: Deployed) -> None:
+    script = str(CONFIG_FOLDER / "examples" / "node-health" / "gpus.sh")
+
+    def missing(changes: dict[str, Any]) -> list[str]:
+        release = {"release": SUBJECTS["release"]}
+        return [check.found for check in verify(deployed(configure(changes)), subjects=release)]
+
+    assert missing({}) == ["hyperpod-dependencies is not there"]
+    assert missing({"node_health": {"script": script}}) == [
+        "hyperpod-dependencies is not there",
+        "node-health is not there",
+    ]

@@ -1,0 +1,191 @@
+"""Nodes: how many, how healthy, and what they offer."""
+
+from typing import Any
+
+import pytest
+from kubernetes.client import CoreV1Api
+
+from emulator.kubernetes import KubernetesApi
+from emulator.kubernetes.node_capacity import node_capacity
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.devices import devices
+from hyperpod_cli.inspect.verification.health import health
+from hyperpod_cli.inspect.verification.nodes import miscounted
+from hyperpod_cli.inspect.verification.readiness import readiness
+from hyperpod_cli.inspect.verification.verify import verify
+from tests.cli.inspect.verification.conftest import Deployed, join
+from tests.conftest import Configure
+from tests.support.kubernetes_api import daemon_set
+
+PLUGINS = (
+    "x-nvidia-device-plugin",
+    "neuron-device-plugin-daemonset",
+    "x-aws-efa-k8s-device-plugin",
+)
+
+
+def group(instance_type: str, **keys: Any) -> dict[str, Any]:
+    return {"name": "nodes", "instance_type": instance_type, "instance_count": 2, **keys}
+
+
+def cluster(instance_type: str, **keys: Any) -> dict[str, Any]:
+    return {"cluster": {"name": "ml", "instance_groups": [group(instance_type)], **keys}}
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["Schedulable"] * 2, ""),
+        (["Schedulable"], "1 of 2"),
+        (["Schedulable"] * 3, "3 of 2"),
+        (["Schedulable", "Unschedulable"], "1 of 2; n1 is Unschedulable"),
+        (
+            ["UnschedulablePendingReplacement"] * 5,
+            "0 of 2; n0 is UnschedulablePendingReplacement, n1 is UnschedulablePendingReplacement, "
+            "n2 is UnschedulablePendingReplacement, and 2 more",
+        ),
+    ],
+)
+def test_health(
+    configure: Configure,
+    deployed: Deployed,
+    kubernetes: KubernetesApi,
+    labels: list[str],
+    told: str,
+) -> None:
+    for index, label in enumerate(labels):
+        join(kubernetes, f"n{index}", node_health_status=label)
+    (check,) = health(deployed(configure(cluster("ml.m5.xlarge"))))
+    assert (check.ok, check.found) == (not told, told)
+
+
+def test_autoscaling_adds_nodes(
+    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+) -> None:
+    for index in range(3):
+        join(kubernetes, f"n{index}")
+    fixed = deployed(configure(cluster("ml.m5.xlarge")))
+    scaled = deployed(configure(cluster("ml.m5.xlarge", auto_scaling="Karpenter")))
+
+    assert [check.found for check in readiness(fixed)] == ["3 of 2"]
+    assert [check.ok for check in readiness(scaled)] == [True]
+
+
+def test_other_nodes_do_not_count(
+    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+) -> None:
+    # Of a managed node group of the same EKS cluster, and of another HyperPod cluster.
+    kubernetes.put_node("managed", instance_type="m5.xlarge")
+    join(kubernetes, "other", cluster="other", node_health_status="Schedulable")
+    for index in range(2):
+        join(kubernetes, f"n{index}", node_health_status="Schedulable")
+    looked = deployed(configure(cluster("ml.m5.xlarge")))
+    checks = [*health(looked), *readiness(looked)]
+    assert [check.found for check in checks] == ["", ""]
+    selector = "-l sagemaker.amazonaws.com/cluster-name=ml"
+    assert all(selector in check.check for check in checks)
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(1, "1 of 2 to 8"), (2, ""), (3, ""), (8, ""), (9, "9 of 2 to 8")]
+)
+def test_a_group_is_complete_with_its_least_nodes(
+    configure: Configure, count: int, told: str
+) -> None:
+    groups = [group("ml.m5.xlarge") | {"instance_count": 8, "min_instance_count": 2}]
+    asked = {"name": "ml", "node_provisioning_mode": "Continuous", "instance_groups": groups}
+    config = configure({"cluster": asked})
+    assert (miscounted(["nodes"] * count, config=config) or "") == told
+
+
+@pytest.mark.parametrize(
+    ("joined", "told"),
+    [
+        (["a"] * 8 + ["b"] * 2, ""),
+        # What one group has beyond its least makes up for nothing in another.
+        (["a"] * 8, "8 of 4 to 10: b has 0 of 2"),
+        (["a"] * 2 + ["b"] * 2 + ["c"], "5 of 4 to 10: c has 1 of 0"),
+        # With a node that lacks the label, only the sum is judged.
+        (["a"] * 2 + ["b", ""], ""),
+        (["a"] * 2 + [""], "3 of 4 to 10"),
+    ],
+)
+def test_each_group_has_its_nodes(configure: Configure, joined: list[str], told: str) -> None:
+    groups = [
+        group("ml.m5.xlarge") | {"name": "a", "instance_count": 8, "min_instance_count": 2},
+        group("ml.m5.xlarge") | {"name": "b"},
+    ]
+    asked = {"name": "ml", "node_provisioning_mode": "Continuous", "instance_groups": groups}
+    assert (miscounted(joined, config=configure({"cluster": asked})) or "") == told
+
+
+def test_nodes_are_listed_once(
+    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+) -> None:
+    join(kubernetes, "n0")
+    looked = deployed(configure(cluster("ml.g5.xlarge")))
+    subjects = {"health": health, "readiness": readiness, "devices": devices}
+    first = [*verify(looked, subjects=subjects)]
+    kubernetes.remove_node("n0")
+    assert [*verify(looked, subjects=subjects)] == first
+
+
+def test_a_node_that_is_not_ready(
+    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+) -> None:
+    for index in range(2):
+        join(kubernetes, f"n{index}")
+    looked = deployed(configure(cluster("ml.m5.xlarge")))
+    CoreV1Api(looked.kubernetes).patch_node_status(
+        "n1",
+        {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
+        _content_type="application/merge-patch+json",
+    )
+    assert [check.found for check in readiness(looked)] == ["1 of 2; not n1"]
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "columns"),
+    [
+        ("ml.m5.xlarge", []),
+        ("ml.g5.xlarge", ["GPU"]),
+        ("ml.p5.48xlarge", ["GPU", "EFA"]),
+        ("ml.trn1.32xlarge", ["NEURON", "EFA"]),
+    ],
+)
+def test_each_type_offers_what_it_has(
+    configure: Configure,
+    deployed: Deployed,
+    kubernetes: KubernetesApi,
+    instance_type: str,
+    columns: list[str],
+) -> None:
+    def found() -> list[Check]:
+        return [*devices(deployed(configure(cluster(instance_type))))]
+
+    assert {check.found for check in found()} <= {"no node is of a type that has any"}
+    assert {check.advice.partition(":")[0] for check in found()} <= {"The node itself is missing"}
+    join(kubernetes, "n0", instance_type, capacity=node_capacity(instance_type))
+    assert [check.check.partition("name,")[2].partition(":")[0] for check in found()] == columns
+    assert {check.found.partition(" of ")[0] for check in found()} <= {"n0 offers none"}
+    for plugin in PLUGINS:
+        kubernetes.create(daemon_set(plugin))
+    assert [check.ok for check in found()] == [True] * len(columns)
+
+
+def test_a_gpu_that_has_failed_is_missed(
+    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+) -> None:
+    capacity = {**node_capacity("ml.p5.48xlarge"), "nvidia.com/gpu": "7"}
+    join(kubernetes, "n0", "ml.p5.48xlarge", capacity=capacity)
+    for plugin in PLUGINS:
+        kubernetes.create(daemon_set(plugin))
+
+    gpu, efa = devices(deployed(configure(cluster("ml.p5.48xlarge"))))
+    assert (gpu.found, efa.ok) == ("n0 offers 7 of 8", True)
+    assert "replace the node" in gpu.advice
+
+
+def test_a_plugin_of_ones_own_is_not_judged(configure: Configure, deployed: Deployed) -> None:
+    off = {"components": {"nvidia_device_plugin": False}}
+    assert not [*devices(deployed(configure({**cluster("ml.g5.xlarge"), "helm": off})))]

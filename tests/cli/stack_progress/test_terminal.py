@@ -1,0 +1,197 @@
+"""A command of the CDK CLI at the terminal, from its start to what is said in the end."""
+
+import io
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.stack_progress import terminal
+from hyperpod_cli.stack_progress.display import Followed
+from hyperpod_cli.stack_progress.report import interruption_lines
+from tests.support.stack_events import CloudFormation, event, refused
+
+NAME = "ml-hyperpod"
+AGAIN = "make deploy CONFIG=config/mine.yaml"
+STACKS = [Followed(name=NAME, size=2, paths={"Cluster1": "Cluster"})]
+ROLLED_BACK = [
+    event(NAME, "CREATE_IN_PROGRESS"),
+    event("Cluster1", "CREATE_FAILED", 5, reason="no capacity", type="Custom::HyperPodCluster"),
+    event(NAME, "ROLLBACK_IN_PROGRESS", 6),
+    event(NAME, "ROLLBACK_COMPLETE", 9),
+]
+RULE = "Template error: rule CidrUnchanged871EE9FB failed: network.cidr: cannot be changed"
+
+
+class Happening(CloudFormation):
+    """A client that lists what happens only from its second reading on."""
+
+    later: tuple[StackEvent, ...] = ()
+
+    def get_paginator(self, name: str) -> CloudFormation:
+        events, self.later = self.later, ()
+        if self.calls:
+            self.add(*events)
+        else:
+            self.calls, self.later = 1, events
+        return super().get_paginator(name)
+
+
+@pytest.fixture
+def cdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program in place of the CLI, which does what a test writes into it."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(terminal, "LOGS", tmp_path / "logs")
+    program = tmp_path / "cdk"
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    return program
+
+
+def ran(client: CloudFormation) -> tuple[int, str]:
+    out = io.StringIO()
+    outcome = terminal.run(
+        ["deploy", NAME],
+        stacks=STACKS,
+        client=client,
+        region="us-west-2",
+        again=AGAIN,
+        out=Console(file=out, width=200),
+        poll_seconds=0.01,
+    )
+    return outcome.code, out.getvalue()
+
+
+def happening(*events: StackEvent) -> Happening:
+    client = Happening()
+    client.later = events
+    return client
+
+
+def test_a_success_shows_the_progress_alone(cdk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    events = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "CREATE_COMPLETE", 65)]
+    code, shown = ran(happening(*events))
+    assert code == 0
+    assert shown.splitlines()[-1].endswith("ml-hyperpod: CREATE_COMPLETE in 1 m 05 s")
+    assert capsys.readouterr().err == ""
+    assert cdk.parent.joinpath("logs", f"deploy-{NAME}.log").exists()
+
+
+def test_a_failure_begins_with_its_cause(cdk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cdk.write_text("#!/bin/sh\necho wrapped >&2\nexit 1\n")
+    code, _ = ran(happening(*ROLLED_BACK))
+    assert code == 1
+    assert capsys.readouterr().err.strip().splitlines() == [
+        "no capacity",
+        "Resource: Cluster (Custom::HyperPodCluster) of ml-hyperpod, CREATE_FAILED, logical ID "
+        "Cluster1",
+        "",
+        "ml-hyperpod is rolled back: what it had created is deleted, unless its template retains "
+        "it. Deploying again deletes the empty stack first.",
+        f"After the fix: {AGAIN}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        (f"WARNING eks.admins: nobody\n   in a stack\n{RULE}", "network.cidr: cannot be changed"),
+        ("❌  ml-hyperpod: failed Error: no\nno bucket", "no bucket"),
+        ("", "The CDK CLI failed and said nothing"),
+    ],
+)
+def test_what_no_stack_tells_is_told_by_the_cli(
+    cdk: Path, capsys: pytest.CaptureFixture[str], printed: str, told: str
+) -> None:
+    cdk.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{printed}\nEND\nexit 1\n")
+    code, _ = ran(CloudFormation())
+    assert code == 1
+    said = capsys.readouterr().err.strip().splitlines()
+    assert said[0] == told
+    assert len(said) == 2
+
+
+def test_the_operation_goes_on_where_its_events_may_not_be_read(
+    cdk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cdk.exists()
+    code, shown = ran(CloudFormation(error=refused("AccessDenied", "not authorized")))
+    assert code == 0
+    assert "cannot be followed: " in shown
+    assert "not authorized" in shown
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture(params=[signal.SIGINT, signal.SIGTERM])
+def interrupting(request: pytest.FixtureRequest) -> Iterator[signal.Signals]:
+    """A signal that ends a command, as its programs handle it."""
+    former = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    terminal.raise_on_interrupts()
+    yield request.param
+    for each, handler in former.items():
+        signal.signal(each, handler)
+
+
+def test_an_interrupt_says_how_an_operation_has_ended() -> None:
+    lines = interruption_lines(
+        {NAME: [event(NAME, "DELETE_IN_PROGRESS"), event(NAME, "DELETE_COMPLETE", 5)]},
+        region="us-west-2",
+        again=AGAIN,
+    )
+    assert [*lines][:2] == [f"{NAME} is DELETE_COMPLETE.", "Nothing goes on in AWS."]
+
+
+def test_an_interrupt_ends_the_cli_and_says_what_goes_on(
+    cdk: Path, interrupting: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = cdk.parent / "started"
+    cdk.write_text(f"#!/bin/sh\necho $$ > {started}.new && mv {started}.new {started}\nsleep 60\n")
+
+    def interrupt() -> None:
+        while not started.exists():
+            threading.Event().wait(0.01)
+        os.kill(os.getpid(), interrupting)
+
+    threading.Thread(target=interrupt).start()
+    code, _ = ran(happening(event(NAME, "UPDATE_IN_PROGRESS")))
+
+    assert code == 130
+    said = capsys.readouterr().err.strip().splitlines()
+    assert said[:2] == [
+        "Interrupted.",
+        "CloudFormation goes on with ml-hyperpod (UPDATE_IN_PROGRESS). To watch it, and to cancel "
+        "the update:",
+    ]
+    assert said[3].strip().startswith("aws cloudformation cancel-update-stack")
+    assert said[-1] == f"To go on afterwards: {AGAIN}"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)
+
+
+@pytest.mark.parametrize("width", [20, None])
+def test_only_a_terminal_wraps_sentences_and_no_command(width: int | None) -> None:
+    command = "  aws cloudformation rollback-stack --stack-name ml-hyperpod"
+    text = f"\nThe cluster has no node in group-a.\n{command}"
+    first = "The cluster has no\nnode in group-a." if width else text.splitlines()[1]
+    assert terminal.wrapped(text, width=width) == f"\n{first}\n{command}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "agreed"),
+    [("y", True), (" YES ", True), ("", False), ("no", False), ("yeah", False)],
+)
+def test_only_a_yes_is_a_yes(answer: str, agreed: bool) -> None:
+    assert terminal.agreed("Deploy?", ask=lambda _: answer) is agreed
+
+
+@pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
+def test_the_end_of_the_input_is_a_no(end: type[BaseException]) -> None:
+    def ended(_: str) -> str:
+        raise end
+
+    assert not terminal.agreed("Deploy?", ask=ended)

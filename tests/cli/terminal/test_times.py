@@ -1,0 +1,24 @@
+"""Lengths of time as somebody writes them."""
+
+from datetime import timedelta
+
+import pytest
+
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.times import parsed_duration
+
+
+def test_a_length_has_a_unit() -> None:
+    assert parsed_duration("90m", option="--since") == timedelta(minutes=90)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("400d", "--since: '400d' must be at most 366d"),
+        ("400", "--since: '400' must be a number and s, m, h or d"),
+    ],
+)
+def test_what_is_no_length_or_too_long_is_told(text: str, told: str) -> None:
+    with pytest.raises(OpsError, match=told):
+        parsed_duration(text, option="--since")

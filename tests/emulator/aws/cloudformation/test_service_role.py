@@ -1,0 +1,243 @@
+"""CloudFormation may do with a stack's role what the role is allowed, and no more."""
+
+import json
+import uuid
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from emulator.aws.local_aws import ACCOUNT, LocalAws
+from hyperpod_cli.aws.account import Environment
+from hyperpod_cli.aws.templates import Address, Resource
+from hyperpod_cli.inspect.permissions.documents import Statement, statements_of
+from hyperpod_cli.inspect.permissions.names import Names
+from hyperpod_cli.inspect.permissions.needs import needs
+from tests.support.local_aws import (
+    Stack,
+    StackFailedError,
+    Template,
+    client,
+    delete,
+    deploy,
+    events,
+    resource,
+    role,
+)
+
+ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
+PARAMETER = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/cdk-bootstrap/x/version"}
+PARAMETERS = {"Version": PARAMETER}
+
+
+def resources(cidr: str = "10.0.0.0/24") -> Template:
+    """Return a VPC with a flow log; the subnet's CIDR replaces it."""
+    return {
+        "Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16"),
+        "Subnet": resource("AWS::EC2::Subnet", VpcId={"Ref": "Vpc"}, CidrBlock=cidr),
+        "Group": resource("AWS::Logs::LogGroup", RetentionInDays=30 if "0.0.0" in cidr else 60),
+        "Role": role("vpc-flow-logs.amazonaws.com"),
+        "Log": resource(
+            "AWS::EC2::FlowLog",
+            ResourceId={"Ref": "Vpc"},
+            ResourceType="VPC",
+            TrafficType="ALL",
+            LogGroupName={"Ref": "Group"},
+            DeliverLogsPermissionArn={"Fn::GetAtt": ["Role", "Arn"]},
+        ),
+    }
+
+
+LINK = {
+    "Link": resource(
+        "AWS::FSx::DataRepositoryAssociation",
+        FileSystemId="fs-0123456789abcdef0",
+        FileSystemPath="/data",
+        DataRepositoryPath="s3://dataset/train",
+    )
+}
+
+
+def least(deployment: str, template: Template | None = None) -> list[Statement]:
+    """Return what `make deployer-policy` would let CloudFormation do with a template.
+
+    Args:
+        deployment: Name of the deployment.
+        template: Its resources. Default: the VPC with a flow log.
+    """
+    described = [
+        Resource(
+            address=Address("stack", name),
+            type=body["Type"],
+            properties=body["Properties"],
+            deletion_policy="",
+            needs=tuple(Address("stack", other) for other in resources() if other != name),
+        )
+        for name, body in (resources() if template is None else template).items()
+    ]
+    names = Names(deployment=deployment, environment=ENVIRONMENT, resources=described)
+    return [*statements_of(needs({"stack": {"Parameters": PARAMETERS}}, names))]
+
+
+def without(statements: Iterable[Statement], action: str) -> list[Statement]:
+    kept = [
+        {**each, "Action": [other for other in each["Action"] if other != action]}
+        for each in statements
+    ]
+    return [each for each in kept if each["Action"]]
+
+
+def service_role(
+    aws: LocalAws, statements: list[Statement], *, service: str = "cloudformation.amazonaws.com"
+) -> str:
+    iam, name = client(aws, "iam"), f"execution-{uuid.uuid4().hex[:8]}"
+    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
+    made = iam.create_role(
+        RoleName=name,
+        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
+    )
+    allow(aws, name, statements)
+    arn: str = made["Role"]["Arn"]
+    return arn
+
+
+def allow(aws: LocalAws, role_name: str, statements: list[Statement]) -> None:
+    document = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    client(aws, "iam").put_role_policy(
+        RoleName=role_name, PolicyName="Least", PolicyDocument=document
+    )
+
+
+@pytest.fixture(autouse=True)
+def parameter(aws: LocalAws) -> None:
+    """The parameter that the template reads."""
+    ssm = client(aws, "ssm")
+    ssm.put_parameter(Name=PARAMETER["Default"], Value="30", Type="String", Overwrite=True)
+
+
+def deployed(aws: LocalAws, role_arn: str, template: Template, stack: str = "") -> Stack:
+    return deploy(aws, template, {}, stack=stack, parameters=PARAMETERS, role_arn=role_arn)
+
+
+def test_the_least_policy_creates_updates_and_deletes(aws: LocalAws) -> None:
+    made = deployed(aws, service_role(aws, least("stack")), resources())
+    # The stack keeps its role.
+    deployed(aws, "", resources("10.0.1.0/24"), stack=made.name)
+    delete(aws, made)
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "ec2:CreateFlowLogs",
+        "ec2:CreateSubnet",
+        "ec2:CreateTags",
+        "ec2:DescribeVpcs",
+        "iam:CreateRole",
+        "iam:CreateServiceLinkedRole",
+        "iam:PassRole",
+        "logs:CreateLogGroup",
+    ],
+)
+def test_without_one_action_a_creation_fails(aws: LocalAws, missing: str) -> None:
+    execution = service_role(aws, without(least("stack"), missing))
+    with pytest.raises(StackFailedError, match=f"AWSCloudFormation is not authorized.*: {missing}"):
+        deployed(aws, execution, resources())
+
+
+@pytest.mark.parametrize(
+    ("missing", "arn"),
+    [
+        ("iam:AttachRolePolicy", "role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/"),
+        ("iam:PutRolePolicy", "role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/"),
+        ("s3:Get*", "arn:aws:s3:::dataset"),
+        ("s3:List*", "arn:aws:s3:::dataset"),
+        ("s3:PutObject", "arn:aws:s3:::dataset/"),
+    ],
+)
+def test_who_links_a_bucket_must_be_allowed_what_fsx_gives_itself(
+    aws: LocalAws, missing: str, arn: str
+) -> None:
+    execution = service_role(aws, without(least("stack", LINK), missing))
+    with pytest.raises(StackFailedError) as failed:
+        deployed(aws, execution, LINK)
+    assert f"is not authorized to perform: {missing} on resource: " in str(failed.value)
+    assert arn in str(failed.value)
+
+
+def test_the_least_policy_of_a_link_is_enough(aws: LocalAws) -> None:
+    with pytest.raises(StackFailedError, match=r"fs-0123456789abcdef0.*does not exist"):
+        deployed(aws, service_role(aws, least("stack", LINK)), LINK)
+
+
+def test_the_parameters_of_a_template_are_read_with_the_role(aws: LocalAws) -> None:
+    execution = service_role(aws, without(least("stack"), "ssm:GetParameters"))
+    with pytest.raises(ClientError, match=r"ssm:GetParameters on resource: .*/cdk-bootstrap/x/ver"):
+        deployed(aws, execution, resources())
+
+
+def test_without_one_action_an_update_and_a_deletion_fail(aws: LocalAws) -> None:
+    execution = service_role(aws, least("stack"))
+    name = execution.rpartition("/")[2]
+    made = deployed(aws, execution, resources())
+
+    allow(aws, name, without(least("stack"), "logs:PutRetentionPolicy"))
+    with pytest.raises(StackFailedError, match="logs:PutRetentionPolicy"):
+        deployed(aws, "", resources("10.0.1.0/24"), stack=made.name)
+
+    allow(aws, name, without(least("stack"), "ec2:DeleteVpc"))
+    with pytest.raises(StackFailedError, match="DELETE_FAILED"):
+        delete(aws, made)
+    assert "ec2:DeleteVpc" in events(aws, made, "Vpc")[0][1]
+
+    allow(aws, name, least("stack"))
+    delete(aws, made)
+
+
+@pytest.mark.parametrize(
+    ("action", "condition"),
+    [
+        ("iam:PassRole", {"iam:PassedToService": "lambda.amazonaws.com"}),
+        ("iam:CreateServiceLinkedRole", {"iam:AWSServiceName": "eks.amazonaws.com"}),
+    ],
+)
+def test_another_service_is_not_enough(
+    aws: LocalAws, action: str, condition: dict[str, str]
+) -> None:
+    statements: list[Any] = deepcopy(least("stack"))
+    (statement,) = [each for each in statements if action in each["Action"]]
+    statement["Condition"] = {"StringEquals": condition}
+    with pytest.raises(StackFailedError, match=action):
+        deployed(aws, service_role(aws, statements), resources())
+
+
+def test_the_names_of_another_deployment_are_not_enough(aws: LocalAws) -> None:
+    with pytest.raises(StackFailedError, match=r"is not authorized to perform: (iam|logs):"):
+        deployed(aws, service_role(aws, least("other")), resources())
+
+
+def test_a_role_for_another_service_is_refused(aws: LocalAws) -> None:
+    execution = service_role(aws, least("stack"), service="lambda.amazonaws.com")
+    with pytest.raises(ClientError, match="is invalid or cannot be assumed"):
+        deployed(aws, execution, resources())
+
+
+def test_who_calls_must_be_allowed_to_pass_the_role(aws: LocalAws) -> None:
+    iam, user = client(aws, "iam"), f"user-{uuid.uuid4().hex[:8]}"
+    iam.create_user(UserName=user)
+    allowed = {"Effect": "Allow", "Action": "cloudformation:*", "Resource": "*"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
+    iam.put_user_policy(UserName=user, PolicyName="p", PolicyDocument=document)
+    key = iam.create_access_key(UserName=user)["AccessKey"]
+    cloudformation = client(
+        aws,
+        "cloudformation",
+        aws_access_key_id=key["AccessKeyId"],
+        aws_secret_access_key=key["SecretAccessKey"],
+    )
+    template = json.dumps({"Resources": {"Vpc": resources()["Vpc"]}})
+    execution = service_role(aws, least("stack"))
+    with pytest.raises(ClientError, match="not authorized to perform: iam:PassRole on resource"):
+        cloudformation.create_stack(StackName="stack-x", TemplateBody=template, RoleARN=execution)

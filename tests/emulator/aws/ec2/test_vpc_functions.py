@@ -1,0 +1,247 @@
+"""A function in a VPC without internet access reaches what has a VPC endpoint, and no more."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from emulator.aws.local_aws import LocalAws
+from tests.support.local_aws import (
+    INTERFACES,
+    Stack,
+    StackFailedError,
+    Template,
+    client,
+    delete,
+    deploy,
+    eks_cluster,
+    network,
+    resource,
+    role,
+)
+
+_CODE = """
+import botocore.config, botocore.exceptions, botocore.session
+
+def handler(event, _context):
+    config = botocore.config.Config(retries={"total_max_attempts": 1})
+    service = botocore.session.Session().create_client(event["service"], config=config)
+    try:
+        answer = getattr(service, event["operation"])(**event.get("arguments", {}))
+    except botocore.exceptions.ConnectionError as error:
+        return f"out of reach: {error}"
+    except botocore.exceptions.ClientError as error:
+        return error.response["Error"]["Code"]
+    return answer.get("cluster", {}).get("endpoint", "answered")
+"""
+_ALL = {"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}
+STS = {"service": "sts", "operation": "get_caller_identity"}
+S3 = {"service": "s3", "operation": "list_buckets"}
+LISTS = {"Effect": "Allow", "Action": ["s3:ListAllMyBuckets", "eks:*"], "Resource": "*"}
+SILENCE = {"CidrIp": "10.192.8.0/28", "IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+
+
+@pytest.fixture(scope="module")
+def closed(aws: LocalAws) -> Iterator[Stack]:
+    """A VPC without a route to the internet, with a function in its first subnet."""
+    resources = {
+        **network(),
+        "Role": role("lambda.amazonaws.com", INTERFACES, LISTS),
+        "Function": function(VpcConfig=placement()),
+    }
+    names = ("Vpc", "First", "Second", "Group", "Function")
+    stack = deploy(aws, resources, {name: {"Ref": name} for name in names})
+    yield stack
+    delete(aws, stack)
+
+
+def placement(subnet: object = None, group: object = None) -> Template:
+    """Return where a function is."""
+    return {
+        "SubnetIds": [subnet or {"Ref": "First"}],
+        "SecurityGroupIds": [group or {"Ref": "Group"}],
+    }
+
+
+def function(**properties: Any) -> Template:
+    """Return a function with the role `Role`."""
+    return resource(
+        "AWS::Lambda::Function",
+        Code={"ZipFile": _CODE},
+        Handler="index.handler",
+        Runtime="python3.12",
+        Role={"Fn::GetAtt": ["Role", "Arn"]},
+        **properties,
+    )
+
+
+def answer(aws: LocalAws, name: str, call: dict[str, Any]) -> str:
+    """Return what the function says of a call."""
+    response = client(aws, "lambda").invoke(FunctionName=name, Payload=json.dumps(call))
+    return str(json.loads(response["Payload"].read()))
+
+
+def endpoint(closed: Stack, service: str, **properties: Any) -> Template:
+    """Return an interface endpoint that lets in the function, changed as given."""
+    group = resource(
+        "AWS::EC2::SecurityGroup",
+        GroupDescription="endpoints",
+        VpcId=closed.outputs["Vpc"],
+        SecurityGroupIngress=[
+            properties.pop(
+                "rule",
+                {
+                    "SourceSecurityGroupId": closed.outputs["Group"],
+                    "IpProtocol": "tcp",
+                    "FromPort": 443,
+                    "ToPort": 443,
+                },
+            )
+        ],
+    )
+    interface = {
+        "VpcEndpointType": "Interface",
+        "ServiceName": f"com.amazonaws.us-west-2.{service}",
+        "VpcId": closed.outputs["Vpc"],
+        "SubnetIds": [closed.outputs["Second"]],
+        "SecurityGroupIds": [{"Fn::GetAtt": ["EndpointGroup", "GroupId"]}],
+        "PrivateDnsEnabled": True,
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": [_ALL]},
+    }
+    return {
+        "EndpointGroup": group,
+        "Endpoint": resource("AWS::EC2::VPCEndpoint", **interface | properties),
+    }
+
+
+def test_without_an_endpoint_nothing_is_reached(aws: LocalAws, closed: Stack) -> None:
+    said = answer(aws, closed.outputs["Function"], STS)
+
+    assert said.startswith("out of reach: ")
+    assert "sts.us-west-2.amazonaws.com" in said
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        ({}, "answered"),
+        ({"PrivateDnsEnabled": False}, "out of reach"),
+        ({"rule": SILENCE}, "out of reach"),
+        ({"PolicyDocument": {"Statement": [_ALL | {"Action": "sts:AssumeRole"}]}}, "AccessDenied"),
+        ({"PolicyDocument": {"Statement": [_ALL | {"Action": "sts:Get*"}]}}, "answered"),
+    ],
+    ids=["endpoint", "no private DNS", "not let in", "other actions", "this action"],
+)
+def test_an_endpoint_is_reached_as_it_says(
+    aws: LocalAws, closed: Stack, properties: dict[str, Any], said: str
+) -> None:
+    stack = deploy(aws, endpoint(closed, "sts", **properties), {})
+
+    assert answer(aws, closed.outputs["Function"], STS).startswith(said)
+    assert answer(aws, closed.outputs["Function"], S3).startswith("out of reach")
+
+    delete(aws, stack)
+    assert answer(aws, closed.outputs["Function"], STS).startswith("out of reach")
+
+
+def test_a_gateway_endpoint_is_reached_from_its_route_tables(aws: LocalAws, closed: Stack) -> None:
+    ec2 = client(aws, "ec2")
+    in_vpc = [{"Name": "vpc-id", "Values": [closed.outputs["Vpc"]]}]
+    [main] = ec2.describe_route_tables(Filters=in_vpc)["RouteTables"]
+    gateway = {
+        "VpcId": closed.outputs["Vpc"],
+        "ServiceName": "com.amazonaws.us-west-2.s3",
+        "VpcEndpointType": "Gateway",
+    }
+    tables = {"RouteTableIds": [main["RouteTableId"]]}
+    without = deploy(aws, {"S3": resource("AWS::EC2::VPCEndpoint", **gateway)}, {})
+    assert answer(aws, closed.outputs["Function"], S3).startswith("out of reach")
+
+    deploy(
+        aws, {"S3": resource("AWS::EC2::VPCEndpoint", **gateway, **tables)}, {}, stack=without.name
+    )
+    assert answer(aws, closed.outputs["Function"], S3) == "answered"
+    delete(aws, without)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"SubnetIds": ["First", "First"]}, "DuplicateSubnetsInSameZone"),
+        ({}, "there is already a conflicting DNS domain for com.amazonaws.us-west-2.sts"),
+    ],
+    ids=["two subnets of a zone", "private DNS twice"],
+)
+def test_what_ec2_refuses_of_an_endpoint(
+    aws: LocalAws, closed: Stack, changes: dict[str, Any], message: str
+) -> None:
+    changed = {key: [closed.outputs[name] for name in names] for key, names in changes.items()}
+    one = endpoint(closed, "sts", **changed)
+    two = {**one, "Another": {**one["Endpoint"], "DependsOn": "Endpoint"}}
+
+    with pytest.raises(StackFailedError, match=message):
+        deploy(aws, two, {})
+
+
+def test_a_role_must_let_lambda_make_network_interfaces(aws: LocalAws, closed: Stack) -> None:
+    where = placement(closed.outputs["First"], closed.outputs["Group"])
+    resources = {"Role": role("lambda.amazonaws.com"), "Function": function(VpcConfig=where)}
+
+    with pytest.raises(StackFailedError, match="permissions to call CreateNetworkInterface on EC2"):
+        deploy(aws, resources, {})
+
+
+@pytest.mark.parametrize(
+    ("access", "outside", "inside"),
+    [
+        ({"EndpointPublicAccess": True, "EndpointPrivateAccess": True}, True, True),
+        ({"EndpointPublicAccess": False, "EndpointPrivateAccess": True}, False, True),
+        (
+            {
+                "EndpointPublicAccess": True,
+                "EndpointPrivateAccess": True,
+                "PublicAccessCidrs": ["192.0.2.0/24"],
+            },
+            False,
+            True,
+        ),
+    ],
+    ids=["both", "private", "public for others"],
+)
+def test_a_kubernetes_api_is_reached_from_where_its_endpoint_is(
+    aws: LocalAws, access: dict[str, Any], outside: bool, inside: bool
+) -> None:
+    cluster = eks_cluster()
+    cluster["Properties"]["ResourcesVpcConfig"] |= access
+    gateway = resource(
+        "AWS::EC2::VPCEndpoint",
+        VpcEndpointType="Interface",
+        VpcId={"Ref": "Vpc"},
+        ServiceName="com.amazonaws.us-west-2.eks",
+        SubnetIds=[{"Ref": "First"}],
+        SecurityGroupIds=[{"Fn::GetAtt": ["Group", "GroupId"]}],
+        PrivateDnsEnabled=True,
+    )
+    resources = {
+        **network(),
+        "Role": role("lambda.amazonaws.com", INTERFACES, LISTS),
+        "ClusterRole": role("eks.amazonaws.com"),
+        "Cluster": cluster,
+        "Endpoint": gateway,
+        "Outside": function(),
+        "Inside": function(VpcConfig=placement()),
+    }
+    names = ("Cluster", "Outside", "Inside")
+    stack = deploy(aws, resources, {name: {"Ref": name} for name in names})
+    call = {
+        "service": "eks",
+        "operation": "describe_cluster",
+        "arguments": {"name": stack.outputs["Cluster"]},
+    }
+
+    for name, reached in (("Outside", outside), ("Inside", inside)):
+        said = answer(aws, stack.outputs[name], call)
+        assert (said != "https://127.0.0.1:1") == reached, name
+        assert said.startswith("https://")
+    delete(aws, stack)

@@ -1,0 +1,130 @@
+"""EKS add-ons: their objects in Kubernetes, and the versions that EKS offers."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from emulator.aws.local_aws import LocalAws
+from emulator.kubernetes import Fault, InProcessControlPlane
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cli.deliver import addon_versions
+from tests.support.hyperpod_site import Site
+from tests.support.local_aws import client, deploy, resource
+
+OFFERED = Path("emulator/aws/eks/addon_versions.json")
+
+
+FSX = "aws-fsx-csi-driver"
+SYSTEM = "kube-system"
+
+
+@pytest.fixture
+def kubernetes(site: Site) -> Iterator[InProcessControlPlane]:
+    """Return the cluster's Kubernetes, which has no node again afterwards."""
+    yield site.kubernetes
+    for node in site.kubernetes.objects("v1", "Node"):
+        site.kubernetes.remove_node(node["metadata"]["name"])
+
+
+def seen(site: Site, name: str) -> str:
+    """Return the status of an add-on."""
+    cluster = site.names["Cluster"].rpartition("/")[2]
+    addon = client(site.aws, "eks").describe_addon(clusterName=cluster, addonName=name)["addon"]
+    issues = [issue["code"] for issue in addon["health"]["issues"]]
+    assert issues == ([] if addon["status"] == "ACTIVE" else ["InsufficientNumberOfReplicas"])
+    return str(addon["status"])
+
+
+def test_an_addon_without_nodes_is_created_and_degraded(
+    site: Site, kubernetes: InProcessControlPlane
+) -> None:
+    cluster = site.names["Cluster"].rpartition("/")[2]
+    eks = client(site.aws, "eks")
+    deploy(
+        site.aws,
+        {"Dns": resource("AWS::EKS::Addon", ClusterName=cluster, AddonName="coredns")},
+        {},
+    )
+    assert seen(site, "coredns") == "DEGRADED"
+    kubernetes.put_node("n0", instance_type="ml.m5.xlarge")
+    assert seen(site, "coredns") == "ACTIVE"
+    kubernetes.remove_node("n0")
+    assert seen(site, "coredns") == "DEGRADED"
+
+    version = "v1.13.2-eksbuild.7"
+    eks.update_addon(clusterName=cluster, addonName="coredns", addonVersion=version)
+    assert seen(site, "coredns") == "UPDATING"
+    [deployment] = kubernetes.objects("apps/v1", "Deployment", SYSTEM)
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["image"].endswith(f".us-west-2.amazonaws.com/eks/coredns:{version}")
+
+
+def test_an_addon_is_as_healthy_as_its_pods(site: Site, kubernetes: InProcessControlPlane) -> None:
+    cluster = site.names["Cluster"].rpartition("/")[2]
+    eks = client(site.aws, "eks")
+    kubernetes.put_node("n0", instance_type="ml.m5.xlarge")
+    # Of a client, not of EKS.
+    kubernetes.inject(Fault(times=None))
+    eks.create_addon(clusterName=cluster, addonName=FSX)
+    kubernetes.clear_faults()
+    drivers = kubernetes.objects("storage.k8s.io/v1", "CSIDriver")
+    assert [driver["metadata"]["name"] for driver in drivers] == ["fsx.csi.aws.com"]
+    pods = kubernetes.objects("v1", "Pod", SYSTEM)
+    assert [pod["metadata"]["labels"] for pod in pods] == [{"app": "fsx-csi-node"}]
+    assert seen(site, FSX) == "ACTIVE"
+
+    kubernetes.silence_node("n0")
+    assert seen(site, FSX) == "DEGRADED"
+    kubernetes.put_node("n0", instance_type="ml.m5.xlarge")
+    kubernetes.delete("apps/v1", "DaemonSet", "fsx-csi-node", namespace=SYSTEM)
+    assert seen(site, FSX) == "DEGRADED"
+
+    eks.delete_addon(clusterName=cluster, addonName=FSX)
+    assert kubernetes.objects("storage.k8s.io/v1", "CSIDriver") == []
+    left = kubernetes.objects("apps/v1", "Deployment", SYSTEM)
+    assert "fsx-csi-controller" not in [item["metadata"]["name"] for item in left]
+
+
+@pytest.mark.parametrize("name", [*DAEMON_SET_ADDONS])
+def test_a_daemon_set_alone_needs_no_nodes(
+    name: str, site: Site, kubernetes: InProcessControlPlane
+) -> None:
+    cluster = site.names["Cluster"].rpartition("/")[2]
+    eks = client(site.aws, "eks")
+    eks.create_addon(clusterName=cluster, addonName=name)
+    assert seen(site, name) == "ACTIVE"
+    eks.delete_addon(clusterName=cluster, addonName=name)
+    assert kubernetes.objects("apps/v1", "DaemonSet", SYSTEM) == []
+
+
+def test_each_pinned_version_is_offered(repository: Path) -> None:
+    offered = json.loads((repository / OFFERED).read_text("utf-8"))
+    pinned = {
+        (name, kubernetes, version)
+        for kubernetes, versions in ADDON_VERSIONS.items()
+        for name, version in versions.items()
+    }
+
+    assert {each for each in pinned if each[2] not in offered[each[0]][each[1]]} == set()
+
+
+def test_the_command_shows_pinned_default_and_newest_versions(
+    aws: LocalAws,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in aws.environment().items():
+        monkeypatch.setenv(name, value)
+    config = str(repository / "config" / "default.yaml")
+    monkeypatch.setattr("sys.argv", ["addon_versions", "--config", config])
+
+    assert addon_versions.main() == 0
+
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["coredns", "v1.13.2-eksbuild.7", "v1.12.3-eksbuild.1", "v1.13.2-eksbuild.7"] in rows
+    newer = ["vpc-cni", "v1.21.1-eksbuild.7", "v1.20.4-eksbuild.2", "v1.21.1-eksbuild.8", "newer"]
+    assert newer in rows

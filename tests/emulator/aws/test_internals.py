@@ -1,0 +1,41 @@
+"""Every private name of MiniStack in use is on the list checked at start."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from emulator.aws.internals import REQUIRED_NAMES
+from tests.support.configs import REPOSITORY
+
+SOURCES = sorted((REPOSITORY / "emulator" / "aws").rglob("*.py"))
+
+
+def private_names(source: Path) -> Iterator[str]:
+    """Yield `module._name` for each private attribute of a MiniStack module used in a file."""
+    tree = ast.parse(source.read_text())
+    modules = {
+        alias.name: f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ministack")
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr.startswith("_")
+            and isinstance(node.value, ast.Name)
+            and node.value.id in modules
+        ):
+            yield f"{modules[node.value.id]}.{node.attr}"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_listed(source: Path) -> None:
+    listed = {f"{module}.{name}" for module, names in REQUIRED_NAMES.items() for name in names}
+    assert set(private_names(source)) - listed == set()
+
+
+def test_some_are_found() -> None:
+    assert "ministack.services.eks._clusters" in {n for s in SOURCES for n in private_names(s)}

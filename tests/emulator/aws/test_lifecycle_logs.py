@@ -1,0 +1,95 @@
+"""What lifecycle scripts say of a node is in CloudWatch, as HyperPod sends it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from emulator.aws.clients import aws_clients
+from emulator.aws.local_aws import LocalAws
+from emulator.hyperpod import ClusterView, NodeView
+from emulator.node.lifecycle_logs import LifecycleLogs
+from emulator.node.node import SCRIPTS
+from hyperpod_cli.operate.logs.progress import progress_of
+
+BUCKET = "sagemaker-scripts-of-nodes"
+CLUSTER = ClusterView(
+    name="c", arn="a", account="1", region="us-west-2", eks_cluster_arn=None, id="abcdefghij12"
+)
+PACKAGED = {
+    str(path.relative_to(SCRIPTS)): path.read_bytes()
+    for path in SCRIPTS.rglob("*")
+    if path.is_file()
+}
+OWN = b"#!/bin/sh\nexit 9\n"
+
+
+def said(
+    aws: LocalAws,
+    folder: str,
+    scripts: Mapping[str, bytes],
+    *,
+    instance_type: str = "ml.m5.xlarge",
+    fails: bool = False,
+) -> list[str]:
+    """Return what is in the log stream of a node that runs scripts."""
+    clients = aws_clients(aws)
+    if BUCKET not in [each["Name"] for each in clients("s3").list_buckets()["Buckets"]]:
+        home = {"LocationConstraint": "us-west-2"}
+        clients("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=home)
+    for path, content in scripts.items():
+        clients("s3").put_object(Bucket=BUCKET, Key=f"{folder}/{path}", Body=content)
+    node = NodeView(
+        instance_id=f"i-{folder}",
+        instance_group="workers",
+        instance_type=instance_type,
+        private_ip="",
+        private_dns="",
+        kubernetes_name="",
+        lifecycle={"SourceS3Uri": f"s3://{BUCKET}/{folder}/", "OnCreate": "on_create.sh"},
+        has_volume=True,
+    )
+    with LifecycleLogs() as logs:
+        logs.connect(clients)
+        logs.script_runs(CLUSTER, node, fails=fails)
+        logs.wait()
+    events = clients("logs").get_log_events(
+        logGroupName=f"/aws/sagemaker/Clusters/c/{CLUSTER.id}",
+        logStreamName=f"LifecycleConfig/workers/{node.instance_id}",
+        startFromHead=True,
+    )
+    return [event["message"] for event in events["events"]]
+
+
+@pytest.mark.slow(seconds=2)
+def test_the_real_scripts_say_what_they_do(aws: LocalAws) -> None:
+    lines = said(aws, "gpu", PACKAGED, instance_type="ml.p5.48xlarge")
+    text = "\n".join(lines)
+    assert "Z start: lifecycle scripts, 6 steps" in text
+    assert "nvidia is now the default runtime" in text
+    assert " of 32 EFA devices for file systems" in text
+    assert progress_of(lines[:-1]) == "The scripts are done: every step succeeded."
+    assert progress_of(lines) == "The scripts succeeded."
+
+
+@pytest.mark.slow(seconds=1)
+def test_a_script_that_fails_says_which_step(aws: LocalAws) -> None:
+    lines = said(aws, "failing", PACKAGED, fails=True)
+    assert progress_of(lines) == (
+        "Step wait_for_data_volume failed, and the steps after it did not run."
+    )
+    assert any("yet this disk is attached: /dev/nvme1n1" in line for line in lines)
+
+
+@pytest.mark.slow(seconds=1)
+def test_scripts_of_somebody_else_are_not_run(aws: LocalAws, tmp_path: Path) -> None:
+    touched = tmp_path / "touched"
+    foreign = {"on_create.sh": f"touch {touched}\n".encode()}
+    downloading, succeeded = said(aws, "foreign", foreign)
+    assert "Downloading" in downloading and "succeeded" in succeeded
+    assert said(aws, "foreign-failing", foreign, fails=True) == [downloading]
+    assert not touched.exists()
+
+    lines = said(aws, "own", {**PACKAGED, "own/on_create.sh": OWN})
+    assert any("[own/on_create.sh] a rehearsal does not run this script" in line for line in lines)
+    assert progress_of(lines) == "The scripts succeeded."

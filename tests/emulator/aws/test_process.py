@@ -1,0 +1,175 @@
+"""The local AWS starts beside another, tells why it cannot, and leaves nothing behind."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from emulator.aws import local_aws
+from emulator.aws.internals import MINISTACK_VERSION
+from emulator.aws.local_aws import (
+    INTERPRETER,
+    LocalAws,
+    LocalAwsError,
+    LocalAwsSettings,
+)
+from tests.support.configs import REPOSITORY
+from tests.support.local_aws import client, deploy, role
+
+CODE = "import time\n\ndef handler(event, context):\n    return {'tmp': __file__}\n"
+STARTS_AND_HANGS = """
+import sys, time
+from emulator.aws.local_aws import LocalAws
+aws = LocalAws()
+aws.start()
+print(aws.endpoint, flush=True)
+time.sleep(60)
+"""
+
+
+def processes_with(text: str) -> list[int]:
+    """Return the live processes that have a text in their environment or command line."""
+    found = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        try:
+            seen = (directory / "environ").read_bytes() + (directory / "cmdline").read_bytes()
+        except OSError:  # gone meanwhile, or another user's
+            continue
+        if text.encode() in seen and int(directory.name) != os.getpid():
+            found.append(int(directory.name))
+    return found
+
+
+def wait_until_gone(text: str) -> list[int]:
+    deadline = time.monotonic() + 10
+    while processes_with(text) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return processes_with(text)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the server's scratch directory goes, so that a test can see it come and go."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield tmp_path
+    assert wait_until_gone(str(tmp_path)) == []
+
+
+def test_nothing_is_left_after_stop(temporary: Path) -> None:
+    aws = LocalAws()
+    aws.start()
+    function = {
+        "Type": "AWS::Lambda::Function",
+        "Properties": {
+            "Runtime": "python3.13",
+            "Handler": "index.handler",
+            "Role": {"Fn::GetAtt": ["Role", "Arn"]},
+            "Code": {"ZipFile": CODE},
+        },
+    }
+    stack = deploy(
+        aws,
+        {"Role": role("lambda.amazonaws.com"), "Function": function},
+        {"Name": {"Ref": "Function"}},
+    )
+    answer = client(aws, "lambda").invoke(FunctionName=stack.outputs["Name"])["Payload"].read()
+    assert str(temporary) in answer.decode()
+    assert len(processes_with(str(temporary))) == 2  # the server and the function's worker
+    aws.stop()
+    assert wait_until_gone(str(temporary)) == []
+    assert list(temporary.iterdir()) == []
+    aws.stop()
+
+
+def test_two_at_once_are_apart(temporary: Path) -> None:
+    with LocalAws() as one, LocalAws(LocalAwsSettings(region="eu-west-1")) as other:
+        client(one, "s3").create_bucket(
+            Bucket="only-in-one", CreateBucketConfiguration={"LocationConstraint": "us-west-2"}
+        )
+        zones = client(other, "ec2").describe_availability_zones()["AvailabilityZones"]
+        assert client(other, "s3").list_buckets()["Buckets"] == []
+        assert [zone["ZoneId"] for zone in zones] == ["euw1-az1", "euw1-az2", "euw1-az3"]
+        assert other.environment()["AWS_REGION"] == "eu-west-1"
+    assert list(temporary.iterdir()) == []
+
+
+def test_it_ends_when_its_parent_is_killed(temporary: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(temporary), "PYTHONPATH": str(REPOSITORY)}
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS_AND_HANGS], env=environment, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline().startswith(b"http://127.0.0.1:")
+        assert len(list(temporary.iterdir())) == 1
+        parent.send_signal(signal.SIGKILL)
+    assert wait_until_gone(str(temporary)) == []
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_missing_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_aws, "INTERPRETER", Path("/nowhere/python"))
+    with pytest.raises(LocalAwsError, match=r"/nowhere/python does not exist.*make setup"):
+        LocalAws().start()
+
+
+def test_a_failed_start_shows_the_last_output(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = temporary / "python"
+    broken.write_text("#!/bin/sh\necho the reason\nexit 3\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(local_aws, "INTERPRETER", broken)
+    with pytest.raises(LocalAwsError, match=r"(?s)status 3 while it started.*the reason"):
+        LocalAws().start()
+    assert list(temporary.iterdir()) == [broken]
+
+
+def test_a_start_that_cannot_even_begin_leaves_nothing(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    not_a_program = temporary / "python"
+    not_a_program.write_text("")
+    monkeypatch.setattr(local_aws, "INTERPRETER", not_a_program)
+    with pytest.raises(PermissionError):
+        LocalAws().start()
+    assert list(temporary.iterdir()) == [not_a_program]
+
+
+def test_the_log_outlives_the_server_where_asked(temporary: Path) -> None:
+    log_file = temporary / "logs" / "aws.log"
+    with LocalAws(LocalAwsSettings(log_file=log_file)):
+        pass
+    assert "Ready" in log_file.read_text()
+
+
+def test_a_ministack_without_a_needed_name_is_refused() -> None:
+    script = (
+        "from emulator.aws import internals\n"
+        "internals.REQUIRED_NAMES['ministack.services.eks'] = ('_no_such_name',)\n"
+        "internals.require_names()"
+    )
+    run = subprocess.run(
+        [INTERPRETER, "-c", script],
+        cwd=REPOSITORY,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 1
+    assert re.fullmatch(
+        rf"emulator\.aws: needs ministack {re.escape(MINISTACK_VERSION)}, found \S+, which "
+        r"lacks ministack\.services\.eks\._no_such_name\. Reinstall with: .+\n",
+        run.stderr,
+    )
+
+
+def test_the_version_is_pinned_in_the_requirements() -> None:
+    requirements = (REPOSITORY / "emulator" / "requirements.txt").read_text()
+    assert f"ministack=={MINISTACK_VERSION}\n" in requirements

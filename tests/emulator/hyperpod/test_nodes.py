@@ -1,0 +1,213 @@
+"""Nodes of the HyperPod API: what is shown of them, and what can be done to one of them."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from emulator.hyperpod import ApiError, Caller, ClusterView, NodeView, Timings
+from tests.support.hyperpod_api import (
+    CONTINUOUS,
+    EKS_CLUSTER,
+    NAME,
+    KnownSubnets,
+    create_request,
+    eks,
+    group,
+    ids,
+    running,
+    subject,
+)
+
+NOBODY = "i-00000000000000000"
+CHECKS = {"OnStartDeepHealthChecks": ["InstanceStress"]}
+
+
+@dataclass(slots=True)
+class Watcher:
+    """Keeps the nodes that have joined."""
+
+    nodes: dict[str, NodeView] = field(default_factory=dict)
+    clusters: set[ClusterView] = field(default_factory=set)
+    removed: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+    marked: dict[str, str] = field(default_factory=dict)
+
+    def node_running(self, cluster: ClusterView, node: NodeView) -> None:
+        self.clusters.add(cluster)
+        self.nodes[node.instance_id] = node
+
+    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
+        assert cluster in self.clusters
+        self.silent.append(node.instance_id)
+
+    def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
+        assert cluster in self.clusters
+        del self.nodes[node.instance_id]
+        self.removed.append(node.instance_id)
+
+    def marked_nodes(self) -> Mapping[str, str]:
+        return self.marked
+
+
+def test_node_statuses() -> None:
+    api = subject(timings=Timings(create=1, node_launch=1, lifecycle_script=1, deep_health_check=1))
+    api.create(group("a", 1, **CHECKS), **CONTINUOUS)
+    seen = []
+    for _ in range(5):
+        every = api.nodes(IncludeNodeLogicalIds=True)
+        launched = api.nodes()
+        seen.append([(node["InstanceStatus"]["Status"], len(launched)) for node in every])
+        api.wait(1)
+
+    assert seen == [
+        [],
+        [("Pending", 0)],
+        [("Pending", 1)],
+        [("DeepHealthCheckInProgress", 1)],
+        [("Running", 1)],
+    ]
+
+
+def test_nodes_get_addresses_of_their_subnet() -> None:
+    api = running(subnets=KnownSubnets(cidr="10.1.0.0/24"))
+
+    addresses = set()
+    for instance in ids(api):
+        details = api("DescribeClusterNode", ClusterName=NAME, NodeId=instance)["NodeDetails"]
+        address = details["PrivatePrimaryIp"]
+        addresses.add(ipaddress.ip_address(address))
+        hostname = f"ip-{address.replace('.', '-')}.us-west-2.compute.internal"
+        assert details["PrivateDnsHostname"] == hostname
+        zone = {"AvailabilityZone": "us-west-2b", "AvailabilityZoneId": "usw2-az2"}
+        assert details["Placement"] == zone
+        assert details["LifeCycleConfig"]["OnCreate"] == "on_create.sh"
+    first = ipaddress.ip_address("10.1.0.4")
+    assert addresses == {first, first + 1, first + 2}
+
+
+def test_node_is_found_by_either_id() -> None:
+    api = running()
+    node = api.nodes(IncludeNodeLogicalIds=True)[0]
+    assert "NodeLogicalId" not in api.nodes()[0]
+
+    by_id = api("DescribeClusterNode", ClusterName=NAME, NodeId=node["InstanceId"])
+    by_logical = api("DescribeClusterNode", ClusterName=NAME, NodeLogicalId=node["NodeLogicalId"])
+    assert by_id == by_logical
+    error = api.refused("DescribeClusterNode", ClusterName=NAME, NodeId=NOBODY)
+    assert error.code == "ResourceNotFound"
+    assert api.refused("DescribeClusterNode", ClusterName=NAME).code == "ValidationException"
+
+
+def test_list_nodes_pages_and_sorts() -> None:
+    api = running()
+
+    first = api("ListClusterNodes", ClusterName=NAME, MaxResults=2)
+    rest = api("ListClusterNodes", ClusterName=NAME, NextToken=first["NextToken"])
+    summaries = first["ClusterNodeSummaries"] + rest["ClusterNodeSummaries"]
+    assert [node["InstanceId"] for node in summaries] == ids(api)
+    ordered = api.nodes(SortBy="NAME", SortOrder="Descending")
+    assert [node["InstanceId"] for node in ordered] == sorted(ids(api), reverse=True)
+    assert api.nodes(CreationTimeAfter=api.clock.now) == []
+
+
+def test_observer_sees_nodes_come_and_go() -> None:
+    watcher = Watcher()
+    labels = {"example.com/team": "vision"}
+    taints = [{"Key": "gpu", "Effect": "NoSchedule"}]
+    api = subject(observer=watcher, subnets=KnownSubnets(cidr="10.1.0.0/24"))
+    arn = api.create(group("a", 2, KubernetesConfig={"Labels": labels, "Taints": taints}))
+    api.wait()
+    api.status()
+
+    assert set(ids(api)) == set(watcher.nodes)
+    node = watcher.nodes[ids(api)[0]]
+    assert node.kubernetes_name == f"hyperpod-{node.instance_id}"
+    assert node.labels["example.com/team"] == "vision"
+    assert node.labels["sagemaker.amazonaws.com/node-health-status"] == "Schedulable"
+    assert node.labels["sagemaker.amazonaws.com/instance-group-name"] == "a"
+    assert node.labels["node.kubernetes.io/instance-type"] == "ml.g5.12xlarge"
+    assert node.labels["topology.kubernetes.io/zone"] == "us-west-2b"
+    assert node.taints == tuple(taints)
+    (cluster,) = watcher.clusters
+    assert (cluster.arn, cluster.eks_cluster_arn) == (arn["ClusterArn"], EKS_CLUSTER)
+
+    api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group("a", 1)])
+    api.wait()
+    (kept,) = ids(api)
+    assert list(watcher.nodes) == [kept]
+    (left,) = watcher.nodes.values()
+    assert "example.com/team" not in left.labels
+    assert left.taints == ()
+    api("DeleteCluster", ClusterName=NAME)
+    api.wait()
+    api("ListClusters")
+    assert watcher.nodes == {}
+    assert len(watcher.removed) == 2
+
+
+def test_auto_recovery_replaces_the_instance_and_keeps_the_node() -> None:
+    watcher = Watcher()
+    api = running(observer=watcher)
+    faulty = api.nodes(IncludeNodeLogicalIds=True)[0]
+
+    api.service.replace_node(cluster=NAME, instance_id=faulty["InstanceId"])
+
+    assert api.nodes()[0]["InstanceStatus"]["Status"] == "ShuttingDown"
+    assert api.counts()["a"] == (1, 2)
+    api.wait()
+    assert api.counts()["a"] == (2, 2)
+    assert faulty["InstanceId"] not in ids(api)
+    logical_ids = [node["NodeLogicalId"] for node in api.nodes(IncludeNodeLogicalIds=True)]
+    assert faulty["NodeLogicalId"] in logical_ids
+    assert faulty["InstanceId"] not in watcher.nodes
+    assert sorted(watcher.nodes) == sorted(ids(api))
+    assert any("Hardware failure" in event["Description"] for event in api.events())
+    with pytest.raises(ApiError, match="not found"):
+        api.service.replace_node(cluster=NAME, instance_id=NOBODY)
+
+
+def test_environment_can_refuse_a_cluster() -> None:
+    @dataclass(slots=True)
+    class Environment:
+        seen: list[tuple[Mapping[str, Any], Caller]] = field(default_factory=list)
+
+        def check_cluster(self, request: Mapping[str, Any], caller: Caller) -> None:
+            self.seen.append((request, caller))
+            message = "EKS cluster ml does not exist."
+            raise ApiError(code="ValidationException", message=message)
+
+    environment = Environment()
+    api = subject(environment=environment)
+
+    error = api.refused("CreateCluster", **create_request())
+
+    assert error.message == "EKS cluster ml does not exist."
+    assert environment.seen == [(create_request(), Caller())]
+    assert api("ListClusters")["ClusterSummaries"] == []
+    assert api.refused("CreateCluster", **create_request(VpcConfig=None)).message != error.message
+
+
+def test_events_are_for_continuous_clusters() -> None:
+    api = running()
+
+    events = api.events()
+    assert [event["EventTime"] for event in events] == sorted(
+        (event["EventTime"] for event in events), reverse=True
+    )
+    oldest_first = api.events(SortOrder="Ascending")
+    assert oldest_first == events[::-1]
+    assert oldest_first[0]["Description"] == f"Cluster {NAME} is being created"
+    assert {e["InstanceGroupName"] for e in api.events(InstanceGroupName="a")} == {"a"}
+    assert api.events(EventTimeAfter=api.clock.now) == []
+    unknown = "00000000-0000-4000-8000-000000000000"
+    error = api.refused("DescribeClusterEvent", ClusterName=NAME, EventId=unknown)
+    assert error.code == "ResourceNotFound"
+
+    api.create(ClusterName="classic", Orchestrator=eks("classic"))
+    classic = api.refused("ListClusterEvents", ClusterName="classic")
+    assert classic.code == "ValidationException"

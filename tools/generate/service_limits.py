@@ -1,0 +1,56 @@
+"""Write constructs/hyperpod_cdk/facts/service_limits.json from the pinned botocore service models.
+
+Run it after raising the boto3 pin, or naming a new shape in the package:
+`python -m tools.generate.service_limits`. The package reads the file, not botocore, because
+importing botocore would double the time of a synth.
+"""
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+
+import botocore
+import botocore.session
+
+TARGET = Path(__file__).parents[2] / "constructs" / "hyperpod_cdk" / "facts" / "service_limits.json"
+
+SOURCE = TARGET.parents[1]
+"""The package, whose code names each shape that it reads: `sagemaker.ClusterName`."""
+
+_SHAPE_NAME = re.compile(r"(sagemaker|fsx)\.[A-Z]\w+")
+CONSTRAINTS = ("min", "max", "pattern", "enum")
+
+
+def shape_names() -> list[str]:
+    """Return every shape that the package's code names, `<service>.<Shape>`."""
+    constants = (
+        node.value
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    return sorted({text for text in constants if _SHAPE_NAME.fullmatch(text)})
+
+
+def render() -> str:
+    """Return the file's text as the installed botocore gives it."""
+    session = botocore.session.get_session()
+    shapes = {}
+    for shape in shape_names():
+        service, name = shape.split(".")
+        metadata = session.get_service_model(service).shape_for(name).metadata
+        shapes[shape] = {key: metadata[key] for key in CONSTRAINTS if key in metadata}
+    regions = {
+        region: partition
+        for partition in session.get_available_partitions()
+        for region in session.get_available_regions("ec2", partition)
+    }
+    content = {"botocore": botocore.__version__, "regions": regions, "shapes": shapes}
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(), encoding="utf-8")
+    sys.stdout.write(f"wrote {TARGET}\n")

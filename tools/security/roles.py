@@ -1,0 +1,174 @@
+"""Reading the IAM roles of a cloud assembly: who assumes each, and each statement of its rights."""
+
+import re
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperpod_cli.aws.templates import Value, read_templates
+
+# What CDK appends to a logical id to make it unique.
+_HASH = re.compile(r"[0-9A-F]{8}$")
+_IN_SUB = re.compile(r"\$\{([^!}.]+)(\.[^}]+)?\}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """One statement of a policy.
+
+    Attributes:
+        name: Its Sid without a number at its end; without one, its first action.
+        effect: `Allow` or `Deny`.
+        actions: As in `s3:GetObject`.
+        resources: ARNs; `<S3::Bucket.Arn>` stands for an attribute of a resource of the templates.
+        conditions: Values by operator and condition key.
+    """
+
+    name: str
+    effect: str
+    actions: tuple[str, ...]
+    resources: tuple[str, ...]
+    conditions: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Role:
+    """A role of the templates.
+
+    Attributes:
+        name: Its logical id without what makes it unique, such as `ExecutionRoleRole`.
+        service: The AWS service that assumes it.
+        trust: Conditions under which it does.
+        managed_policies: Names of AWS managed policies.
+        statements: Of all other policies on it, those of other stacks included.
+    """
+
+    name: str
+    service: str
+    trust: Mapping[str, Mapping[str, tuple[str, ...]]]
+    managed_policies: tuple[str, ...]
+    statements: tuple[Statement, ...]
+
+
+def read_roles(assembly: Path) -> list[Role]:
+    """Read the roles of every stack that the last synthesis wrote into a directory, by name."""
+    templates = read_templates(assembly)
+    exports = {
+        output["Export"]["Name"]: (stack, output["Value"])
+        for stack, template in templates.items()
+        for output in template.get("Outputs", {}).values()
+        if "Export" in output
+    }
+    reader = _Reader(
+        types={
+            (stack, name): resource["Type"]
+            for stack, template in templates.items()
+            for name, resource in template["Resources"].items()
+        },
+        exports=exports,
+    )
+    rights: dict[tuple[str, str], list[Statement]] = {}
+    for stack, template in templates.items():
+        for name, resource in template["Resources"].items():
+            properties = resource.get("Properties", {})
+            if resource["Type"] == "AWS::IAM::Policy":
+                owners = [reader.address(stack, role) for role in properties["Roles"]]
+                documents = [properties["PolicyDocument"]]
+            elif resource["Type"] == "AWS::IAM::Role":
+                owners = [(stack, name)]
+                documents = [item["PolicyDocument"] for item in properties.get("Policies", [])]
+            else:
+                continue
+            for owner in owners:
+                own = rights.setdefault(owner, [])
+                for document in documents:
+                    own.extend(reader.statements(stack, document))
+    return sorted(
+        (
+            reader.role(stack, name, templates[stack]["Resources"][name]["Properties"], statements)
+            for (stack, name), statements in rights.items()
+        ),
+        key=lambda role: role.name,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Reader:
+    """Resolves what a value of a template refers to.
+
+    Attributes:
+        types: Type of each resource, by stack and logical id.
+        exports: Stack and value of each export, by its name.
+    """
+
+    types: Mapping[tuple[str, str], str]
+    exports: Mapping[str, tuple[str, Value]]
+
+    def role(
+        self, stack: str, name: str, properties: Value, statements: Sequence[Statement]
+    ) -> Role:
+        (trust,) = properties["AssumeRolePolicyDocument"]["Statement"]
+        managed = [self.text(stack, arn) for arn in properties.get("ManagedPolicyArns", [])]
+        return Role(
+            name=_HASH.sub("", name),
+            service=self.text(stack, trust["Principal"]["Service"]),
+            trust=self.conditions(stack, trust),
+            managed_policies=tuple(arn.partition(":policy/")[2] for arn in managed),
+            statements=tuple(statements),
+        )
+
+    def statements(self, stack: str, document: Value) -> Iterator[Statement]:
+        for body in document["Statement"]:
+            actions = tuple(_listed(body["Action"]))
+            yield Statement(
+                name=body.get("Sid", actions[0]).rstrip(string.digits),
+                effect=body["Effect"],
+                actions=actions,
+                resources=tuple(self.text(stack, arn) for arn in _listed(body["Resource"])),
+                conditions=self.conditions(stack, body),
+            )
+
+    def conditions(
+        self, stack: str, statement: Value
+    ) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        return {
+            operator: {
+                key: tuple(self.text(stack, value) for value in _listed(values))
+                for key, values in keys.items()
+            }
+            for operator, keys in statement.get("Condition", {}).items()
+        }
+
+    def address(self, stack: str, value: Value) -> tuple[str, str]:
+        match value:
+            case {"Fn::ImportValue": str(name)}:
+                return self.address(*self.exports[name])
+            case {"Ref": str(name)}:
+                return stack, name
+        raise ValueError(f"no reference to a role: {value!r}")
+
+    def text(self, stack: str, value: Value) -> str:
+        match value:
+            case {"Fn::ImportValue": str(name)}:
+                return self.text(*self.exports[name])
+            case {"Fn::Join": [separator, parts]}:
+                return str(separator).join(self.text(stack, part) for part in parts)
+            case {"Fn::Sub": str(pattern)}:
+                return _IN_SUB.sub(
+                    lambda found: f"<{self._type(stack, found[1])}{found[2] or ''}>", pattern
+                )
+            case {"Ref": str(name)}:
+                return f"<{self._type(stack, name)}>"
+            case {"Fn::GetAtt": [name, attribute]}:
+                return f"<{self._type(stack, name)}.{attribute}>"
+            case str():
+                return value
+        raise ValueError(f"no text: {value!r}")
+
+    def _type(self, stack: str, name: str) -> str:
+        return self.types.get((stack, name), name).removeprefix("AWS::")
+
+
+def _listed(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else [value]
