@@ -113,7 +113,7 @@ def _counted(stack: StackPicture) -> Iterator[str]:
     """Yield the kinds of a stack's cards, what is created first at the beginning."""
     order = [name for row in rows(stack.needs) for name in row]
     for kind, number in Counter(stack.cards[name].kind for name in order).items():
-        yield kind if number == 1 else f"{number} × {kind}"
+        yield kind if number == 1 else f"{number} {kind}s"
 
 
 def _stack_picture(
