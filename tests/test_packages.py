@@ -121,6 +121,7 @@ def test_trees_are_acyclic() -> None:
 
     assert cycle(graph) == []
     assert graph["hyperpod_cdk"] == graph["provisioner"] == graph["aws_reference"] == set()
+    assert graph["emulator"] <= {"aws_reference"}
     assert {"app", "emulator", "hyperpod_cli", "stacks", "aws_reference"} <= graph["rehearsal"]
 
 

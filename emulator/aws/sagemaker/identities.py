@@ -12,7 +12,7 @@ from emulator.aws.sagemaker.permissions import (
     SERVICE_LINKED_ROLE_PATH,
 )
 
-_CREATED_BY = "rehearsal:created-by-hyperpod-cluster"
+_CREATED_BY = "emulator:created-by-hyperpod-cluster"
 
 
 def create_access_entries(*, eks_cluster_arn: str, roles: Iterable[str], cluster_name: str) -> None:
