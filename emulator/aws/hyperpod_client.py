@@ -10,10 +10,8 @@ from email.message import Message
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core import iam_evaluator
-from ministack.core.responses import get_account_id, get_region
-
 from emulator.aws.json_service import Response, ServiceError
+from emulator.aws.ministack import get_account_id, get_region, iam_evaluator
 
 TIMEOUT_SECONDS = 60
 _PASSED_BACK = ("Content-Type", "x-amzn-errortype")

@@ -7,9 +7,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-sch
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ministack.core.responses import get_region
-from ministack.services.cloudformation import changesets, handlers, provisioners
-
+from emulator.aws.ministack import changesets, get_region, handlers, provisioners
 from emulator.aws.parent_process import Settings
 
 _NATIVE = "AWS::SageMaker::Cluster"
@@ -20,7 +18,7 @@ _regions: set[str] = set()
 
 def is_offered(resource_type: str) -> bool:
     """Return whether the request's region has a resource type."""
-    known = resource_type in provisioners._RESOURCE_HANDLERS
+    known = resource_type in provisioners.RESOURCE_HANDLERS
     return known and (resource_type != _NATIVE or not _regions or get_region() in _regions)
 
 

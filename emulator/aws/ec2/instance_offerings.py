@@ -10,11 +10,8 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core import iam_actions
-from ministack.core.responses import get_region
-from ministack.services import ec2
-
 from emulator.aws.ec2.availability_zones import zones
+from emulator.aws.ministack import ec2, get_region, iam_actions
 from emulator.aws.parent_process import Settings
 
 _SCARCE = re.compile(r"(p|trn)\d")
@@ -25,7 +22,7 @@ WITHOUT_ACCELERATORS = frozenset({"usw2-az3", "use1-az3"})
 def _describe(
     known: frozenset[str], query: dict[str, list[str]]
 ) -> tuple[int, dict[str, str], bytes]:
-    wanted = set(ec2._parse_filters(query).get("instance-type", known))
+    wanted = set(ec2.parse_filters(query).get("instance-type", known))
     kind = query.get("LocationType", ["region"])[0]
     items = "".join(
         f"<item><instanceType>{name}</instanceType><locationType>{kind}</locationType>"
@@ -33,7 +30,7 @@ def _describe(
         for name in sorted(wanted & known)
         for location in _locations(name, kind)
     )
-    answer: tuple[int, dict[str, str], bytes] = ec2._xml(
+    answer: tuple[int, dict[str, str], bytes] = ec2.xml(
         HTTPStatus.OK,
         "DescribeInstanceTypeOfferingsResponse",
         f"<instanceTypeOfferingSet>{items}</instanceTypeOfferingSet>",
@@ -55,7 +52,7 @@ def install(*, settings: Settings) -> None:
     if settings.instance_types:
         known = frozenset(settings.instance_types.split(","))
     else:
-        shape = iam_actions._load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
+        shape = iam_actions.load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
         known = frozenset(name.removeprefix("ml.") for name in shape["enum"])
-    types: Any = ec2._ACTION_MAP
+    types: Any = ec2.ACTION_MAP
     types["DescribeInstanceTypeOfferings"] = partial(_describe, known)
