@@ -10,7 +10,7 @@ from hyperpod_cdk.eks.checks.rules import EKS_RULES
 from hyperpod_cdk.hyperpod.checks.rules import CLUSTER_RULES
 from hyperpod_cdk.network.checks.rules import NETWORK_RULES
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
-from provisioner.hyperpod.causes import CAUSES
+from hyperpod_shared.failures import CAUSES
 from tools.generate.messages.texts import ErrorText, Scope, scopes
 
 _REPOSITORY = Path(__file__).parents[3]
