@@ -2,13 +2,10 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hyperpod_cdk.checks import RULES
-from hyperpod_cdk.eks.checks.rules import EKS_RULES
-from hyperpod_cdk.hyperpod.checks.rules import CLUSTER_RULES
-from hyperpod_cdk.network.checks.rules import NETWORK_RULES
+from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
 from hyperpod_shared.failures import CAUSES
 from tools.generate.messages.texts import ErrorText, Scope, scopes
@@ -76,9 +73,6 @@ Function = Callable[..., object]
 Texts = Callable[[Scope], Iterable[str]]
 
 
-_ALL_RULES: Sequence[Function] = (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES)
-
-
 def render() -> str:
     """Return the page's text."""
     parts = (
@@ -124,12 +118,12 @@ def _validators() -> Iterator[tuple[str, ...]]:
 
 
 def _rules() -> Iterator[tuple[str, ...]]:
-    for rule in _ALL_RULES:
+    for rule in ALL_RULES:
         yield rule.__name__, _summary(rule), _says(rule)
 
 
 def _sections() -> Iterator[str]:
-    rules = {_file(rule) for rule in _ALL_RULES}
+    rules = {_file(rule) for rule in ALL_RULES}
     by_section: dict[str, dict[str, None]] = {}
     for file in sorted(_LIBRARY.rglob("*.py")):
         if file not in rules:
