@@ -90,8 +90,8 @@ def test_an_app_outside_the_repository(
     models = {path.name for path in (function / "botocore" / "data").iterdir() if path.is_dir()}
     assert models == {"cloudformation", "eks", "fsx", "s3", "sagemaker", "sts"}
     # Nothing but what is packaged: without the packages of an installation.
-    handler = [python, "-S", "-c", "import provisioner.handler"]
-    subprocess.run(handler, check=True, env={"PYTHONPATH": str(function)})
+    code = "import provisioner.handler"
+    subprocess.run([python, "-S", "-c", code], check=True, env={"PYTHONPATH": str(function)})
     # The kubectl layer makes it large.
     shutil.rmtree(outside)
 
