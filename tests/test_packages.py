@@ -124,6 +124,7 @@ def test_trees_are_acyclic() -> None:
     assert cycle(graph) == []
     assert graph["hyperpod_shared"] == graph["aws_reference"] == set()
     assert graph["hyperpod_cdk"] == graph["provisioner"] == {"hyperpod_shared"}
+    assert graph["emulator"] <= {"aws_reference"}
     assert {"app", "emulator", "hyperpod_cli", "stacks", "aws_reference"} <= graph["rehearsal"]
 
 
@@ -147,6 +148,17 @@ def test_what_is_shared_loads_nothing_but_the_sdk() -> None:
     }
 
     assert others - sys.stdlib_module_names == {"hyperpod_shared", "boto3", "botocore"}
+
+
+def test_one_module_imports_ministack() -> None:
+    users = {
+        name
+        for tree in TREES
+        for name, path in modules(*tree).items()
+        if any(other.partition(".")[0] == "ministack" for other in imported(path))
+    }
+
+    assert users <= {"emulator.aws.ministack"}
 
 
 def test_modules_of_the_library_are_acyclic() -> None:
