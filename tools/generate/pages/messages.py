@@ -8,14 +8,14 @@ from pathlib import Path
 from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
 from provisioner.hyperpod.causes import CAUSES
-from tools.generate.messages.texts import ErrorText, Scope, scopes
+from tools.generate import REPOSITORY
+from tools.generate.message_texts import ErrorText, Scope, scopes
 
-_REPOSITORY = Path(__file__).parents[3]
-TARGET = _REPOSITORY / "docs" / "messages.md"
+TARGET = REPOSITORY / "docs" / "messages.md"
 
-_LIBRARY = _REPOSITORY / "constructs" / "hyperpod_cdk"
-_PROVISIONER = _REPOSITORY / "lambda" / "provisioner"
-_CLI = _REPOSITORY / "cli" / "hyperpod_cli"
+_LIBRARY = REPOSITORY / "constructs" / "hyperpod_cdk"
+_PROVISIONER = REPOSITORY / "lambda" / "provisioner"
+_CLI = REPOSITORY / "cli" / "hyperpod_cli"
 _LOG_GROUP = "`/aws/sagemaker/Clusters/<cluster>/<id>`"
 _LOG_STREAM = "`LifecycleConfig/<group>/<instance>`"
 # After the value; what else functions return are names and reasons.
@@ -73,8 +73,8 @@ Function = Callable[..., object]
 Texts = Callable[[Scope], Iterable[str]]
 
 
-def render() -> str:
-    """Return the page's text."""
+def render() -> Mapping[Path, str]:
+    """Return the page."""
     parts = (
         [_HEADER],
         [_CAUSES, *_table(("cause", "what to do"), _causes())],
@@ -84,7 +84,7 @@ def render() -> str:
         [_RULES, *_table(("rule", "finds", "says"), _rules())],
         [_SECTIONS, *_sections()],
     )
-    return "\n".join(line for part in parts for line in part) + "\n"
+    return {TARGET: "\n".join(line for part in parts for line in part) + "\n"}
 
 
 def _causes() -> Iterator[tuple[str, ...]]:

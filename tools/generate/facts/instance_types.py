@@ -1,6 +1,5 @@
 """Write constructs/hyperpod_cdk/facts/instance_types.json from public data packages.
 
-Run it after raising the boto3, cfn-lint or moto pin: `python -m tools.generate.instance_types`.
 botocore says which types there are and which training plans take, moto carries what EC2's
 DescribeInstanceTypes answers, cfn-lint the regions of SageMaker's price list. The package reads the
 file, none of these.
@@ -8,7 +7,6 @@ file, none of these.
 
 import gzip
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -17,7 +15,9 @@ from typing import Any
 
 import botocore.session
 
-TARGET = Path(__file__).parents[2] / "constructs" / "hyperpod_cdk" / "facts" / "instance_types.json"
+from tools.generate import REPOSITORY
+
+TARGET = REPOSITORY / "constructs" / "hyperpod_cdk" / "facts" / "instance_types.json"
 
 # Memory of one accelerator in MiB where EC2's answer is wrong: it gives Trainium2 512 GiB.
 # https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/arch/neuron-hardware/trainium2.html
@@ -26,8 +26,8 @@ CORRECTED_MEMORY_MIB = {"Trainium2": 96 * 1024}
 Json = Mapping[str, Any]
 
 
-def render() -> str:
-    """Return the file's text as the installed packages give it, one line for each type."""
+def render() -> Mapping[Path, str]:
+    """Return the file as the installed packages give it, one line for each type."""
     model = botocore.session.get_session().get_service_model("sagemaker")
     names: list[str] = model.shape_for("ClusterInstanceType").metadata["enum"]
     described = _described_by_ec2()
@@ -48,7 +48,8 @@ def render() -> str:
         "columns": ["region_set", *_facts(next(iter(described.values())))],
         "types": rows,
     }
-    return "{\n" + ",\n".join(_part(name, part) for name, part in parts.items()) + "\n}\n"
+    text = ",\n".join(_part(name, part) for name, part in parts.items())
+    return {TARGET: f"{{\n{text}\n}}\n"}
 
 
 def _facts(hardware: Json) -> dict[str, Any]:
@@ -136,8 +137,3 @@ def _part(name: str, part: Any) -> str:  # noqa: ANN401 - any JSON
 
 def _compact(value: Any) -> str:  # noqa: ANN401 - any JSON
     return json.dumps(value, separators=(",", ":"))
-
-
-if __name__ == "__main__":
-    TARGET.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"wrote {TARGET}\n")

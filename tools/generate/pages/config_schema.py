@@ -1,19 +1,19 @@
-"""Write the JSON schemas with which editors check and complete the configuration files.
-
-Run it after changing the configuration's model: `python -m tools.generate.config_schema`.
-"""
+"""Write the JSON schemas with which editors check and complete the configuration files."""
 
 import json
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Config, PipelineFile
 from hyperpod_cdk.schema.section import Section
+from tools.generate import REPOSITORY
 
-_FOLDER = Path(__file__).parents[2] / "config"
-TARGET = _FOLDER / "schema.json"
-PIPELINE_TARGET = _FOLDER / "pipeline-schema.json"
+_FOLDER = REPOSITORY / "config"
+_MODELS: Mapping[str, type[Section]] = {
+    "schema.json": Config,
+    "pipeline-schema.json": PipelineFile,
+}
 
 
 def schema(model: type[Section] = Config) -> dict[str, Any]:
@@ -24,9 +24,12 @@ def schema(model: type[Section] = Config) -> dict[str, Any]:
     return flowing
 
 
-def render(model: type[Section] = Config) -> str:
-    """Return a file's text as its model gives it."""
-    return json.dumps(schema(model), indent=1, ensure_ascii=False) + "\n"
+def render() -> Mapping[Path, str]:
+    """Return the files as the models give them."""
+    return {
+        _FOLDER / name: json.dumps(schema(model), indent=1, ensure_ascii=False) + "\n"
+        for name, model in _MODELS.items()
+    }
 
 
 def _with_flowing_descriptions(node: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -39,9 +42,3 @@ def _with_flowing_descriptions(node: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(flowing.get("description"), str):
         flowing["description"] = " ".join(flowing["description"].split())
     return flowing
-
-
-if __name__ == "__main__":
-    for target, model in ((TARGET, Config), (PIPELINE_TARGET, PipelineFile)):
-        target.write_text(render(model), encoding="utf-8")
-        sys.stdout.write(f"wrote {target}\n")

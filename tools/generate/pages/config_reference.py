@@ -1,21 +1,18 @@
-"""Write docs/configuration.md: which key to change for a task, and a table of each section's keys.
-
-Run it after changing the configuration's model: `python -m tools.generate.config_reference`.
-"""
+"""Write docs/configuration.md: which key to change for a task, and the keys of each section."""
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import PipelineFile
-from tools.generate.config_schema import schema
+from tools.generate import REPOSITORY
 from tools.generate.config_tasks import TASKS
+from tools.generate.pages.config_schema import schema
 
-TARGET = Path(__file__).parents[2] / "docs" / "configuration.md"
+TARGET = REPOSITORY / "docs" / "configuration.md"
 
 _MOST_VALUES_SHOWN = 8
 # Sections with so few keys in common have a table each all the same.
@@ -64,13 +61,13 @@ class _Section:
     node: Mapping[str, Any]
 
 
-def render() -> str:
-    """Return the page's text as the model gives it.
+def render() -> Mapping[Path, str]:
+    """Return the page as the model gives it.
 
     Raises:
         KeyError: A task names a key that is not in the model.
     """
-    return _HEADER + "\n".join(_lines()) + "\n"
+    return {TARGET: _HEADER + "\n".join(_lines()) + "\n"}
 
 
 def keys() -> frozenset[str]:
@@ -240,8 +237,3 @@ def _default(field: Mapping[str, Any]) -> str:
 
 def _escaped(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("\\\\|", "\\|")
-
-
-if __name__ == "__main__":
-    TARGET.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"wrote {TARGET}\n")

@@ -1,12 +1,11 @@
 """Write aws_reference/resource_schemas.json from CloudFormation's resource schemas.
 
-Run it after raising the cfn-lint pin: `python -m tools.generate.resource_schemas`. The local AWS
-reads the file, not cfn-lint, which is not in its environment.
+The local AWS reads the file, not cfn-lint, which is not in its environment.
 """
 
 import importlib.metadata
 import json
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +63,8 @@ KEYS = (
 )
 
 
-def render() -> str:
-    """Return the file's text as the installed cfn-lint gives it."""
+def render() -> Mapping[Path, str]:
+    """Return the file as the installed cfn-lint gives it."""
     root = Path(cfnlint.__file__).parent / "data" / "schemas"
     files = json.loads((root / "providers" / f"{REGION}.json").read_text("utf-8"))
     types = {name: _compact(root / "resources" / f"{files[name]}.json") for name in TYPES}
@@ -74,7 +73,7 @@ def render() -> str:
         "schema_date": json.loads((root / "version.json").read_text("utf-8"))["schema_date"],
         "types": types,
     }
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+    return {DATA_FILE: json.dumps(content, indent=1, sort_keys=True) + "\n"}
 
 
 def _compact(file: Path) -> dict[str, Any]:
@@ -89,8 +88,3 @@ def _compact(file: Path) -> dict[str, Any]:
             for handler, definition in schema.get("handlers", {}).items()
         },
     }
-
-
-if __name__ == "__main__":
-    DATA_FILE.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"wrote {DATA_FILE}\n")

@@ -1,26 +1,26 @@
 """Write constructs/hyperpod_cdk/facts/native_cluster.json from CloudFormation's resource schemas.
 
-Run it after raising the cfn-lint pin: `python -m tools.generate.native_cluster`. The package
-reads the file, not cfn-lint, which is a tool of the tests.
+The package reads the file, not cfn-lint, which is a tool of the tests.
 """
 
 import importlib.metadata
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import cfnlint
 
-TARGET = Path(__file__).parents[2] / "constructs" / "hyperpod_cdk" / "facts" / "native_cluster.json"
+from tools.generate import REPOSITORY
+
+TARGET = REPOSITORY / "constructs" / "hyperpod_cdk" / "facts" / "native_cluster.json"
 TYPE = "AWS::SageMaker::Cluster"
 
 _REFERENCE = "#/definitions/"
 
 
-def render() -> str:
-    """Return the file's text as the installed cfn-lint gives it.
+def render() -> Mapping[Path, str]:
+    """Return the file as the installed cfn-lint gives it.
 
     Raises:
         ValueError: Regions have different schemas, which the file has no place for.
@@ -41,7 +41,7 @@ def render() -> str:
         "regions": sorted(files),
         "type": _compact(schema, schema["definitions"], read_only),
     }
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+    return {TARGET: json.dumps(content, indent=1, sort_keys=True) + "\n"}
 
 
 def _compact(
@@ -67,8 +67,3 @@ def _compact(
 
 def _is_closed(node: Mapping[str, Any]) -> bool:
     return node.get("additionalProperties") is False and "patternProperties" not in node
-
-
-if __name__ == "__main__":
-    TARGET.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"wrote {TARGET}\n")
