@@ -6,7 +6,7 @@ from pathlib import Path
 from hyperpod_cli.inspect.diagram.picture import drawn, pictured
 from tools.generate import REPOSITORY
 from tools.generate.marks import with_part
-from tools.generate.synthesis import default_assembly
+from tools.generate.synthesis import assembly
 
 _DOCS = REPOSITORY / "docs"
 _PAGE = _DOCS / "concepts.md"
@@ -14,7 +14,7 @@ _PAGE = _DOCS / "concepts.md"
 
 def render() -> Mapping[Path, str]:
     """Return the picture, and the page with the diagram."""
-    stacks = pictured(default_assembly())
+    stacks = pictured(assembly())
     svg, mermaid = (drawn(stacks, file_format=each).decode() for each in ("svg", "mermaid"))
     diagram = f"```mermaid\n{mermaid}```\n"
     page = with_part(_PAGE.read_text("utf-8"), mark="diagram", text=diagram)
