@@ -247,7 +247,7 @@ tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/
 	@touch $@
 
 layout:
-	@for f in constructs/__init__.py lambda/__init__.py; do \
+	@for f in constructs/__init__.py lambda/__init__.py shared/__init__.py; do \
 	  if [ -e $$f ]; then echo "$$f must not exist: it hides the package of that name and breaks every import; delete it"; exit 1; fi; \
 	done
 

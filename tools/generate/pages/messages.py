@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
-from provisioner.hyperpod.causes import CAUSES
+from hyperpod_shared.failures import CAUSES
 from tools.generate import REPOSITORY
 from tools.generate.message_texts import ErrorText, Scope, scopes
 
