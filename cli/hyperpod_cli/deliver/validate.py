@@ -8,10 +8,10 @@ from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
-from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
+from hyperpod_cdk.helm.chart.rules import placeholder_warning
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.network.endpoint_services import endpoint_services
-from hyperpod_cdk.storage.retained import RetainedFiles
+from hyperpod_cdk.storage.claim_section import RetainedFiles
 from hyperpod_cli.deliver.shell_findings import shell_findings
 from hyperpod_cli.inspect.cost import cost_here, summary
 from hyperpod_cli.inspect.preflight.control_plane.kubernetes_support import support_findings
