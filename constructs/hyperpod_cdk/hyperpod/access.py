@@ -11,6 +11,7 @@ from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.provisioner.provisioner import ask_for_stack
 from hyperpod_cdk.schema.limits import is_token
 from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
+from hyperpod_shared.owner import STACK_TAG
 
 # HyperPod is not documented to send the account that it acts for, and none of AWS's own templates
 # asks for it; without `IfExists` a missing key would deny every call. Where it is sent, another
@@ -80,9 +81,6 @@ def _key_arn(scope: Construct, key_id: str) -> str:
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
 
-# The tag by which the provisioner, a package of the Lambda function, marks a cluster.
-_STACK_TAG = "hyperpod-cdk:stack-id"
-
 
 def any_hyperpod_cluster(scope: Construct) -> str:
     """Return the ARN pattern of HyperPod clusters: theirs end in an id drawn at creation."""
@@ -144,7 +142,7 @@ def hyperpod_access(
             # A cluster has no tag until it is created, and may have lost it.
             conditions={
                 "StringLikeIfExists": {
-                    f"aws:ResourceTag/{_STACK_TAG}": _any_stack_of_the_name(scope)
+                    f"aws:ResourceTag/{STACK_TAG}": _any_stack_of_the_name(scope)
                 }
             },
         ),
