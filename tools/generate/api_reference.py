@@ -4,10 +4,9 @@ Run it after changing the public names: `python -m tools.generate.api_reference`
 """
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-from hyperpod_cli.terminal.command_line import exit_with
 
 _REPOSITORY = Path(__file__).parents[2]
 TARGET = _REPOSITORY / "docs" / "api.md"
@@ -53,4 +52,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    exit_with(main)
+    sys.exit(main())

@@ -3,7 +3,8 @@
 Run it after changing a message: `python -m tools.generate.messages`.
 """
 
-from hyperpod_cli.terminal.command_line import exit_with
+import sys
+
 from tools.generate.messages.page import TARGET, render
 
 
@@ -14,4 +15,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    exit_with(main)
+    sys.exit(main())
