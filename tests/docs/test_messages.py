@@ -8,25 +8,22 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ProfileNotFound
 
-from hyperpod_cdk.checks import RULES
-from hyperpod_cdk.eks.checks.rules import EKS_RULES
-from hyperpod_cdk.hyperpod.checks.rules import CLUSTER_RULES
-from hyperpod_cdk.network.checks.rules import NETWORK_RULES
+from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explained
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.failures import CAUSES
 from provisioner.framework.request import text_property, truth_property
-from provisioner.hyperpod.causes import CAUSES
 from provisioner.hyperpod.failures import kept, renamed
 from provisioner.kubernetes.eks_cluster import require_usable
 from tests.constructs.checks.test_rules import CASES
-from tests.support.checks.cases import Case
-from tools.generate.messages.page import TARGET, render
-from tools.generate.messages.texts import ErrorText, scopes
+from tests.support.configs import REPOSITORY
+from tests.support.rule_cases import Case
+from tools.generate.message_texts import ErrorText, scopes
 
-_PAGE = TARGET.read_text("utf-8")
+_PAGE = (REPOSITORY / "docs" / "messages.md").read_text("utf-8")
 
 
 def entries() -> Iterator[re.Pattern[str]]:
@@ -46,16 +43,12 @@ def is_found(message: str) -> bool:
     return any(entry.search(message) for entry in _ENTRIES)
 
 
-def test_the_page_is_fresh() -> None:
-    assert render() == _PAGE, "run `python -m tools.generate.messages`"
-
-
 @pytest.mark.parametrize(
     "name",
     [
         *(cause.name for cause in CAUSES),
         *VALIDATORS,
-        *(rule.__name__ for rule in (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES)),
+        *(rule.__name__ for rule in ALL_RULES),
     ],
 )
 def test_each_cause_rule_and_validator_has_a_row(name: str) -> None:

@@ -1,0 +1,180 @@
+"""Rules on a cluster as a whole, and on what Kubernetes sees of its nodes."""
+
+from typing import Any
+
+from hyperpod_cdk import ClusterConfig
+from hyperpod_cdk.hyperpod.checks.group_count import group_count
+from hyperpod_cdk.hyperpod.checks.karpenter import karpenter
+from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
+from hyperpod_cdk.hyperpod.checks.node_labels import node_labels
+from hyperpod_cdk.hyperpod.checks.node_taints import node_taints
+from tests.support.rule_cases import (
+    CHECKS,
+    ERROR,
+    GPU,
+    PLAN,
+    SOFT_TAINT,
+    TAINT,
+    WARNING,
+    cluster,
+    group,
+    in_group,
+    one,
+)
+
+_GROUPS = "cluster.instance_groups"
+_NATIVE: dict[str, Any] = {"resource": "native"}
+
+
+def _labelled(*keys: str) -> ClusterConfig:
+    return cluster(group(labels=dict.fromkeys(keys, "a")))
+
+
+def _tainted(*taints: dict[str, Any]) -> ClusterConfig:
+    return cluster(group(taints=list(taints)))
+
+
+GROUP_COUNT = [
+    one(
+        group_count,
+        "as many as the guide says",
+        cluster(
+            *(group(index=index) for index in range(20)),
+            restricted=[group(GPU, index=index) for index in range(20, 25)],
+        ),
+    ),
+    one(
+        group_count,
+        "more",
+        cluster(*(group(index=index) for index in range(21))),
+        (WARNING, _GROUPS, "groups are more than the 20 of the HyperPod guide"),
+    ),
+]
+
+KARPENTER = [
+    one(karpenter, "off", cluster(group(), node_recovery="None")),
+    one(
+        karpenter,
+        "with a group to scale",
+        cluster(group(), group(GPU, index=1, instance_count=0), auto_scaling="Karpenter"),
+    ),
+    one(
+        karpenter,
+        "without node recovery",
+        cluster(group(instance_count=0), auto_scaling="Karpenter", node_recovery="None"),
+        (ERROR, "cluster.node_recovery", "must be Automatic with auto_scaling"),
+    ),
+    one(
+        karpenter,
+        "with nothing to scale",
+        cluster(
+            group(),
+            group(GPU, index=1, instance_count=0, deep_health_checks=CHECKS),
+            group(GPU, index=2, instance_count=0, training_plan_arn=PLAN),
+            auto_scaling="Karpenter",
+        ),
+        (WARNING, "cluster.auto_scaling", "finds no group to scale"),
+    ),
+]
+
+LABELS = [
+    one(
+        node_labels,
+        "the user's",
+        _labelled("team", "nvidia.com/mig.config", f"a.b/{'n' * 63}"),
+    ),
+    one(
+        node_labels,
+        "long domain",
+        _labelled(f"{'d' * 254}/n"),
+        in_group(ERROR, f"labels['{'d' * 34}", "a domain of at most 253 characters"),
+    ),
+    one(
+        node_labels,
+        "long name",
+        _labelled("n" * 64),
+        in_group(ERROR, f"labels.{'n' * 64}", "must have at most 63 characters"),
+    ),
+    one(
+        node_labels,
+        "HyperPod's",
+        _labelled("sagemaker.amazonaws.com/node-health-status"),
+        in_group(ERROR, "labels['sagemaker", "whose keys HyperPod writes"),
+    ),
+    one(
+        node_labels,
+        "Kubernetes'",
+        _labelled("node-role.kubernetes.io/worker"),
+        in_group(WARNING, "labels['node-role", "a domain of kubernetes.io, which Kubernetes"),
+    ),
+]
+
+TAINTS = [
+    one(
+        node_taints,
+        "the user's, two effects",
+        _tainted(TAINT, SOFT_TAINT, {"key": "x.org/a", "effect": "NoExecute"}),
+    ),
+    one(
+        node_taints,
+        "twice the same",
+        _tainted(TAINT, {**TAINT, "value": "b"}),
+        in_group(ERROR, "taints[1].key", "has effect NoSchedule a second time"),
+    ),
+    one(
+        node_taints,
+        "long name",
+        _tainted({"key": "n" * 64, "effect": "NoExecute"}),
+        in_group(ERROR, "taints[0].key", "must have at most 63 characters"),
+    ),
+    one(
+        node_taints,
+        "HyperPod's and Kubernetes'",
+        _tainted(
+            {"key": "sagemaker.amazonaws.com/x", "effect": "NoSchedule"},
+            {"key": "node.kubernetes.io/x", "effect": "NoSchedule"},
+        ),
+        in_group(ERROR, "taints[0].key", "whose keys HyperPod writes"),
+        in_group(WARNING, "taints[1].key", "a domain of kubernetes.io"),
+    ),
+]
+
+
+NATIVE = [
+    one(native_resource, "all that both take", cluster(group(threads_per_core=1), **_NATIVE)),
+    one(
+        native_resource,
+        "the custom resource's keys, with it",
+        cluster(group(), wait_for="nodes", auto_scaling="Karpenter"),
+    ),
+    one(
+        native_resource,
+        "keys without effect, defaults among them",
+        cluster(group(), wait_for="nodes", software_update="1", **_NATIVE),
+        (ERROR, "cluster.wait_for", "has no effect with resource: native"),
+        (ERROR, "cluster.software_update", "leave it out, or use cluster.resource: custom"),
+    ),
+    one(
+        native_resource,
+        "Karpenter",
+        cluster(group(), auto_scaling="Karpenter", **_NATIVE),
+        (ERROR, "cluster.auto_scaling", "brings the configured numbers of nodes back"),
+    ),
+    one(
+        native_resource,
+        "values and members that the type lacks",
+        cluster(
+            group(
+                GPU,
+                deep_health_checks=[*CHECKS, "MultiNodeTrainingValidation"],
+                auto_patch={"strategy": "WhenIdle", "idle_wait_window_seconds": 3600},
+            ),
+            **_NATIVE,
+        ),
+        in_group(ERROR, "auto_patch.idle_wait_window_seconds", "is not in AWS::SageMaker::Cluster"),
+        in_group(ERROR, "deep_health_checks[1]", "must be InstanceStress or InstanceConnectivity"),
+    ),
+]
+
+
+CASES = [*GROUP_COUNT, *KARPENTER, *LABELS, *TAINTS, *NATIVE]

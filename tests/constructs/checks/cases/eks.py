@@ -1,0 +1,110 @@
+"""Rules on the control plane alone."""
+
+from typing import Any
+
+from hyperpod_cdk import Config, EksConfig
+from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
+from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
+from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
+from tests.support.rule_cases import ERROR, WARNING, Case, config, one
+
+_ANYWHERE = "0.0.0.0/0"
+_EVERYWHERE = "lets every address reach the Kubernetes API"
+
+KUBERNETES_VERSIONS = [
+    *(
+        one(kubernetes_version, version, EksConfig(version=version))
+        for version in ("1.33", "1.34", "1.35")
+    ),
+    *(
+        one(
+            kubernetes_version,
+            version,
+            EksConfig(version=version),
+            (WARNING, "eks.version", "is outside 1.33 to 1.35"),
+        )
+        for version in ("1.30", "1.32")
+    ),
+]
+
+PUBLIC_ENDPOINTS = [
+    one(public_endpoint, "addresses written out", EksConfig(public_access_cidrs=(_ANYWHERE,))),
+    one(public_endpoint, "narrow", EksConfig(public_access_cidrs=("203.0.113.0/24",))),
+    one(public_endpoint, "private", EksConfig(endpoint_access="private")),
+    one(
+        public_endpoint,
+        "open as it is",
+        EksConfig(cluster_arn="arn:aws:eks:us-west-2:111122223333:cluster/mine"),
+    ),
+    one(
+        public_endpoint,
+        "open by default",
+        EksConfig(),
+        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
+    ),
+    one(
+        public_endpoint,
+        "public alone, open by default",
+        EksConfig(endpoint_access="public"),
+        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
+    ),
+]
+
+_ARN = "arn:aws:eks:us-west-2:111122223333:cluster/mine"
+_NETWORK = {
+    "vpc_id": "vpc-0123456789abcdef0",
+    "hyperpod_subnets": [
+        {"subnet_id": "subnet-0123456789abcdef0", "availability_zone_id": "usw2-az2"}
+    ],
+}
+_GROUP = {"security_group_id": "sg-0123456789abcdef0"}
+_SUBNETS = {"eks_subnet_ids": ["subnet-0123456789abcdef1", "subnet-0123456789abcdef2"]}
+
+
+def _on(cluster_arn: str | None, **network: object) -> Config:
+    return config(eks={"cluster_arn": cluster_arn}, network={**_NETWORK, **network})
+
+
+EXISTING_CONTROL_PLANES = [
+    one(existing_control_plane, "all is made", config()),
+    one(existing_control_plane, "all exists", _on(_ARN, **_GROUP)),
+    one(existing_control_plane, "made in a VPC that exists", _on(None, **_SUBNETS)),
+    one(
+        existing_control_plane,
+        "a new VPC",
+        config(eks={"cluster_arn": _ARN}),
+        (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
+        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
+    ),
+    one(
+        existing_control_plane,
+        "a closed VPC",
+        config(
+            eks={"cluster_arn": _ARN, "endpoint_access": "private"},
+            network={"closed": True, "public_subnet_cidrs": []},
+        ),
+        (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
+        (ERROR, "network.closed", "must be left out beside eks.cluster_arn: the VPC of mine"),
+        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
+    ),
+    one(
+        existing_control_plane,
+        "a new group",
+        _on(_ARN),
+        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
+    ),
+    one(
+        existing_control_plane,
+        "subnets of its own",
+        _on(_ARN, **_GROUP, **_SUBNETS),
+        (ERROR, "network.eks_subnet_ids", "must be left out: eks.cluster_arn names mine"),
+    ),
+    one(
+        existing_control_plane,
+        "made without subnets",
+        _on(None),
+        (ERROR, "network.eks_subnet_ids", "is missing: name two subnets of the VPC"),
+    ),
+]
+
+CASES: list[Case[Any]] = [*KUBERNETES_VERSIONS, *PUBLIC_ENDPOINTS, *EXISTING_CONTROL_PLANES]

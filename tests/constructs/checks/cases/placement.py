@@ -1,0 +1,348 @@
+"""Rules on Regions, zones and addresses."""
+
+from hyperpod_cdk.checks.closed_network import closed_network
+from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.lustre_over_efa import lustre_over_efa
+from hyperpod_cdk.checks.native_region import native_region
+from hyperpod_cdk.checks.node_addresses import node_addresses
+from hyperpod_cdk.checks.region_offers import region_offers
+from hyperpod_cdk.checks.training_plans import training_plans
+from tests.support.rule_cases import (
+    BY_NAME,
+    CPU,
+    ERROR,
+    GPU,
+    GPU_WITHOUT_EFA,
+    OTHER_ZONE,
+    PLAN,
+    TRAINIUM,
+    TWO_ZONES,
+    UNDESCRIBED,
+    WARNING,
+    ZONE,
+    config,
+    group,
+    in_group,
+    one,
+    own_subnets,
+    subnets,
+)
+
+_CALIFORNIA = {
+    "availability_zone_ids": ["usw1-az1", "usw1-az3"],
+    "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
+}
+_CLOSED = {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]}
+_ECR = {"image_registry": "111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod"}
+_PRIVATE = {"endpoint_access": "private"}
+_SMALL = subnets("10.1.0.0/24")  # 251 addresses: three nodes of 81
+_NATIVE = {"resource": "native"}
+_BLOCK = "network.hyperpod_subnets[0].cidr"
+
+REGIONS = [
+    one(region_offers, "offered", config(group(GPU))),
+    one(region_offers, "region unknown", config(group(TRAINIUM), region=None)),
+    one(
+        region_offers,
+        "region without HyperPod",
+        config(group(CPU), region="af-south-1", network=BY_NAME),
+        (WARNING, "region", "has no instance of HyperPod in SageMaker's price list"),
+    ),
+    one(
+        region_offers,
+        "region of no price list",
+        config(group(CPU), region="us-gov-west-1", network=BY_NAME),
+    ),
+    one(
+        region_offers,
+        "region without a list",
+        config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
+    ),
+    one(closed_network, "closed", config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm=_ECR)),
+    one(
+        closed_network,
+        "closed with the user's registry",
+        config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm={"image_registry": "r.example.com"}),
+    ),
+    one(
+        closed_network,
+        "closed with images from anywhere",
+        config(group(CPU), network=_CLOSED, eks=_PRIVATE),
+        (WARNING, "helm.image_registry", "mirror them with make images"),
+    ),
+    one(
+        closed_network,
+        "closed with a registry elsewhere",
+        config(
+            group(CPU),
+            network=_CLOSED,
+            eks=_PRIVATE,
+            helm={"image_registry": "111122223333.dkr.ecr.us-east-1.amazonaws.com"},
+        ),
+        (ERROR, "helm.image_registry", "must be in us-west-2: VPC endpoints reach ECR"),
+    ),
+    one(closed_network, "private alone", config(group(CPU), eks=_PRIVATE)),
+    one(
+        closed_network,
+        "closed with a public endpoint",
+        config(group(CPU), network=_CLOSED, helm=_ECR),
+        (ERROR, "eks.endpoint_access", "must be private beside network.closed"),
+    ),
+    one(native_region, "custom anywhere", config(group(CPU), region="af-south-1", network=BY_NAME)),
+    one(native_region, "native where it is", config(group(CPU), of_cluster=_NATIVE)),
+    one(
+        native_region, "native, region unknown", config(group(CPU), region=None, of_cluster=_NATIVE)
+    ),
+    one(
+        native_region,
+        "native where it is not",
+        config(group(CPU), region="af-south-1", network=BY_NAME, of_cluster=_NATIVE),
+        (ERROR, "cluster.resource", "is not offered in af-south-1"),
+    ),
+    one(region_offers, "hole in a family", config(group("ml.m6i.4xlarge"))),
+    one(
+        region_offers,
+        "family offered elsewhere",
+        config(group("ml.m8a.16xlarge"), region="us-west-1", network=_CALIFORNIA),
+        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-1"),
+    ),
+    one(region_offers, "type on no list", config(group("ml.p5e.48xlarge"))),
+    one(
+        region_offers,
+        "offered elsewhere",
+        config(group(TRAINIUM)),
+        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-2; it is in"),
+    ),
+    one(
+        region_offers,
+        "second of two types offered elsewhere",
+        config(group(None, instance_types=[GPU, TRAINIUM])),
+        in_group(WARNING, "instance_types[1]", "it is in us-east-2"),
+    ),
+]
+
+EFA_ZONES = [
+    one(efa_zones, "one zone", config(group(GPU, instance_count=4))),
+    one(
+        efa_zones,
+        "no EFA, no accelerator",
+        config(
+            group(GPU_WITHOUT_EFA, instance_count=2),
+            group("ml.c5n.18xlarge", index=1, instance_count=2),
+            network=TWO_ZONES,
+        ),
+    ),
+    one(
+        efa_zones,
+        "the same zone of two",
+        config(
+            group(GPU, instance_count=2, availability_zone_id=OTHER_ZONE),
+            group(GPU, index=1, availability_zone_id=OTHER_ZONE),
+            network=TWO_ZONES,
+        ),
+    ),
+    one(
+        efa_zones,
+        "a subnet of its own",
+        config(group(GPU, instance_count=2, override_vpc=own_subnets(1)), network=TWO_ZONES),
+    ),
+    one(
+        efa_zones,
+        "subnets of its own",
+        config(group(GPU, instance_count=2, override_vpc=own_subnets(2)), network=TWO_ZONES),
+        in_group(WARNING, "override_vpc.subnet_ids", "must be in one zone for group-0: EFA does"),
+    ),
+    one(
+        efa_zones,
+        "no zone named, so all in the first subnet's",
+        config(group(GPU, instance_count=2), network=TWO_ZONES),
+    ),
+    one(
+        efa_zones,
+        "one in the first subnet's zone, one elsewhere",
+        config(group(GPU), group(GPU, index=1, availability_zone_id=OTHER_ZONE), network=TWO_ZONES),
+        in_group(WARNING, "availability_zone_id", "apart from group-0 in usw2-az1", index=1),
+    ),
+    one(
+        efa_zones,
+        "groups in two zones",
+        config(
+            group(GPU, availability_zone_id=ZONE),
+            group(GPU, index=1, availability_zone_id=OTHER_ZONE),
+            network=TWO_ZONES,
+        ),
+        in_group(WARNING, "availability_zone_id", "apart from group-0 in usw2-az1", index=1),
+    ),
+]
+
+TRAINING_PLANS = [
+    one(training_plans, "in its zone", config(group(GPU, training_plan_arn=PLAN))),
+    one(
+        training_plans,
+        "in a subnet of its own",
+        config(group(GPU, training_plan_arn=PLAN, override_vpc=own_subnets(1))),
+        in_group(WARNING, "override_vpc.subnet_ids", "must be in the training plan's zone"),
+    ),
+    one(training_plans, "no plan", config(group(CPU), network=TWO_ZONES)),
+    one(
+        training_plans,
+        "of an undescribed type",
+        config(group(UNDESCRIBED, training_plan_arn=PLAN)),
+    ),
+    one(
+        training_plans,
+        "zone chosen",
+        config(
+            group(GPU, training_plan_arn=PLAN, availability_zone_id=OTHER_ZONE),
+            network=TWO_ZONES,
+        ),
+    ),
+    one(
+        training_plans,
+        "either of two zones",
+        config(group(GPU, training_plan_arn=PLAN), network=TWO_ZONES),
+        in_group(ERROR, "availability_zone_id", "must name the training plan's zone"),
+    ),
+    one(
+        training_plans,
+        "zone by name",
+        config(group(GPU, training_plan_arn=PLAN), network=BY_NAME),
+        in_group(
+            WARNING, "availability_zone_id", "puts the group into the region's first zone by name"
+        ),
+    ),
+]
+
+NODE_ADDRESSES = [
+    one(
+        node_addresses,
+        "addresses that VPC endpoints take",
+        config(group(GPU, instance_count=3), network=_CLOSED, eks=_PRIVATE),
+        (
+            ERROR,
+            _BLOCK,
+            "has 237 usable addresses for nodes and pods; the",
+        ),
+    ),
+    one(
+        node_addresses,
+        "exactly as many as there are",
+        config(
+            group(GPU, instance_count=3),
+            group("ml.c6g.medium", index=1, instance_count=2),
+            network=_SMALL,
+        ),
+    ),
+    one(
+        node_addresses,
+        "fewer with EFA-only interfaces",
+        config(
+            group(GPU, instance_count=5, network_interface_type="efa-only"),
+            network=_SMALL,
+        ),
+    ),
+    one(
+        node_addresses,
+        "of undescribed types and own subnets",
+        config(
+            group(UNDESCRIBED, instance_count=6758),
+            group(GPU, index=1, instance_count=6758, override_vpc=own_subnets(1)),
+            network=_SMALL,
+        ),
+    ),
+    one(
+        node_addresses,
+        "too many",
+        config(group(GPU, instance_count=4), network=_SMALL),
+        (
+            ERROR,
+            _BLOCK,
+            "has 251 usable addresses for nodes and pods; the instance groups need 324: "
+            "group-0 4 x 81 (3 nodes of ml.p5.48xlarge would fit alone); a subnet",
+        ),
+    ),
+    one(
+        node_addresses,
+        "too many of a flexible group",
+        config(group(None, instance_types=[CPU, GPU], instance_count=4), network=_SMALL),
+        (ERROR, _BLOCK, "(3 nodes of ml.p5.48xlarge would fit alone)"),
+    ),
+    one(
+        node_addresses,
+        "too many of several groups",
+        config(
+            *(group(CPU, index=index, instance_count=5) for index in range(5)),
+            network=_SMALL,
+        ),
+        (ERROR, _BLOCK, "(16 nodes of ml.m5.2xlarge would fit alone) and 2 more groups"),
+    ),
+    one(
+        node_addresses,
+        "most of a flexible group's types counts",
+        config(group(None, instance_types=[CPU, GPU], instance_count=4), network=_SMALL),
+        (ERROR, _BLOCK, "need 324"),
+    ),
+    one(
+        node_addresses,
+        "too many in one of two zones",
+        config(
+            group(GPU, instance_count=4, availability_zone_id=OTHER_ZONE),
+            group(GPU, index=1, instance_count=4, availability_zone_id=ZONE),
+            network=subnets("10.1.0.0/17", ("10.1.128.0/24", OTHER_ZONE)),
+        ),
+        (ERROR, "network.hyperpod_subnets[1].cidr", "need 324"),
+    ),
+    one(
+        node_addresses,
+        "too many for the first subnet of their zone",
+        config(
+            group(GPU, instance_count=4, availability_zone_id=ZONE),
+            network=subnets("10.1.0.0/24", "10.1.128.0/17"),
+        ),
+        (ERROR, _BLOCK, "need 324"),
+    ),
+    one(
+        node_addresses,
+        "too many for the first subnet, where groups without a zone are too",
+        config(
+            group(GPU, instance_count=3, availability_zone_id=ZONE),
+            group(GPU, index=1, instance_count=1),
+            network=subnets("10.1.0.0/24", ("10.1.128.0/17", OTHER_ZONE)),
+        ),
+        (ERROR, _BLOCK, "need 324"),
+    ),
+]
+
+
+_EFA = {"capacity_gib": 19200, "efa_enabled": True}
+
+LUSTRE_OVER_EFA = [
+    one(lustre_over_efa, "nodes with EFA", config(group(GPU), storage=_EFA)),
+    one(lustre_over_efa, "undescribed nodes", config(group(UNDESCRIBED), storage=_EFA)),
+    one(lustre_over_efa, "without EFA", config(group(CPU))),
+    one(lustre_over_efa, "no storage", config(group(CPU), storage=None)),
+    one(
+        lustre_over_efa,
+        "zone of the nodes",
+        config(
+            group(GPU, availability_zone_id=OTHER_ZONE),
+            network=TWO_ZONES,
+            storage={**_EFA, "availability_zone_id": OTHER_ZONE},
+        ),
+    ),
+    one(
+        lustre_over_efa,
+        "no node with EFA",
+        config(group(CPU), storage={"more_file_systems": [{"name": "fast", **_EFA}]}),
+        (WARNING, "storage.more_file_systems[0].efa_enabled", "no instance group has instances"),
+    ),
+    one(
+        lustre_over_efa,
+        "nodes in another zone",
+        config(group(GPU, availability_zone_id=OTHER_ZONE), network=TWO_ZONES, storage=_EFA),
+        (WARNING, "storage.efa_enabled", f"the file system is in {ZONE}, the instances with EFA"),
+    ),
+]
+
+
+CASES = [*LUSTRE_OVER_EFA, *REGIONS, *EFA_ZONES, *TRAINING_PLANS, *NODE_ADDRESSES]

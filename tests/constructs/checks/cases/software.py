@@ -1,0 +1,124 @@
+"""Rules on the components of Kubernetes, what they run on and who may use it."""
+
+from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
+from hyperpod_cdk.checks.no_admins import no_admins
+from hyperpod_cdk.checks.secret_values import secret_values
+from hyperpod_cdk.checks.unlisted_types import unlisted_types
+from tests.support.rule_cases import (
+    CHECKS,
+    ERROR,
+    GPU,
+    TRAINIUM,
+    UNDESCRIBED,
+    WARNING,
+    config,
+    group,
+    in_group,
+    one,
+)
+
+_NO_PLUGINS = {
+    "components": {
+        "nvidia_device_plugin": False,
+        "neuron_device_plugin": False,
+        "health_monitoring_agent": False,
+    },
+    "i_know_this_breaks_resiliency": True,
+}
+_NO_DEEP_HEALTH_CHECK = {
+    "components": {
+        "health_monitoring_agent": False,
+        "deep_health_check": False,
+        "job_auto_restart": False,
+    },
+    "i_know_this_breaks_resiliency": True,
+}
+
+UNLISTED_TYPES = [
+    one(unlisted_types, "listed", config(group(GPU), group(TRAINIUM, index=1), group(index=2))),
+    one(unlisted_types, "of an undescribed type", config(group(UNDESCRIBED))),
+    one(unlisted_types, "restricted", config(restricted=[group("ml.g7.2xlarge", index=1)])),
+    one(
+        unlisted_types,
+        "with the user's plugins",
+        config(group("ml.g4dn.xlarge"), helm=_NO_PLUGINS),
+    ),
+    one(
+        unlisted_types,
+        "GPUs",
+        config(group("ml.g4dn.xlarge")),
+        in_group(WARNING, "instance_type", "runs nvidia-device-plugin and health-monitoring-agent"),
+    ),
+    one(
+        unlisted_types,
+        "Trainium, as the second type",
+        config(group(None, instance_types=[TRAINIUM, "ml.trn2.3xlarge"])),
+        in_group(WARNING, "instance_types[1]", "the chart runs neuron-device-plugin: pods get no"),
+    ),
+]
+
+
+DEEP_HEALTH_CHECK_COMPONENT = [
+    one(deep_health_check_component, "on", config(group(GPU, deep_health_checks=CHECKS))),
+    one(
+        deep_health_check_component,
+        "off, and not needed",
+        config(group(GPU), helm=_NO_DEEP_HEALTH_CHECK),
+    ),
+    one(
+        deep_health_check_component,
+        "off",
+        config(group(GPU, deep_health_checks=CHECKS), helm=_NO_DEEP_HEALTH_CHECK),
+        in_group(ERROR, "deep_health_checks", "deep_health_check is false: nothing runs them"),
+    ),
+    one(
+        deep_health_check_component,
+        "off, in a restricted group",
+        config(
+            restricted=[group(GPU, index=1, deep_health_checks=CHECKS)], helm=_NO_DEEP_HEALTH_CHECK
+        ),
+        (ERROR, "cluster.restricted_instance_groups[0].deep_health_checks", "nothing runs them"),
+    ),
+]
+
+ADMINS = [
+    one(no_admins, "a role", config(eks={"admins": ["arn:aws:iam::111122223333:role/Admin"]})),
+    one(no_admins, "nobody", config(), (WARNING, "eks.admins", "lets nobody into the Kubernetes")),
+    one(
+        no_admins,
+        "nobody, written out",
+        config(eks={"admins": []}),
+        (WARNING, "eks.admins", "output GrantAdminCommand"),
+    ),
+]
+
+_NO_SECRETS = {
+    "existingSecret": "grafana",
+    "secretName": "grafana",
+    "tokenTTL": "1h",
+    "password": "",
+    "automountServiceAccountToken": True,
+    "env": [{"name": "REGION", "value": "us-west-2"}],
+}
+_SECRETS = {
+    "grafana": {"adminPassword": "hunter2", "apiKey": "hunter2", "TOKEN": "hunter2"},
+    "env": [{"name": "HF_TOKEN", "value": "hunter2"}],
+    "client-secret": "hunter2",
+}
+_LOOKS = "looks like a secret, and chart values are readable in the template"
+
+SECRETS = [
+    one(secret_values, "none", config(helm={"values": _NO_SECRETS})),
+    one(
+        secret_values,
+        "in every form",
+        config(helm={"values": _SECRETS}),
+        (WARNING, "helm.values.grafana.adminPassword", _LOOKS),
+        (WARNING, "helm.values.grafana.apiKey", _LOOKS),
+        (WARNING, "helm.values.grafana.TOKEN", _LOOKS),
+        (WARNING, "helm.values.env[0].value", _LOOKS),
+        (WARNING, "helm.values.client-secret", _LOOKS),
+    ),
+]
+
+CASES = [*UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT, *ADMINS, *SECRETS]
