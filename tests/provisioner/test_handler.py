@@ -3,20 +3,18 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ConnectTimeoutError
 
-from provisioner import handler
-from provisioner.aws.services import SERVICES
-from provisioner.framework.errors import (
+from hyperpod_shared.errors import (
     MESSAGE_LIMIT_BYTES,
     NotReadyError,
     ProvisioningError,
     UnreachableError,
 )
+from provisioner import handler
 from provisioner.framework.request import BEGUN_AT, CLAIM
 from provisioner.helm.client import ReleaseClient
 from provisioner.hyperpod.claim import Claim
@@ -130,7 +128,7 @@ def test_unreachable_cluster_while_polling_is_no_failure(
     def unreachable(*_: Any) -> ReleaseClient:
         raise UnreachableError("helm could not read", next_step="Wait.")
 
-    monkeypatch.setattr("provisioner.helm.connection.ReleaseConnection.connect", unreachable)
+    monkeypatch.setattr("provisioner.helm.client.ReleaseConnection.connect", unreachable)
     clients.error = AssertionError()
     sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
     assert handler.is_complete(sent, Context()) == {"IsComplete": False}
@@ -156,7 +154,7 @@ def test_the_wait_is_told_and_ends(
     def connect(*_: Any) -> ReleaseClient:
         raise error
 
-    monkeypatch.setattr("provisioner.helm.connection.ReleaseConnection.connect", connect)
+    monkeypatch.setattr("provisioner.helm.client.ReleaseConnection.connect", connect)
     sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
     sent[BEGUN_AT] = time.time() - 60 * minutes
     if ends:
@@ -266,15 +264,6 @@ def test_logs_are_json_without_credentials(
     assert {"level", "message", "request_id", "physical_id"} <= lines[0].keys()
     for secret in ("hunter2", "X-Amz-Signature", "c0ffee", "aGVsbG8", "ResponseURL"):
         assert secret not in logged
-
-
-def test_services_are_those_that_clients_are_made_for() -> None:
-    package = Path(handler.__file__).with_name("aws")
-    source = (package / "clients.py").read_text()
-    for service in SERVICES:
-        assert f'client("{service}"' in source
-    assert source.count(".client(") == len(SERVICES)
-    assert "import" not in (package / "services.py").read_text().split('"""')[-1]
 
 
 FSX = "https://fsx.us-west-2.amazonaws.com/"

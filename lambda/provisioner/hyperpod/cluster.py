@@ -8,8 +8,8 @@ CloudFormation does not tag what a custom resource makes, so the cluster carries
 logical id, the claim of the request that has it, and what became of its creation.
 """
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from provisioner.aws.api import CloudFormationApi, SageMakerApi
-from provisioner.aws.errors import AWS_ERRORS, is_not_found
 from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
 from provisioner.framework.request import NOT_YET, Accepted, Progress, Request
@@ -18,10 +18,10 @@ from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
-from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.executor import Executor
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.node_objects import DeleteNodeObjects
+from provisioner.hyperpod.nodes import HyperPodEvents
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.steps import Fail, Wait
 

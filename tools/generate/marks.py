@@ -1,0 +1,15 @@
+"""The generated part of a page that is otherwise written by hand."""
+
+
+def with_part(page: str, *, mark: str, text: str) -> str:
+    """Return a page with a text between `<!-- mark -->` and `<!-- /mark -->`.
+
+    Raises:
+        ValueError: The page lacks a mark.
+    """
+    begin, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
+    before, found, rest = page.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not (found and ended):
+        raise ValueError(f"no {begin.strip()} … {end} in the page")
+    return f"{before}{begin}{text}{end}{after}"
