@@ -3,7 +3,7 @@
 import re
 
 from hyperpod_cli.inspect.preflight.run import EXIT_CODES
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from tests.support.configs import REPOSITORY
 
 _PAGE = (REPOSITORY / "docs" / "preflight.md").read_text("utf-8")

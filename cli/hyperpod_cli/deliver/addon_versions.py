@@ -6,7 +6,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cli.aws.account import AccountError, profile_session, region_of
-from hyperpod_cli.inspect.preflight.control_plane.offered_addons import offered_addons
+from hyperpod_cli.inspect.preflight.validators.kubernetes_version import offered_addons
 from hyperpod_cli.terminal.command_line import config_parser, exit_with, refused
 from hyperpod_cli.terminal.errors import REFUSED
 

@@ -16,7 +16,7 @@ from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cli.aws.stack_outputs import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
-from hyperpod_cli.inspect.preflight.control_plane.failed_creation import lift_command
+from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
 from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS
 from hyperpod_cli.terminal.command_line import config_parser, exit_with, make_command, refused
 from hyperpod_cli.terminal.errors import REFUSED

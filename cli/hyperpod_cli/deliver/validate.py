@@ -14,7 +14,7 @@ from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.retained import RetainedFiles
 from hyperpod_cli.deliver.shell_findings import shell_findings
 from hyperpod_cli.inspect.cost import cost_here, summary
-from hyperpod_cli.inspect.preflight.control_plane.kubernetes_support import support_findings
+from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
 from hyperpod_cli.terminal.command_line import config_parser, exit_with, refused
 from stacks.helm_chart import helm_chart
 

@@ -13,7 +13,7 @@ from hyperpod_cdk.schema.errors import Finding, error, warning
 from hyperpod_cli.aws.account import AccountError, Environment, caller_of
 from hyperpod_cli.deliver import can_deploy as account
 from hyperpod_cli.deliver.can_deploy import main, refuse_unless_bootstrapped
-from hyperpod_cli.inspect.preflight.control_plane.kubernetes_version import kubernetes_version
+from hyperpod_cli.inspect.preflight.validators.kubernetes_version import kubernetes_version
 from hyperpod_cli.inspect.preflight.validator import Place, Problem
 from tests.conftest import Configure
 from tests.support.provisioner.fake_s3 import client_error

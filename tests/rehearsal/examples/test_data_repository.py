@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cli.inspect.preflight.storage.file_system_changes import file_system_changes
+from hyperpod_cli.inspect.preflight.validators.file_system_changes import file_system_changes
 from hyperpod_cli.inspect.preflight.validator import Place
 from rehearsal.stage import Stage
 from rehearsal.verification.checks import verify

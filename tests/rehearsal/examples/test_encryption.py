@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hyperpod_cli.inspect.preflight.kms_key import kms_key
+from hyperpod_cli.inspect.preflight.validators.kms_key import kms_key
 from hyperpod_cli.inspect.preflight.validator import Place
 from rehearsal.stage import Stage
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified

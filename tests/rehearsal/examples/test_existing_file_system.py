@@ -1,6 +1,6 @@
 """config/examples/existing-file-system.yaml: what exists is used, and stays as it was."""
 
-from hyperpod_cli.inspect.preflight.storage.existing_file_systems import existing_file_systems
+from hyperpod_cli.inspect.preflight.validators.existing_file_systems import existing_file_systems
 from hyperpod_cli.inspect.preflight.validator import Place
 from rehearsal.stage import Stage
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified

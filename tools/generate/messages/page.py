@@ -9,7 +9,7 @@ from hyperpod_cdk.checks import RULES
 from hyperpod_cdk.eks.checks.rules import EKS_RULES
 from hyperpod_cdk.hyperpod.checks.rules import CLUSTER_RULES
 from hyperpod_cdk.network.checks.rules import NETWORK_RULES
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from provisioner.hyperpod.causes import CAUSES
 from tools.generate.messages.texts import ErrorText, Scope, scopes
 

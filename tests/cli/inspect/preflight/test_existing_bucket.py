@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.existing_bucket import existing_bucket
+from hyperpod_cli.inspect.preflight.validators.existing_bucket import existing_bucket
 from hyperpod_cli.inspect.preflight.validator import Place, Problem
 from tests.conftest import Configure
 

@@ -13,7 +13,7 @@ from emulator.hyperpod import ApiError, Caller, HyperPodService
 from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.control_plane.existing_control_plane import (
+from hyperpod_cli.inspect.preflight.validators.existing_control_plane import (
     existing_control_plane,
 )
 from hyperpod_cli.inspect.preflight.validator import Place

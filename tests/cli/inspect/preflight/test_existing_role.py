@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cli.inspect.preflight.node_role.existing_role import existing_role
+from hyperpod_cli.inspect.preflight.validators.existing_role import existing_role
 from hyperpod_cli.inspect.preflight.validator import Place
 from rehearsal.stand_ins.node_roles import NodeRole
 from tests.conftest import Configure

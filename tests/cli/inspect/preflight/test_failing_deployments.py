@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from emulator.aws.local_aws import LocalAws, LocalAwsSettings
 from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.main import app
 from tests.support.configs import MINIMUM
 from tests.support.failing_deployments import (

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig, load_config
-from hyperpod_cli.inspect.preflight.storage.existing_file_systems import existing_file_systems
-from hyperpod_cli.inspect.preflight.storage.file_system_changes import (
+from hyperpod_cli.inspect.preflight.validators.existing_file_systems import existing_file_systems
+from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
     change_findings,
     file_system_changes,
 )

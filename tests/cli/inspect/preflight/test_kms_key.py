@@ -7,7 +7,7 @@ import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.encryption.key_policy import administration
-from hyperpod_cli.inspect.preflight.kms_key import kms_key
+from hyperpod_cli.inspect.preflight.validators.kms_key import kms_key
 from hyperpod_cli.inspect.preflight.validator import Place
 from tests.support.configs import configured
 

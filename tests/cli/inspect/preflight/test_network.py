@@ -11,10 +11,10 @@ from botocore.stub import Stubber
 from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import endpoint_services
-from hyperpod_cli.inspect.preflight.network.facts import Vpc
-from hyperpod_cli.inspect.preflight.network.routes import WayOut, way_out
+from hyperpod_cli.inspect.preflight.existing_network import Vpc
+from hyperpod_cli.inspect.preflight.existing_network import WayOut, way_out
 from hyperpod_cli.inspect.preflight.validator import Place
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from tests.support.configs import configured
 from tests.support.local_aws import client, deploy, resource

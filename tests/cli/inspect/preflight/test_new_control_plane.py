@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.inspect.preflight.control_plane.failed_creation import failed_creation
-from hyperpod_cli.inspect.preflight.control_plane.left_out_properties import left_out_properties
+from hyperpod_cli.inspect.preflight.validators.failed_creation import failed_creation
+from hyperpod_cli.inspect.preflight.validators.left_out_properties import left_out_properties
 from hyperpod_cli.inspect.preflight.validator import Place
 from tests.conftest import Configure
 from tests.support.local_aws import Template, eks_cluster, network, resource, role, settled

@@ -23,18 +23,18 @@ from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight import client_tools as tools
-from hyperpod_cli.inspect.preflight.bootstrap import BOOTSTRAP_VERSION, bootstrap
-from hyperpod_cli.inspect.preflight.capacity.instance_offerings import instance_offerings
-from hyperpod_cli.inspect.preflight.capacity.named_plan import with_plan
-from hyperpod_cli.inspect.preflight.capacity.training_plans import training_plans
-from hyperpod_cli.inspect.preflight.helm_chart import helm_chart
-from hyperpod_cli.inspect.preflight.hyperpod_api import hyperpod_api, resource_types
-from hyperpod_cli.inspect.preflight.network.endpoint_services import endpoint_services
-from hyperpod_cli.inspect.preflight.quotas.instance_usage import instance_usage, type_quota
-from hyperpod_cli.inspect.preflight.quotas.needs import cluster_quotas, network_quotas
-from hyperpod_cli.inspect.preflight.quotas.service_quotas import ServiceQuotas
+from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION, bootstrap
+from hyperpod_cli.inspect.preflight.validators.instance_offerings import instance_offerings
+from hyperpod_cli.inspect.preflight.validators.training_plans import with_plan
+from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans
+from hyperpod_cli.inspect.preflight.validators.helm_chart import helm_chart
+from hyperpod_cli.inspect.preflight.validators.hyperpod_api import hyperpod_api, resource_types
+from hyperpod_cli.inspect.preflight.validators.endpoint_services import endpoint_services
+from hyperpod_cli.inspect.preflight.other_clusters import instance_usage, type_quota
+from hyperpod_cli.inspect.preflight.validators.cluster_quotas import cluster_quotas, network_quotas
+from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
 from hyperpod_cli.inspect.preflight.run import Status, outcomes
-from hyperpod_cli.inspect.preflight.storage.storage_stack import storage_stack
+from hyperpod_cli.inspect.preflight.validators.storage_stack import storage_stack
 from hyperpod_cli.inspect.preflight.validator import Place, Validator
 from hyperpod_cli.terminal.errors import OpsError
 from rehearsal.stand_ins.training_plans import TrainingPlan

@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from hyperpod_cli.inspect.preflight.run import outcomes
-from hyperpod_cli.inspect.preflight.taken_names import taken_names
+from hyperpod_cli.inspect.preflight.validators.taken_names import taken_names
 from hyperpod_cli.inspect.preflight.validator import Place
 from tests.conftest import Configure
 

@@ -5,7 +5,7 @@ import pytest
 from emulator.aws.eks.addon_objects import objects_of
 from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.controllers.daemon_pods import UNREACHABLE
-from hyperpod_cli.inspect.verification.addon_pods import addon_pods
+from hyperpod_cli.inspect.verification.subjects.addon_pods import addon_pods
 from hyperpod_cli.inspect.verification.check import Check
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.conftest import Configure

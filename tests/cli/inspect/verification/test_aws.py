@@ -13,16 +13,16 @@ from kubernetes.client import ApiClient
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.inspect.verification.access import access_entries, authentication
-from hyperpod_cli.inspect.verification.addons import addons
-from hyperpod_cli.inspect.verification.cluster import cluster
-from hyperpod_cli.inspect.verification.health import health
-from hyperpod_cli.inspect.verification.look import look
-from hyperpod_cli.inspect.verification.readiness import readiness
-from hyperpod_cli.inspect.verification.routes import gateways, routes
-from hyperpod_cli.inspect.verification.scripts import scripts
-from hyperpod_cli.inspect.verification.security_groups import security_groups
-from hyperpod_cli.inspect.verification.storage import storage
+from hyperpod_cli.inspect.verification.subjects.access_entries import access_entries, authentication
+from hyperpod_cli.inspect.verification.subjects.addons import addons
+from hyperpod_cli.inspect.verification.subjects.cluster import cluster
+from hyperpod_cli.inspect.verification.subjects.health import health
+from hyperpod_cli.inspect.verification.verify import look
+from hyperpod_cli.inspect.verification.subjects.readiness import readiness
+from hyperpod_cli.inspect.verification.subjects.routes import gateways, routes
+from hyperpod_cli.inspect.verification.subjects.scripts import scripts
+from hyperpod_cli.inspect.verification.subjects.security_groups import security_groups
+from hyperpod_cli.inspect.verification.subjects.storage import storage
 from hyperpod_cli.inspect.verification.verify import verify
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
 from tests.conftest import Configure

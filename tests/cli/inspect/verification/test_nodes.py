@@ -8,10 +8,10 @@ from kubernetes.client import CoreV1Api
 from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.node_capacity import node_capacity
 from hyperpod_cli.inspect.verification.check import Check
-from hyperpod_cli.inspect.verification.devices import devices
-from hyperpod_cli.inspect.verification.health import health
+from hyperpod_cli.inspect.verification.subjects.devices import devices
+from hyperpod_cli.inspect.verification.subjects.health import health
 from hyperpod_cli.inspect.verification.nodes import miscounted
-from hyperpod_cli.inspect.verification.readiness import readiness
+from hyperpod_cli.inspect.verification.subjects.readiness import readiness
 from hyperpod_cli.inspect.verification.verify import verify
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.conftest import Configure

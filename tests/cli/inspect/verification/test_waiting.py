@@ -6,7 +6,7 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.display import problems, summary
 from hyperpod_cli.inspect.verification.verify import not_looked_at
-from hyperpod_cli.inspect.verification.waiting import Clock, held
+from hyperpod_cli.inspect.verification.verify import Clock, held
 from hyperpod_cli.terminal.errors import OpsError, PassingError
 
 
