@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ProfileNotFound
 
-from hyperpod_cdk.checks import RULES
-from hyperpod_cdk.eks.checks.rules import EKS_RULES
-from hyperpod_cdk.hyperpod.checks.rules import CLUSTER_RULES
-from hyperpod_cdk.network.checks.rules import NETWORK_RULES
+from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
@@ -22,7 +19,7 @@ from provisioner.hyperpod.causes import CAUSES
 from provisioner.hyperpod.failures import kept, renamed
 from provisioner.kubernetes.eks_cluster import require_usable
 from tests.constructs.checks.test_rules import CASES
-from tests.support.checks.cases import Case
+from tests.support.checks import Case
 from tools.generate.messages.page import TARGET, render
 from tools.generate.messages.texts import ErrorText, scopes
 
@@ -55,7 +52,7 @@ def test_the_page_is_fresh() -> None:
     [
         *(cause.name for cause in CAUSES),
         *VALIDATORS,
-        *(rule.__name__ for rule in (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES)),
+        *(rule.__name__ for rule in ALL_RULES),
     ],
 )
 def test_each_cause_rule_and_validator_has_a_row(name: str) -> None:

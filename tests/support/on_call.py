@@ -33,14 +33,6 @@ def documented_actions() -> dict[str, set[str]]:
     }
 
 
-def documented_for_verify() -> set[str]:
-    """Return what docs/verify.md says that `verify` calls of every configuration."""
-    page = (REPOSITORY / "docs" / "verify.md").read_text("utf-8")
-    _, _, section = page.partition("## Permissions\n")
-    everywhere, _, _ = section.partition("; for a closed network")
-    return set(re.findall(r"[a-z0-9]+:\w+", everywhere))
-
-
 def on_call_credentials(stage: Stage) -> Mapping[str, str]:
     """Return credentials of a role that may do what the page says, as environment variables."""
     clients = stage.environment.clients

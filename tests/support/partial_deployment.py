@@ -23,7 +23,7 @@ from emulator.hyperpod import Caller, HyperPodService, Subnet
 from emulator.node.network import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
 from provisioner.aws.errors import AWS_ERRORS
 from provisioner.eks.authentication_mode import AuthenticationMode
 from provisioner.framework.errors import ProvisioningError
@@ -197,9 +197,9 @@ class Deployment:
         return clients(self.aws.endpoint, account=self.account, region=self.region)
 
     @property
-    def place(self) -> Place:
+    def target(self) -> Target:
         """Where validators look."""
-        return Place(partition="aws", account=self.account, region=self.region, client=self.client)
+        return Target(partition="aws", account=self.account, region=self.region, client=self.client)
 
     def create(self, kind: StackKind, *kinds: str, bootstrapped: bool = True) -> None:
         """Create or update resources of a stack.

@@ -1,13 +1,26 @@
-"""Run rules that are functions, one a file, from what they judge to their findings."""
+"""Rules: functions from what they judge to their findings, found by the names of their files."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, TypeVar
 
 from hyperpod_cdk.schema.errors import Finding
 
 Subject = TypeVar("Subject")
 Rule = Callable[[Subject], Iterator[Finding]]
+
+
+def rules_in(package: str, *, path: Iterable[str]) -> tuple[Rule[Any], ...]:
+    """Return the rules of a package, by name: of each module, the function that bears its name.
+
+    Args:
+        package: Name of the package.
+        path: Its `__path__`.
+    """
+    names = sorted(module.name for module in iter_modules(path))
+    return tuple(getattr(import_module(f"{package}.{name}"), name) for name in names)
 
 
 def run(rules: Iterable[Rule[Subject]], subject: Subject) -> Iterator[Finding]:

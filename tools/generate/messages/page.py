@@ -2,13 +2,11 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hyperpod_cdk.checks import RULES
-from hyperpod_cdk.eks.checks.rules import EKS_RULES
-from hyperpod_cdk.hyperpod.checks.rules import CLUSTER_RULES
-from hyperpod_cdk.network.checks.rules import NETWORK_RULES
+from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from provisioner.hyperpod.causes import CAUSES
 from tools.generate.messages.texts import ErrorText, Scope, scopes
@@ -76,9 +74,6 @@ Function = Callable[..., object]
 Texts = Callable[[Scope], Iterable[str]]
 
 
-_ALL_RULES: Sequence[Function] = (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES)
-
-
 def render() -> str:
     """Return the page's text."""
     parts = (
@@ -120,16 +115,33 @@ def _commands() -> Iterator[str]:
 
 def _validators() -> Iterator[tuple[str, ...]]:
     for name, validator in VALIDATORS.items():
-        yield name, _summary(validator), _says(validator)
+        function = validator.function
+        yield name, _summary(function), _says(function) or _says(_shared(function))
+
+
+def _shared(function: Function) -> Function:
+    """Return what a validator without messages of its own has from another one's file."""
+    found = vars(sys.modules[function.__module__]).values()
+    package = function.__module__.rpartition(".")[0]
+    return next(
+        (
+            each
+            for each in found
+            if inspect.isfunction(each)
+            and each.__module__.startswith(f"{package}.")
+            and each.__module__ != function.__module__
+        ),
+        function,
+    )
 
 
 def _rules() -> Iterator[tuple[str, ...]]:
-    for rule in _ALL_RULES:
+    for rule in ALL_RULES:
         yield rule.__name__, _summary(rule), _says(rule)
 
 
 def _sections() -> Iterator[str]:
-    rules = {_file(rule) for rule in _ALL_RULES}
+    rules = {_file(rule) for rule in ALL_RULES}
     by_section: dict[str, dict[str, None]] = {}
     for file in sorted(_LIBRARY.rglob("*.py")):
         if file not in rules:

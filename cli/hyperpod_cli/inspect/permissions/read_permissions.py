@@ -40,16 +40,10 @@ def read_permissions(
         names: Names of the deployment's resources.
         eks_cluster: Name of the EKS cluster.
         stacks: Names of the stacks.
-
-    Raises:
-        LookupError: Something is read of which `_SCOPES` has no resources.
     """
     read = _Read(names=names, eks_cluster=eks_cluster, stacks=tuple(stacks))
     actions = sorted(read_actions())
-    for action in actions:
-        if not any(re.fullmatch(scope, action) for _, scope, _ in _SCOPES):
-            raise LookupError(f"{action}: _SCOPES of read_permissions.py needs its resources")
-    for name, scope, resources in _SCOPES:
+    for name, scope, resources in SCOPES:
         found = sorted(set(resources(read)))
         if found:
             yield name, [each for each in actions if re.fullmatch(scope, each)], found
@@ -158,9 +152,8 @@ def _everything(_read: _Read) -> Iterator[str]:
     yield "*"
 
 
-# Name of the statement, the actions, and the resources.
 # https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
-_SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
+SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     (
         "FindBootstrap",
         "ssm:GetParameter",
@@ -218,3 +211,4 @@ _SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
         lambda read: read.if_made("Custom::FileSystemAvailability", "*"),
     ),
 )
+"""Name of the statement, the actions of all that is read as a pattern, and their resources."""

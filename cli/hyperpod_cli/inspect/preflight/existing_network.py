@@ -9,7 +9,6 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE, endpoint_services
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.validator import Target
 
@@ -176,37 +175,6 @@ def route_table_of(subnet_id: str, tables: Iterable[Record]) -> Record:
             if association.get("Main"):
                 main = table
     return main
-
-
-def way_findings(
-    path: KeyPath, value: str, way: WayOut, *, table: str, missing: Sequence[str]
-) -> Iterator[Finding]:
-    """Find a route table from which nodes do not reach AWS's APIs and registries.
-
-    Args:
-        path: The key.
-        value: Its value.
-        way: How the table leads out.
-        table: Its id.
-        missing: Services that the VPC has no endpoint of; none for a VPC that needs no way out.
-    """
-    if not missing and way in (WayOut.NONE, WayOut.SOME):
-        return
-    fix = (
-        f"add a route for 0.0.0.0/0 to {table}, to a NAT gateway or a transit gateway, without "
-        "which nodes reach no AWS API and no registry, or VPC endpoints of "
-        f"{', '.join(missing)}"
-        if missing
-        else f"fix it, or delete it: {table} needs none beside the VPC's endpoints"
-    )
-    match way:
-        case WayOut.NONE | WayOut.BROKEN:
-            yield error(path, value, f"has {way.value} in route table {table}; {fix}")
-        case WayOut.SOME:
-            message = f"has only {way.value} in route table {table}; if that is not enough, {fix}"
-            yield warning(path, value, message)
-        case _:
-            pass
 
 
 def _leaves(route: Mapping[str, object]) -> bool:

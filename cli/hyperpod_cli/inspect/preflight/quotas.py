@@ -1,13 +1,9 @@
-"""Quotas of the account, compared with what is used and what a deployment adds."""
+"""The quotas of an account, by code or by name."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError, EndpointConnectionError
-
-from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
-from hyperpod_cli.inspect.preflight.validator import Problem, Target
+from botocore.exceptions import ClientError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,61 +69,6 @@ class ServiceQuotas:
                 if _is_known(quota)
             }
         return self._by_name[key]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Need:
-    """What a deployment adds to what a quota limits.
-
-    Attributes:
-        path: The key that asks for it.
-        quota: The limit; None where Service Quotas has none of that name.
-        used: What there is without the deployment.
-        wanted: What the deployment adds.
-        severity: What follows if that is too much.
-    """
-
-    path: KeyPath
-    quota: Quota | None
-    used: int
-    wanted: int
-    severity: Severity = Severity.ERROR
-
-    def problem(self) -> Problem | None:
-        """Return what is wrong; None for nothing."""
-        quota = self.quota
-        if quota is None or not self.wanted or self.used + self.wanted <= quota.value:
-            return None
-        in_use = f" with {self.used} in use" if self.used else ""
-        message = (
-            f"is too much for the quota {quota.name!r}, which is {quota.value:g}{in_use}; request "
-            f"{self.used + self.wanted}: aws service-quotas "
-            f"request-service-quota-increase --service-code {quota.service} --quota-code "
-            f"{quota.code} --desired-value {self.used + self.wanted}"
-        )
-        finding = Finding(
-            path=self.path, value=self.wanted, message=message, severity=self.severity
-        )
-        command = (
-            f"aws service-quotas get-service-quota --service-code {quota.service} "
-            f"--quota-code {quota.code}"
-        )
-        return Problem(finding=finding, command=command)
-
-
-def problems(needs: Iterator[Need], target: Target) -> Iterator[Problem]:
-    """Yield what is wrong; a region without Service Quotas is told, since nobody can change it.
-
-    https://docs.aws.amazon.com/general/latest/gr/servicequotas.html
-    """
-    try:
-        found = list(needs)
-    except EndpointConnectionError as unreachable:
-        message = f"does not answer for quotas, so none is compared: {one_line(unreachable)}"
-        finding = warning(("region",), target.region, message)
-        yield Problem(finding=finding, command="aws service-quotas list-services")
-        return
-    yield from (problem for need in found if (problem := need.problem()) is not None)
 
 
 def _is_known(described: dict[str, Any]) -> bool:

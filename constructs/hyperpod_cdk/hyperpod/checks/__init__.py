@@ -1,9 +1,18 @@
-"""Checks of a cluster by itself, one rule a file: a function from a cluster to its findings.
+"""Checks of a cluster by itself: each file is a rule, a function with the file's name.
 
 They hold for a cluster of the configuration and for one that an app of its own makes. Rules that
 read more than the cluster are in `hyperpod_cdk.checks`.
 """
 
-from hyperpod_cdk.hyperpod.checks.rules import CLUSTER_RULES, cluster_findings
+from collections.abc import Iterator
 
-__all__ = ["CLUSTER_RULES", "cluster_findings"]
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.rules import Rule, rules_in, run
+
+CLUSTER_RULES: tuple[Rule[ClusterConfig], ...] = rules_in(__name__, path=__path__)
+
+
+def cluster_findings(cluster: ClusterConfig) -> Iterator[Finding]:
+    """Run every rule; each finding names its rule, and its path starts at `cluster`."""
+    return run(CLUSTER_RULES, cluster)

@@ -1,8 +1,17 @@
-"""Checks of a network by itself, one rule a file: a function from its section to findings.
+"""Checks of a network by itself: each file is a rule, a function with the file's name.
 
 They hold for a network of the configuration and for one that an app of its own makes.
 """
 
-from hyperpod_cdk.network.checks.rules import NETWORK_RULES, network_findings
+from collections.abc import Iterator
 
-__all__ = ["NETWORK_RULES", "network_findings"]
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.rules import Rule, rules_in, run
+
+NETWORK_RULES: tuple[Rule[NetworkConfig], ...] = rules_in(__name__, path=__path__)
+
+
+def network_findings(network: NetworkConfig) -> Iterator[Finding]:
+    """Run every rule; each finding names its rule, and its path starts at `network`."""
+    return run(NETWORK_RULES, network)

@@ -102,7 +102,7 @@ def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment
     if failure.before is not None:
         failure.before(deployment)
 
-    found = list(VALIDATORS[failure.validator](deployment.config, deployment.place))
+    found = list(VALIDATORS[failure.validator](deployment.config, deployment.target))
     said = outcome(failure.deploy, deployment)
 
     lines = "\n".join(str(each.finding) for each in found)

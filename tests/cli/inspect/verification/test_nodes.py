@@ -8,9 +8,9 @@ from kubernetes.client import CoreV1Api
 from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.node_capacity import node_capacity
 from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.nodes import miscounted
 from hyperpod_cli.inspect.verification.subjects.devices import devices
 from hyperpod_cli.inspect.verification.subjects.health import health
-from hyperpod_cli.inspect.verification.nodes import miscounted
 from hyperpod_cli.inspect.verification.subjects.readiness import readiness
 from hyperpod_cli.inspect.verification.verify import verify
 from tests.cli.inspect.verification.conftest import Deployed, join
@@ -83,7 +83,7 @@ def test_other_nodes_do_not_count(
     checks = [*health(looked), *readiness(looked)]
     assert [check.found for check in checks] == ["", ""]
     selector = "-l sagemaker.amazonaws.com/cluster-name=ml"
-    assert all(selector in check.check for check in checks)
+    assert all(selector in check.title for check in checks)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_each_type_offers_what_it_has(
     assert {check.found for check in found()} <= {"no node is of a type that has any"}
     assert {check.advice.partition(":")[0] for check in found()} <= {"The node itself is missing"}
     join(kubernetes, "n0", instance_type, capacity=node_capacity(instance_type))
-    assert [check.check.partition("name,")[2].partition(":")[0] for check in found()] == columns
+    assert [check.title.partition("name,")[2].partition(":")[0] for check in found()] == columns
     assert {check.found.partition(" of ")[0] for check in found()} <= {"n0 offers none"}
     for plugin in PLUGINS:
         kubernetes.create(daemon_set(plugin))

@@ -1,15 +1,18 @@
 """The quotas of HyperPod are enough for the cluster."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+
+from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath, Severity
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
 from hyperpod_cli.inspect.preflight.other_clusters import (
     InstanceUsage,
     instance_usage,
     type_quota,
 )
-from hyperpod_cli.inspect.preflight.quotas import Need, ServiceQuotas, problems
+from hyperpod_cli.inspect.preflight.quotas import Quota, ServiceQuotas
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 # Their codes are published for no region; the names are in the developer guide:
@@ -20,6 +23,46 @@ ACROSS_CLUSTERS = "Total number of instances allowed across SageMaker HyperPod c
 SPOT_ACROSS_CLUSTERS = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
 VOLUME_SIZE = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
 _GROUPS: KeyPath = ("cluster", "instance_groups")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Need:
+    """What a deployment adds to what a quota limits.
+
+    Attributes:
+        path: The key that asks for it.
+        quota: The limit; None where Service Quotas has none of that name.
+        used: What there is without the deployment.
+        wanted: What the deployment adds.
+        severity: What follows if that is too much.
+    """
+
+    path: KeyPath
+    quota: Quota | None
+    used: int
+    wanted: int
+    severity: Severity = Severity.ERROR
+
+    def problem(self) -> Problem | None:
+        """Return what is wrong; None for nothing."""
+        quota = self.quota
+        if quota is None or not self.wanted or self.used + self.wanted <= quota.value:
+            return None
+        in_use = f" with {self.used} in use" if self.used else ""
+        message = (
+            f"is too much for the quota {quota.name!r}, which is {quota.value:g}{in_use}; request "
+            f"{self.used + self.wanted}: aws service-quotas "
+            f"request-service-quota-increase --service-code {quota.service} --quota-code "
+            f"{quota.code} --desired-value {self.used + self.wanted}"
+        )
+        finding = Finding(
+            path=self.path, value=self.wanted, message=message, severity=self.severity
+        )
+        command = (
+            f"aws service-quotas get-service-quota --service-code {quota.service} "
+            f"--quota-code {quota.code}"
+        )
+        return Problem(finding=finding, command=command)
 
 
 @validator(
@@ -45,6 +88,21 @@ def cluster_quotas(config: Config, target: Target) -> Iterator[Problem]:
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html
     """
     yield from problems(_of_clusters(config, target), target)
+
+
+def problems(needs: Iterator[Need], target: Target) -> Iterator[Problem]:
+    """Yield what is wrong; a region without Service Quotas is told, since nobody can change it.
+
+    https://docs.aws.amazon.com/general/latest/gr/servicequotas.html
+    """
+    try:
+        found = list(needs)
+    except EndpointConnectionError as unreachable:
+        message = f"does not answer for quotas, so none is compared: {one_line(unreachable)}"
+        finding = warning(("region",), target.region, message)
+        yield Problem(finding=finding, command="aws service-quotas list-services")
+        return
+    yield from (problem for need in found if (problem := need.problem()) is not None)
 
 
 def _of_clusters(config: Config, target: Target) -> Iterator[Need]:

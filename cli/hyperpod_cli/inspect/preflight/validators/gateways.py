@@ -9,10 +9,10 @@ from hyperpod_cli.inspect.preflight.existing_network import (
     WayOut,
     existing_vpc,
     unserved,
-    way_findings,
     way_out,
 )
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
 
 
 @validator(

@@ -13,7 +13,6 @@ from hyperpod_cli.inspect.preflight.existing_network import (
     existing_vpc,
     route_table_of,
     unserved,
-    way_findings,
     way_out,
 )
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
@@ -121,6 +120,37 @@ def _routes(
                 yield warning(path, subnet_id, f"{message}EKS recommends private ones")
         elif is_for_nodes:
             yield from way_findings(path, subnet_id, way, table=str(name), missing=missing)
+
+
+def way_findings(
+    path: KeyPath, value: str, way: WayOut, *, table: str, missing: Sequence[str]
+) -> Iterator[Finding]:
+    """Find a route table from which nodes do not reach AWS's APIs and registries.
+
+    Args:
+        path: The key.
+        value: Its value.
+        way: How the table leads out.
+        table: Its id.
+        missing: Services that the VPC has no endpoint of; none for a VPC that needs no way out.
+    """
+    if not missing and way in (WayOut.NONE, WayOut.SOME):
+        return
+    fix = (
+        f"add a route for 0.0.0.0/0 to {table}, to a NAT gateway or a transit gateway, without "
+        "which nodes reach no AWS API and no registry, or VPC endpoints of "
+        f"{', '.join(missing)}"
+        if missing
+        else f"fix it, or delete it: {table} needs none beside the VPC's endpoints"
+    )
+    match way:
+        case WayOut.NONE | WayOut.BROKEN:
+            yield error(path, value, f"has {way.value} in route table {table}; {fix}")
+        case WayOut.SOME:
+            message = f"has only {way.value} in route table {table}; if that is not enough, {fix}"
+            yield warning(path, value, message)
+        case _:
+            pass
 
 
 def _addresses(

@@ -4,7 +4,7 @@ from typing import Any
 
 from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lustre
 from hyperpod_cdk.hyperpod.checks.script_folders import script_folders
-from tests.support.checks.cases import ERROR, WARNING, cluster, config, group, in_group, one
+from tests.support.checks import ERROR, WARNING, Case, cluster, config, group, in_group, one
 from tests.support.configs import CONFIG_FOLDER
 
 _OWN: dict[str, Any] = {
@@ -21,7 +21,7 @@ def _folder(name: str, *, run: str = "after") -> dict[str, Any]:
     return {"lifecycle": {"directory": str(CONFIG_FOLDER / "examples" / name), "run": run}}
 
 
-OF_CLUSTER = [
+FOLDERS = [
     one(
         script_folders,
         "one folder of two groups",
@@ -42,7 +42,7 @@ OF_CLUSTER = [
         in_group(ERROR, "lifecycle.directory", "is named own-scripts, as a folder", index=1),
     ),
 ]
-CASES = [
+STOPPED_NODES = [
     one(stop_nodes_without_lustre, "project's scripts", config(group(), storage=_STOPPED)),
     one(
         stop_nodes_without_lustre,
@@ -78,3 +78,4 @@ CASES = [
         (WARNING, _KEY, "has no effect: the project's lifecycle scripts stop the node"),
     ),
 ]
+CASES: list[Case[Any]] = [*FOLDERS, *STOPPED_NODES]

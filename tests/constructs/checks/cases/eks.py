@@ -1,10 +1,12 @@
 """Rules on the control plane alone."""
 
+from typing import Any
+
 from hyperpod_cdk import Config, EksConfig
 from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
-from tests.support.checks.cases import ERROR, WARNING, config, one
+from tests.support.checks import ERROR, WARNING, Case, config, one
 
 _ANYWHERE = "0.0.0.0/0"
 _EVERYWHERE = "lets every address reach the Kubernetes API"
@@ -105,4 +107,4 @@ EXISTING_CONTROL_PLANES = [
     ),
 ]
 
-CASES = [*KUBERNETES_VERSIONS, *PUBLIC_ENDPOINTS]
+CASES: list[Case[Any]] = [*KUBERNETES_VERSIONS, *PUBLIC_ENDPOINTS, *EXISTING_CONTROL_PLANES]

@@ -1,9 +1,11 @@
-"""Rules on the network: blocks of the VPC, and the way out of it."""
+"""Rules on the network: CIDR blocks of the VPC, and routes to AWS's APIs."""
+
+from typing import Any
 
 from hyperpod_cdk import HyperPodSubnetConfig, NetworkConfig
 from hyperpod_cdk.checks.way_out import way_out
 from hyperpod_cdk.network.checks.vpc_cidr_quota import vpc_cidr_quota
-from tests.support.checks.cases import CPU, ERROR, WARNING, config, group, one
+from tests.support.checks import CPU, ERROR, WARNING, Case, config, group, one
 from tests.support.network_cases import EXISTING
 
 _QUOTA = 'raise the quota "IPv4 CIDR blocks per VPC" (L-83CA0A9D) of Amazon VPC before'
@@ -51,3 +53,4 @@ WAYS_OUT = [
         (ERROR, "network.nat_gateways", "cuts off the provisioner, which is in the VPC"),
     ),
 ]
+CASES: list[Case[Any]] = [*BLOCKS, *WAYS_OUT]

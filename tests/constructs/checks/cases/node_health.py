@@ -5,7 +5,7 @@ from typing import Any
 from hyperpod_cdk.checks.node_health_action import node_health_action
 from hyperpod_cdk.checks.node_health_image import node_health_image
 from hyperpod_cdk.checks.node_health_types import node_health_types
-from tests.support.checks.cases import (
+from tests.support.checks import (
     CPU,
     ERROR,
     GPU,
