@@ -24,7 +24,7 @@ from hyperpod_cli.inspect.verification.subjects.routes import routes
 from hyperpod_cli.inspect.verification.subjects.scripts import scripts
 from hyperpod_cli.inspect.verification.subjects.security_groups import security_groups
 from hyperpod_cli.inspect.verification.subjects.storage import storage
-from hyperpod_cli.inspect.verification.verify import look, verify
+from hyperpod_cli.inspect.verification.verify import check_once, verify
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
 from tests.conftest import Configure
 
@@ -304,11 +304,10 @@ def test_without_the_eks_cluster_the_rest_is_looked_at(
     }
     monkeypatch.setattr(AwsSession, "client", lambda _, name: SimpleNamespace(**services[name]))
     subjects = {"health": health, "scripts": scripts, "readiness": readiness}
-    monkeypatch.setattr(
-        "hyperpod_cli.inspect.verification.look.verify", partial(verify, subjects=subjects)
-    )
+    some = partial(verify, subjects=subjects)
+    monkeypatch.setattr("hyperpod_cli.inspect.verification.verify.verify", some)
 
-    script, unknown = look(configure({}), session=AwsSession(region="us-west-2"))
+    script, unknown = check_once(configure({}), session=AwsSession(region="us-west-2"))
 
     assert (script.found, script.is_known) == ("is not there", True)
     assert (unknown.title, unknown.is_known) == ("health, readiness", False)
