@@ -38,7 +38,7 @@ $(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         account deployable pullable addon-versions chart charts charts-check images deployer-policy preflight prices diff deploy verify status deletion-check asks destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
-        rehearsal-picture security-page docs record-release clean
+        rehearsal-picture generate docs record-release clean
 .PHONY: checkov critical-path
 
 help: ## Show this help
@@ -165,14 +165,19 @@ benchmark: setup-development ## Print synth, import and package figures
 	@python tests/benchmark/hyperpod_benchmark.py
 	@python tests/benchmark/helm_benchmark.py
 
-picture: synth ## Draw what is deployed into docs/architecture.svg and docs/concepts.md, or into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
-	@hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),docs/architecture.svg)'
-	@$(if $(PICTURE),,python -m tools.generate.architecture_diagram '$(TEMPLATES)')
+picture: synth ## Draw what is deployed into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
+	@hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),build/architecture.svg)'
 
 rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/terminal, docs/report.png
 	@python -m rehearsal run --picture docs/rehearsal.svg
 	@python -m tests.support.screenshot build/rehearsal/report.html docs/report.png
 	@python -m tests.support.terminal_pictures
+
+# Tests compare the last two, which are to be read: what a change of each key does, and the templates.
+generate: setup-development layout ## Write every generated file that is stale, and what tests compare
+	@python -m tools.generate
+	@python -m tests.changes.test_config_changes
+	@pytest tests/snapshot --snapshot-update
 
 docs: .venv/docs/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
@@ -180,9 +185,6 @@ docs: .venv/docs/.installed ## Build the docs site into build/site
 
 record-release: setup-rehearsal layout ## Keep what the version in pyproject.toml deploys, to try upgrades from it (CONTRIBUTING.md)
 	@python -m rehearsal.releases
-
-security-page: synth ## Write the roles of the templates into docs/security.md: CONFIG=
-	@python -m tools.security '$(TEMPLATES)' docs/security.md
 
 clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 	@[ ! -e build/rehearsal/shell.sh ] || { echo "A rehearsal is kept in build/rehearsal: end it with Ctrl-C first, or, if it was killed, delete build/rehearsal/shell.sh"; exit 1; }
@@ -245,7 +247,7 @@ tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/
 	@touch $@
 
 layout:
-	@for f in constructs/__init__.py lambda/__init__.py; do \
+	@for f in constructs/__init__.py lambda/__init__.py shared/__init__.py; do \
 	  if [ -e $$f ]; then echo "$$f must not exist: it hides the package of that name and breaks every import; delete it"; exit 1; fi; \
 	done
 

@@ -34,7 +34,7 @@ _SLOW_SECONDS = 2.0
 _SECONDS = 0.05
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let no test depend on the shell of the caller of pytest.
 
     That is, first, on the signals that it ignores or blocks.
@@ -49,6 +49,8 @@ def pytest_configure() -> None:
     for name in [*os.environ]:
         if name in ("CONFIG", "KUBECONFIG") or name.startswith(("AWS_", "REHEARSAL_")):
             del os.environ[name]
+    # Syrupy fails the listing of tests otherwise: it finds that no snapshot is used.
+    config.option.warn_unused_snapshots |= config.option.collectonly
     # A tenth of the time went into looking for garbage among what lives until the end.
     gc.set_threshold(100_000, 50, 50)
     # Each session of the SDK would read the models of its services anew.

@@ -22,7 +22,7 @@ from hyperpod_cli.inspect.preflight.run import VALIDATORS, command_in, results
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap_finding
 from hyperpod_cli.terminal.command_line import config_parser, exit_with, refused
-from provisioner.aws.errors import is_denied
+from hyperpod_shared.aws_errors import is_denied
 
 # `make` has them, and packages the chart.
 _LOCAL = "client-tools"

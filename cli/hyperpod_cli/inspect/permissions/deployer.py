@@ -10,9 +10,7 @@ from hyperpod_cli.aws.assembly import stacks_in
 from hyperpod_cli.inspect.permissions.documents import Document, Statement, document_of
 from hyperpod_cli.inspect.permissions.names import Names, pattern
 from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
-
-CONSENT_TAG = "hyperpod-cdk:delete-user-objects"
-"""What the provisioner takes for consent, whose package is the Lambda function's."""
+from hyperpod_shared.owner import CONSENT_TAG
 
 _RECOVER_STACKS = [
     "cloudformation:CancelUpdateStack",

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.operate.clusters.pages import pages
-from provisioner.aws.errors import is_not_found
+from hyperpod_shared.aws_errors import is_not_found
 
 _KINDS = ("InstanceGroups", "RestrictedInstanceGroups")
 

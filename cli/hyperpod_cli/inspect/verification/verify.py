@@ -22,7 +22,7 @@ from hyperpod_cli.inspect.verification.check import (
 )
 from hyperpod_cli.terminal.errors import OpsError, PassingError
 from hyperpod_cli.terminal.explained import explanation
-from provisioner.aws.errors import is_transient
+from hyperpod_shared.aws_errors import is_transient
 
 SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, Subject)
 """Each by name, in the order in which they are checked."""

@@ -1,7 +1,6 @@
 """docs/architecture.svg, the picture drawn from the templates."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,7 +12,6 @@ from hyperpod_cli.inspect.diagram.architecture import direct, groups, rows
 from hyperpod_cli.inspect.diagram.picture import picture
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIG_FOLDER
-from tools.generate.architecture_diagram import TARGET, render
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _GROUP = {"name": "debug", "instance_type": "ml.c5.xlarge", "instance_count": 3}
@@ -28,18 +26,6 @@ def drawn(default_config: Config, assemble: Assemble) -> str:
 def _words(svg: str) -> str:
     root = ElementTree.fromstring(svg)  # noqa: S314 - drawn by the code under test
     return " ".join(element.text or "" for element in root.iter(f"{_SVG}text"))
-
-
-def test_the_picture_is_fresh(drawn: str, repository: Path) -> None:
-    target = repository / "docs" / "architecture.svg"
-    assert target.read_text("utf-8") == drawn, "docs/architecture.svg is stale: run `make picture`"
-
-
-def test_the_page_shows_the_diagram_as_mermaid(default_config: Config, assemble: Assemble) -> None:
-    page = TARGET.read_text("utf-8")
-    assert page.count("```mermaid\nflowchart") == 1
-    fresh = render(page, assembly=assemble(default_config).directory)
-    assert page == fresh, "docs/concepts.md is stale: run `make picture`"
 
 
 def test_a_screen_reader_is_told_what_the_picture_shows(drawn: str) -> None:

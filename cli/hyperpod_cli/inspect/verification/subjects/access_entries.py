@@ -13,7 +13,7 @@ from hyperpod_cli.inspect.verification.check import (
     several,
     subject,
 )
-from provisioner.aws.errors import is_not_found
+from hyperpod_shared.aws_errors import is_not_found
 
 T = TypeVar("T")
 

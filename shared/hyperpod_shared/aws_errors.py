@@ -1,0 +1,119 @@
+"""What an error of an AWS call means for us."""
+
+import re
+from http import HTTPStatus
+
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as AwsConnectionError
+
+AWS_ERRORS: tuple[type[Exception], ...] = (ClientError, BotoCoreError)
+
+_THROTTLING = frozenset(
+    {
+        "Throttling",
+        "ThrottlingException",
+        "ThrottledException",
+        "RequestThrottled",
+        "RequestLimitExceeded",
+        "TooManyRequestsException",
+        "SlowDown",
+    }
+)
+_TRANSIENT = frozenset(
+    {
+        "InternalFailure",
+        "InternalServerError",
+        "InternalError",
+        "ServiceUnavailable",
+        "RequestTimeout",
+    }
+)
+_NOT_FOUND = frozenset(
+    {
+        "ResourceNotFound",
+        "ResourceNotFoundException",
+        "FileSystemNotFound",
+        "NoSuchBucket",
+        "NoSuchKey",
+        "404",
+    }
+)
+# botocore declares ResourceNotFound for DescribeCluster; older operations of SageMaker answer so,
+# and moto's DescribeCluster does.
+_NO_CLUSTER = re.compile(r"(?i)could not find (the )?cluster")
+# EC2's: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html. S3 answers a
+# HEAD request without a body, so that botocore has nothing but the number.
+_ACCESS_DENIED = frozenset(
+    {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"}
+)
+# UpdateCluster says that deep health checks are in progress; with which code is not documented:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
+_BUSY = re.compile(
+    r"(?i)in[ -]?progress|wait (until|for)|try again (later|when|once|after)"
+    r"|\bnot (yet )?(in )?active\b"
+    r"|\b(is|are) (currently |still |being )*(updat|creat|delet|roll|scal|system *updat)\w*"
+)
+
+
+def code(error: Exception) -> str:
+    """Return the AWS error code, or an empty text when the error did not come from a service."""
+    if isinstance(error, ClientError):
+        return str(error.response.get("Error", {}).get("Code", ""))
+    return ""
+
+
+def _http_status(error: Exception) -> int:
+    if isinstance(error, ClientError):
+        return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    return 0
+
+
+def is_not_found(error: Exception) -> bool:
+    """Say whether the thing asked for does not exist."""
+    if code(error) == "ValidationException":
+        return _NO_CLUSTER.search(str(error)) is not None
+    return code(error) in _NOT_FOUND
+
+
+def is_unknown_stack(error: Exception) -> bool:
+    """Say whether CloudFormation knows no stack of the name that it was asked for.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
+    """
+    return code(error) == "ValidationError"
+
+
+def is_conflict(error: Exception) -> bool:
+    """Say whether the resource is busy with something else, by the code or else by the words."""
+    if code(error) == "ValidationException":
+        return _BUSY.search(str(error)) is not None
+    return code(error) in {"ConflictException", "OperationAborted"}
+
+
+def is_in_use(error: Exception) -> bool:
+    """Say whether the name is taken."""
+    return code(error) in {"ResourceInUse", "ResourceInUseException"}
+
+
+def is_denied(error: Exception) -> bool:
+    """Say whether no policy allows the call, or one denies it."""
+    return code(error) in _ACCESS_DENIED
+
+
+def is_throttled(error: Exception) -> bool:
+    """Say whether the service asks for fewer calls."""
+    return code(error) in _THROTTLING
+
+
+def is_transient(error: Exception) -> bool:
+    """Say whether the same call may well succeed a little later."""
+    if is_throttled(error) or code(error) in _TRANSIENT:
+        return True
+    if _http_status(error) >= HTTPStatus.INTERNAL_SERVER_ERROR:  # EKS has names of its own
+        return True
+    return isinstance(error, AwsConnectionError | HTTPClientError)
+
+
+def is_unreached(error: Exception) -> bool:
+    """Say whether no connection to the service was made; the error has the service's URL."""
+    return isinstance(error, AwsConnectionError)
