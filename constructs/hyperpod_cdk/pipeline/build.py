@@ -79,8 +79,7 @@ def review_step(
         additional_inputs={_TO_REVIEW: assembly},
         commands=[
             "make setup",
-            f".venv/bin/python -m hyperpod_cli.deliver.pipeline review {arguments} "
-            f"{_TO_REVIEW} {_REVIEW}",
+            f".venv/bin/hyperpod-cdk review {arguments} {_TO_REVIEW} {_REVIEW}",
             f". {_REVIEW}/variables",
         ],
         primary_output_directory=_REVIEW,
