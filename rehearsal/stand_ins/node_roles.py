@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
+from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cli.inspect.preflight.validator import Target
 from rehearsal.stand_ins.policies import policy, trust
 

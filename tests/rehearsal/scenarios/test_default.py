@@ -13,7 +13,7 @@ import yaml
 
 from emulator.node.node import Node
 from hyperpod_cdk.config.stack_names import StackKind, stack_names
-from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
+from hyperpod_cdk.helm.chart.rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import reporting
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress import terminal

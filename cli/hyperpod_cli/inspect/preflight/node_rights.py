@@ -7,9 +7,9 @@ import aws_cdk as cdk
 from aws_cdk import aws_eks_v2, aws_s3
 
 from hyperpod_cdk import Config, Eks
-from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_permissions import node_statements
+from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cli.inspect.preflight.validator import Target
 
 Statement = dict[str, Any]

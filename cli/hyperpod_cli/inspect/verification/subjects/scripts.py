@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.lifecycle_scripts.own_scripts import ENTRY_SCRIPT, joined
+from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, joined
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 
 
