@@ -26,11 +26,11 @@ from hyperpod_cdk.config.stack_names import StackKind, stack_name
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.eks.authentication_mode import AuthenticationMode
+from provisioner.authentication_mode import AuthenticationMode
+from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework.request import Resource
 from provisioner.hyperpod.cluster import HyperPodCluster
-from provisioner.lifecycle_scripts.scripts import LifecycleScripts
-from provisioner.storage.availability import FileSystemAvailability
+from provisioner.lifecycle_scripts import LifecycleScripts
 from rehearsal.environment import VpcSubnets
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY

@@ -24,12 +24,12 @@ _READS_ON = re.compile(r"(does|has|is|must|needs) ")
 _TITLES = {
     "aws": "Files of the deployment",
     "deletion_check": "The check before a deletion",
-    "eks": "The EKS cluster",
+    "authentication_mode": "The EKS cluster",
     "helm": "Helm releases",
     "hyperpod": "The HyperPod cluster",
     "kubernetes": "Kubernetes",
     "lifecycle_scripts": "Lifecycle scripts",
-    "storage": "File systems",
+    "file_system_availability": "File systems",
 }
 _OTHERS = "Any of them"
 _HEADER = """# Messages
@@ -96,7 +96,7 @@ def _causes() -> Iterator[tuple[str, ...]]:
 def _deployment() -> Iterator[str]:
     by_title: dict[str, list[ErrorText]] = {}
     for file in sorted(_PROVISIONER.rglob("*.py")):
-        title = _TITLES.get(file.relative_to(_PROVISIONER).parts[0], _OTHERS)
+        title = _TITLES.get(file.relative_to(_PROVISIONER).parts[0].removesuffix(".py"), _OTHERS)
         found = [text for scope in scopes(file) for text in scope.failures()]
         by_title.setdefault(title, []).extend(found)
     for title, texts in sorted(by_title.items()):

@@ -8,25 +8,16 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import CarriedFailure, ProvisioningError
 from provisioner.aws.api import S3Api
-from provisioner.aws.archive import open_zip
-from provisioner.aws.s3 import read_object, remove_keys
+from provisioner.aws.s3 import open_zip, read_object, remove_keys
 from provisioner.framework import log
-from provisioner.framework.request import (
-    DONE,
-    Accepted,
-    Progress,
-    Request,
-    json_object_property,
-    json_property,
-    text_property,
-)
+from provisioner.framework.properties import Properties, json_object, json_value, parsed, text
+from provisioner.framework.request import DONE, Accepted, Progress, Request
 from provisioner.framework.retry import Clock, aws_retried
 
 _CONTENT_TYPES = {
@@ -44,8 +35,28 @@ _CONTENT_TYPES = {
 _OTHER_CONTENT_TYPE = "application/octet-stream"
 
 
+def _paths(name: str, value: object) -> tuple[str, ...]:
+    found = json_value(name, value)
+    if not isinstance(found, list) or not all(isinstance(path, str) and path for path in found):
+        raise ProvisioningError(
+            f"The property {name} must be a JSON list of object keys",
+            next_step="Pass the relative paths of the scripts.",
+        )
+    return tuple(found)
+
+
+def _files(name: str, value: object) -> dict[str, str]:
+    found = json_object(name, value)
+    if not all(isinstance(content, str) for content in found.values()):
+        raise ProvisioningError(
+            f"The property {name} must be a JSON object of texts",
+            next_step="Pass the text of each file that is not in the zip, by its path.",
+        )
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleScriptsProperties:
+class LifecycleScriptsProperties(Properties):
     """The properties that the CDK app sets.
 
     Attributes:
@@ -57,40 +68,12 @@ class LifecycleScriptsProperties:
         files: Text of each file that is not in the zip, by its path. Default: none.
     """
 
-    source_bucket: str
-    source_key: str
-    destination_bucket: str
-    paths: tuple[str, ...]
-    prefix: str = ""
-    files: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, properties: Mapping[str, Any]) -> "LifecycleScriptsProperties":
-        """Parse ResourceProperties.
-
-        Raises:
-            ProvisioningError: One is missing or of the wrong type.
-        """
-        keys = json_property(properties, "Keys")
-        if not isinstance(keys, list) or not all(isinstance(key, str) and key for key in keys):
-            raise ProvisioningError(
-                "The property Keys must be a JSON list of object keys",
-                next_step="Pass the relative paths of the scripts.",
-            )
-        files = json_object_property(properties, "Files") if "Files" in properties else {}
-        if not all(isinstance(text, str) for text in files.values()):
-            raise ProvisioningError(
-                "The property Files must be a JSON object of texts",
-                next_step="Pass the text of each file that is not in the zip, by its path.",
-            )
-        return cls(
-            source_bucket=text_property(properties, "SourceBucket"),
-            source_key=text_property(properties, "SourceKey"),
-            destination_bucket=text_property(properties, "DestinationBucket"),
-            paths=tuple(keys),
-            prefix=text_property(properties, "Prefix") if "Prefix" in properties else "",
-            files=files,
-        )
+    source_bucket: str = parsed(text)
+    source_key: str = parsed(text)
+    destination_bucket: str = parsed(text)
+    paths: tuple[str, ...] = parsed(_paths, name="Keys")
+    prefix: str = parsed(text, default="")
+    files: Mapping[str, str] = parsed(_files, default_factory=dict)
 
     @property
     def physical_id(self) -> str:

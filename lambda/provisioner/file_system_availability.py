@@ -23,9 +23,8 @@ from typing import Any
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.aws.api import Answer, FsxApi
-from provisioner.framework.request import Progress
+from provisioner.framework.request import Progress, WaitingResource
 from provisioner.framework.retry import Clock, aws_retried
-from provisioner.framework.waiting import WaitingResource
 
 _MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})
 _CREATING = "CREATING"

@@ -23,9 +23,8 @@ from typing import Final, Literal
 from hyperpod_shared.aws_errors import AWS_ERRORS, code
 from provisioner.aws.api import Answer, EksModeApi
 from provisioner.framework import log
-from provisioner.framework.request import DONE, NOT_YET, Progress
+from provisioner.framework.request import DONE, NOT_YET, Progress, WaitingResource
 from provisioner.framework.retry import Clock, aws_retried
-from provisioner.framework.waiting import WaitingResource
 from provisioner.kubernetes.eks_cluster import describe, require_usable
 
 WANTED: Final = "API_AND_CONFIG_MAP"
