@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 
 from emulator.aws.clients import AwsClients, aws_clients, aws_session
 from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from emulator.hardware import node_architecture, node_capacity
 from emulator.hyperpod import (
     ApiError,
     Caller,
@@ -26,9 +27,10 @@ from emulator.hyperpod import (
 from emulator.hyperpod.simulation.node_recovery import PENDING_REBOOT, PENDING_REPLACEMENT
 from emulator.hyperpod.simulation.views import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
-from emulator.kubernetes.node_capacity import node_architecture, node_capacity
 from emulator.node.lifecycle_logs import LifecycleLogs
 from emulator.node.network import VpcNetwork
+from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
+from hyperpod_cdk.facts.native_cluster import native_regions
 from rehearsal.cdk_cli import CdkCliProcess
 
 ALLOWED_CALLS = "allowed-calls.jsonl"
@@ -44,14 +46,15 @@ class KubernetesNodes:
     def node_running(self, cluster: ClusterView, node: NodeView) -> None:
         """A node has joined the cluster."""
         if cluster.eks_cluster_arn is not None:
+            hardware = instance_facts(node.instance_type)
             self._kubernetes.put_node(
                 node.kubernetes_name,
                 instance_type=node.instance_type,
                 labels={
-                    "kubernetes.io/arch": node_architecture(node.instance_type),
+                    "kubernetes.io/arch": node_architecture(hardware),
                     **node.labels,
                 },
-                capacity=node_capacity(node.instance_type),
+                capacity=node_capacity(hardware),
                 taints=[
                     {name.lower(): value for name, value in taint.items()} for taint in node.taints
                 ],
@@ -194,7 +197,7 @@ def rehearsal_environment(
     Raises:
         LocalAwsError: The local AWS did not start.
     """
-    subnets, network, logs = VpcSubnets(), VpcNetwork(), LifecycleLogs()
+    subnets, network, logs = VpcSubnets(), VpcNetwork(), LifecycleLogs(instance_facts)
     service = HyperPodService(
         clock=time.time,
         environment=EksDependencies(kubernetes),
@@ -202,6 +205,7 @@ def rehearsal_environment(
         scripts=logs,
         subnets=subnets,
         network=network,
+        hardware=instance_facts,
     )
     with ExitStack() as started:
         started.callback(kubernetes.stop)
@@ -214,6 +218,8 @@ def rehearsal_environment(
             kubernetes_endpoint=kubernetes.url,
             kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
             kubernetes_token=kubernetes.addons_token,
+            native_regions=native_regions(),
+            instance_types=tuple(each.removeprefix("ml.") for each in instance_types()),
             allowed_calls=log_file.with_name(ALLOWED_CALLS),
             log_file=log_file,
         )

@@ -121,7 +121,19 @@ def test_trees_are_acyclic() -> None:
 
     assert cycle(graph) == []
     assert graph["hyperpod_cdk"] == graph["provisioner"] == graph["aws_reference"] == set()
+    assert graph["emulator"] <= {"aws_reference"}
     assert {"app", "emulator", "hyperpod_cli", "stacks", "aws_reference"} <= graph["rehearsal"]
+
+
+def test_one_module_imports_ministack() -> None:
+    users = {
+        name
+        for tree in TREES
+        for name, path in modules(*tree).items()
+        if any(other.partition(".")[0] == "ministack" for other in imported(path))
+    }
+
+    assert users <= {"emulator.aws.ministack"}
 
 
 def test_modules_of_the_library_are_acyclic() -> None:

@@ -3,7 +3,7 @@
 Both sides of the local AWS read them, so nothing is imported here.
 """
 
-KMS_KEY_ID = "rehearsal:key-id"
-NETWORK_ID = "rehearsal:network-id"
+KMS_KEY_ID = "emulator:key-id"
+NETWORK_ID = "emulator:network-id"
 """Of a VPC, subnet, security group, route table, NAT gateway or internet gateway."""
-FILE_SYSTEM_ID = "rehearsal:file-system-id"
+FILE_SYSTEM_ID = "emulator:file-system-id"

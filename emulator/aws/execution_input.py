@@ -7,8 +7,7 @@ update the old ones too.
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core.responses import error_response_json
-from ministack.services import stepfunctions
+from emulator.aws.ministack import responses, stepfunctions
 
 # In bytes of UTF-8: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
 MOST_INPUT_BYTES = 262_144
@@ -16,11 +15,11 @@ MOST_INPUT_BYTES = 262_144
 
 def install() -> None:
     """Have `StartExecution` refuse a larger input, in the words of AWS's validation."""
-    unchecked = stepfunctions._start_execution
+    unchecked = stepfunctions.start_execution
 
     def start_execution(data: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
         if len(data.get("input", "").encode()) > MOST_INPUT_BYTES:
-            refused: tuple[int, dict[str, str], bytes] = error_response_json(
+            refused: tuple[int, dict[str, str], bytes] = responses.error_response_json(
                 "ValidationException",
                 "1 validation error detected: Value at 'input' failed to satisfy constraint: "
                 f"Member must have length less than or equal to {MOST_INPUT_BYTES}",
@@ -30,4 +29,4 @@ def install() -> None:
         started: tuple[int, dict[str, str], bytes] = unchecked(data)
         return started
 
-    stepfunctions._start_execution = start_execution
+    stepfunctions.start_execution = start_execution

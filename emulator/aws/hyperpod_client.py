@@ -10,10 +10,8 @@ from email.message import Message
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core import iam_evaluator
-from ministack.core.responses import get_account_id, get_region
-
 from emulator.aws.json_service import Response, ServiceError
+from emulator.aws.ministack import get_account_id, get_region, iam_evaluator
 
 TIMEOUT_SECONDS = 60
 _PASSED_BACK = ("Content-Type", "x-amzn-errortype")
@@ -50,24 +48,24 @@ class HyperPodClient:
         return await asyncio.to_thread(self._quotas) if self.url else {}
 
     def _quotas(self) -> dict[str, float]:
-        # The URL is the rehearsal's own, on the loopback interface.
+        # The URL is the emulator's own, on the loopback interface.
         with urllib.request.urlopen(f"{self.url}/quotas", timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
             found: dict[str, float] = json.loads(answer.read())
         return found
 
     def _post(self, operation: str, body: bytes) -> Response:
         if not self.url:
-            raise ServiceError("ServiceUnavailable", "REHEARSAL_HYPERPOD_API is not set.")
-        # The URL is the rehearsal's own, on the loopback interface.
+            raise ServiceError("ServiceUnavailable", "EMULATOR_HYPERPOD_API is not set.")
+        # The URL is the emulator's own, on the loopback interface.
         request = urllib.request.Request(  # noqa: S310
             self.url,
             data=body,
             headers={
                 "Content-Type": "application/x-amz-json-1.1",
                 "X-Amz-Target": f"SageMaker.{operation}",
-                "x-rehearsal-account": get_account_id(),
-                "x-rehearsal-region": get_region(),
-                "x-rehearsal-caller-arn": iam_evaluator.request_caller_arn(dict(self.headers)),
+                "x-emulator-account": get_account_id(),
+                "x-emulator-region": get_region(),
+                "x-emulator-caller-arn": iam_evaluator.request_caller_arn(dict(self.headers)),
             },
         )
         try:

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from ministack import app
-from ministack.core.router import SERVICE_PATTERNS
+from emulator.aws.ministack import app, router
 
 Response = tuple[int, dict[str, str], bytes]
 Handler = Callable[
@@ -48,5 +47,5 @@ def register(*, service: str, target_prefix: str, handler: Handler) -> None:
         target_prefix: What X-Amz-Target starts with.
         handler: Coroutine function called with method, path, headers, body, query parameters.
     """
-    SERVICE_PATTERNS[service] = {"target_prefixes": [target_prefix]}
+    router.SERVICE_PATTERNS[service] = {"target_prefixes": [target_prefix]}
     app.SERVICE_HANDLERS[service] = handler

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+from emulator.aws.ministack import lambda_runtime
+
 _PERMISSION_BITS = 16
 _PERMISSIONS = 0o777
 _BYTECODE = "__pycache__"
@@ -24,7 +26,6 @@ def install(*, copies: str) -> None:
         copies: Directory for these copies, which may outlive the local AWS; an empty string means:
             unpack each time.
     """
-    from ministack.core import lambda_runtime  # noqa: PLC0415 - MiniStack's own environment only
 
     class CopiedArchive(Archive):
         directory = Path(copies) if copies else None

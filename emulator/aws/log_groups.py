@@ -3,21 +3,18 @@
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core.responses import get_account_id, get_region
-from ministack.services import cloudwatch_logs
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Refused
 from emulator.aws.kms import keys
 from emulator.aws.kms.services import refuse_logs
+from emulator.aws.ministack import cloudwatch_logs, get_account_id, get_region, provisioners
 
 _TYPE = "AWS::Logs::LogGroup"
 
 
 def make_for_service(name: str) -> None:
     """Create a group as a service does that writes to one: if it is not there, without an end."""
-    if name not in cloudwatch_logs._log_groups:
-        response = cloudwatch_logs._create_log_group({"logGroupName": name})
+    if name not in cloudwatch_logs.log_groups:
+        response = cloudwatch_logs.create_log_group({"logGroupName": name})
         if response[0] >= HTTPStatus.BAD_REQUEST:
             raise Refused(f"CloudWatch Logs refused {name}: {response[2]!r}")
 
@@ -27,14 +24,14 @@ def install() -> None:
 
     https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html
     """
-    handlers = provisioners._RESOURCE_HANDLERS[_TYPE]
+    handlers = provisioners.RESOURCE_HANDLERS[_TYPE]
     unchecked = handlers["create"]
 
     def create(
         logical_id: str, properties: dict[str, Any], stack_name: str
     ) -> tuple[str, dict[str, Any]]:
         name = properties.get("LogGroupName")
-        if name in cloudwatch_logs._log_groups:
+        if name in cloudwatch_logs.log_groups:
             raise Refused(f"Resource of type '{_TYPE}' with identifier '{name}' already exists.")
         # As CloudFormation names a group; MiniStack gives it another name.
         _require_key(properties, name=name or f"{stack_name}-{logical_id}-1A2B3C4D5E6F")

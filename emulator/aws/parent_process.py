@@ -19,6 +19,8 @@ class Settings:
         kubernetes_token: Bearer token of EKS at that endpoint.
         source_account: Whether HyperPod names the account it acts for when it assumes a role.
         allowed_calls: File that gets which statements of roles allowed their calls.
+        native_regions: Regions with AWS::SageMaker::Cluster, with commas between; "": all.
+        instance_types: Those of EC2 and HyperPod, with commas between; "": those of the SDK.
         archives: Directory for what Lambda workers unpack.
         scratch: Directory to remove when the parent dies; this process then ends itself.
     """
@@ -29,6 +31,8 @@ class Settings:
     kubernetes_token: str
     source_account: bool
     allowed_calls: str
+    native_regions: str
+    instance_types: str
     archives: str
     scratch: str
 
@@ -37,14 +41,16 @@ class Settings:
         """Take the settings out of the environment, for Lambda workers inherit what stays in it."""
         os.environ.pop("PYTHONPATH", None)
         return cls(
-            hyperpod_api=os.environ.pop("REHEARSAL_HYPERPOD_API", ""),
-            kubernetes_endpoint=os.environ.pop("REHEARSAL_KUBERNETES_ENDPOINT", ""),
-            kubernetes_ca=os.environ.pop("REHEARSAL_KUBERNETES_CA", ""),
-            kubernetes_token=os.environ.pop("REHEARSAL_KUBERNETES_TOKEN", ""),
-            source_account=os.environ.pop("REHEARSAL_SOURCE_ACCOUNT", "") == "sent",
-            allowed_calls=os.environ.pop("REHEARSAL_ALLOWED_CALLS", ""),
-            archives=os.environ.pop("REHEARSAL_ARCHIVES", ""),
-            scratch=os.environ.pop("REHEARSAL_SCRATCH", ""),
+            hyperpod_api=os.environ.pop("EMULATOR_HYPERPOD_API", ""),
+            kubernetes_endpoint=os.environ.pop("EMULATOR_KUBERNETES_ENDPOINT", ""),
+            kubernetes_ca=os.environ.pop("EMULATOR_KUBERNETES_CA", ""),
+            kubernetes_token=os.environ.pop("EMULATOR_KUBERNETES_TOKEN", ""),
+            source_account=os.environ.pop("EMULATOR_SOURCE_ACCOUNT", "") == "sent",
+            allowed_calls=os.environ.pop("EMULATOR_ALLOWED_CALLS", ""),
+            native_regions=os.environ.pop("EMULATOR_NATIVE_REGIONS", ""),
+            instance_types=os.environ.pop("EMULATOR_INSTANCE_TYPES", ""),
+            archives=os.environ.pop("EMULATOR_ARCHIVES", ""),
+            scratch=os.environ.pop("EMULATOR_SCRATCH", ""),
         )
 
 

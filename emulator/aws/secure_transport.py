@@ -1,6 +1,6 @@
 """Count the rehearsal's plain HTTP as TLS."""
 
-from ministack import app
+from emulator.aws.ministack import app
 
 
 def install() -> None:

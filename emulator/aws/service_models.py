@@ -4,7 +4,8 @@ from typing import Any
 
 import botocore.session
 from botocore.exceptions import UnknownServiceError
-from ministack.core import iam_actions
+
+from emulator.aws.ministack import iam_actions
 
 
 def install() -> None:
@@ -20,4 +21,4 @@ def install() -> None:
         return model
 
     botocore.session.get_session = lambda env_vars=None: session  # noqa: ARG005 - its signature
-    iam_actions._load_botocore_model = load_botocore_model
+    iam_actions.load_botocore_model = load_botocore_model

@@ -15,16 +15,22 @@ from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
-from ministack import app
-from ministack.core import iam_evaluator, lambda_runtime
-from ministack.core.responses import get_account_id, get_region
-from ministack.services import eks, lambda_svc, s3
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.ec2.reach import Placement
 from emulator.aws.iam import authorization
 from emulator.aws.iam.permission import Permission
+from emulator.aws.ministack import (
+    EvalResult,
+    app,
+    eks,
+    get_account_id,
+    get_region,
+    iam_evaluator,
+    lambda_runtime,
+    lambda_svc,
+    provisioners,
+    s3,
+)
 
 # Nobody listens there: a privileged port that no service of today has. AWS lets the call wait for a
 # connection instead; botocore raises a ConnectionError for both.
@@ -63,7 +69,7 @@ _is_through_endpoint: ContextVar[bool] = ContextVar("is_through_endpoint", defau
 
 def _placement(function_name: str) -> Placement | None:
     """Return where a function's network interfaces are; None outside any VPC."""
-    function = lambda_svc._functions.get(function_name) or {"config": {}}
+    function = lambda_svc.functions.get(function_name) or {"config": {}}
     vpc = function["config"].get("VpcConfig") or {}
     if not vpc.get("SubnetIds"):
         return None
@@ -92,10 +98,10 @@ def _function_of(access_key: str) -> str:
     principal = iam_evaluator.resolve_principal(access_key, get_account_id())
     arn = getattr(principal, "arn", "")
     name = arn.rpartition("/")[2] if ":assumed-role/" in arn else ""
-    return name if name in lambda_svc._functions else ""
+    return name if name in lambda_svc.functions else ""
 
 
-def _denied(function_name: str, *, action: str, resource: str) -> iam_evaluator.EvalResult | None:
+def _denied(function_name: str, *, action: str, resource: str) -> EvalResult | None:
     """Return how the policy of the endpoint denies a call; None if it does not."""
     placement = _placement(function_name)
     if placement is None:
@@ -105,7 +111,7 @@ def _denied(function_name: str, *, action: str, resource: str) -> iam_evaluator.
     if endpoint is None or endpoint["PolicyDocument"] is None:
         return None
     account, bucket = get_account_id(), resource.rpartition(":::")[2].partition("/")[0]
-    is_foreign = prefix == "s3" and bucket not in s3._buckets
+    is_foreign = prefix == "s3" and bucket not in s3.buckets
     owner = {"aws:ResourceAccount": "amazon" if is_foreign else account}
     permission = Permission(action=action, resource=resource, context=owner)
     context = authorization.asked_by("function", session=function_name, permission=permission)
@@ -117,7 +123,7 @@ def _denied(function_name: str, *, action: str, resource: str) -> iam_evaluator.
 def _set_vpc(function_name: str, properties: Properties) -> None:
     """Give a function its VPC settings, which MiniStack's CloudFormation leaves out."""
     vpc = properties.get("VpcConfig") or {}
-    config = lambda_svc._functions[function_name]["config"]
+    config = lambda_svc.functions[function_name]["config"]
     if vpc.get("SubnetIds") and vpc != config.get("VpcConfig"):
         role = config["Role"].rpartition("/")[2]
         for action in _INTERFACE_ACTIONS:
@@ -151,7 +157,7 @@ def _follow_network() -> None:
 
 
 def _gateway() -> str:
-    return f"http://127.0.0.1:{lambda_svc._GATEWAY_PORT}"
+    return f"http://127.0.0.1:{lambda_svc.GATEWAY_PORT}"
 
 
 def _enforce_endpoint_policies() -> None:
@@ -177,20 +183,20 @@ def _enforce_endpoint_policies() -> None:
 
 def _hide_unreachable_clusters() -> None:
     """Say of a Kubernetes API that the asking function cannot connect to that it is nowhere."""
-    describe: Callable[[str], tuple[int, Any, Any]] = eks._describe_cluster
+    describe: Callable[[str], tuple[int, Any, Any]] = eks.describe_cluster
 
     def describe_for_caller(name: str) -> tuple[int, Any, Any]:
         status, headers, body = describe(name)
         if status == HTTPStatus.OK and _caller.get() and not _is_reachable(name, _caller.get()):
-            cluster = {**eks._sanitize(eks._clusters[name]), "endpoint": f"https://{_NOWHERE}"}
-            return eks._json_resp(HTTPStatus.OK, {"cluster": cluster})  # type: ignore[no-any-return]
+            cluster = {**eks.sanitize(eks.clusters[name]), "endpoint": f"https://{_NOWHERE}"}
+            return eks.json_resp(HTTPStatus.OK, {"cluster": cluster})  # type: ignore[no-any-return]
         return status, headers, body
 
-    eks._describe_cluster = describe_for_caller
+    eks.describe_cluster = describe_for_caller
 
 
 def _is_reachable(cluster_name: str, function_name: str) -> bool:
-    vpc = eks._clusters[cluster_name]["resourcesVpcConfig"]
+    vpc = eks.clusters[cluster_name]["resourcesVpcConfig"]
     placement = _placement(function_name)
     if placement is not None and placement.vpc_id == vpc["vpcId"] and vpc["endpointPrivateAccess"]:
         return True
@@ -202,7 +208,7 @@ def _is_reachable(cluster_name: str, function_name: str) -> bool:
 
 def install() -> None:
     """Put functions where their VPC settings say; after the other additions to EKS."""
-    handlers = provisioners._RESOURCE_HANDLERS[_TYPE]
+    handlers = provisioners.RESOURCE_HANDLERS[_TYPE]
     create_function, update_function = handlers["create"], handlers["update"]
 
     def create(logical_id: str, properties: Properties, stack_name: str) -> Created:

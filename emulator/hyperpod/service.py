@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from threading import RLock
 from typing import Any
 
+from emulator.hardware import HardwareOf, unknown_hardware
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
 from emulator.hyperpod.operations.clusters import ClusterOperations
 from emulator.hyperpod.operations.events import EventOperations
@@ -40,7 +41,7 @@ from emulator.hyperpod.simulation.training_plans import TrainingPlans
 from emulator.hyperpod.simulation.unknowns import Unknowns
 from emulator.hyperpod.validation.service_model import validate_request
 
-# The rehearsal's own AMI release; AWS's numbers follow the same form.
+# The emulator's own AMI release; AWS's numbers follow the same form.
 DEFAULT_RELEASE_VERSION = "1.0.0"
 
 
@@ -59,6 +60,7 @@ class HyperPodService:
         observer: Notified when nodes join and leave.
         scripts: Runs lifecycle scripts; None: they run nowhere.
         network: Knows what the network lets nodes do; None: everything.
+        hardware: Knows the hardware of instance types; of one it does not know, no EFA is used.
         release_version: The latest HyperPod AMI release.
         unknowns: Which answers hold where AWS gives none.
     """
@@ -74,6 +76,7 @@ class HyperPodService:
         observer: Observer | None = None,
         scripts: Scripts | None = None,
         network: NodeNetwork | None = None,
+        hardware: HardwareOf = unknown_hardware,
         release_version: str = DEFAULT_RELEASE_VERSION,
         unknowns: Unknowns | None = None,
     ) -> None:
@@ -88,6 +91,7 @@ class HyperPodService:
             observer=observer,
             scripts=scripts,
             network=network,
+            hardware=hardware,
             unknowns=unknowns or Unknowns(),
         )
         self._backend = Backend(

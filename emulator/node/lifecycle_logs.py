@@ -18,16 +18,16 @@ from types import TracebackType
 from typing import Self
 
 from emulator.aws.clients import AwsClients
+from emulator.hardware import HardwareOf, unknown_hardware
 from emulator.hyperpod import ClusterView, NodeView
 from emulator.node.node import Node, Run
-from hyperpod_cdk.facts.instance_types import instance_facts
 
 _DOWNLOADS = "[SageMaker] Downloading lifecycle scripts"
 _SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded."
 _ENTRY, _OWN = "on_create.sh", "own/on_create.sh"
 # Scripts that keep to a folder say so in this file by that variable: no other ones are run.
 _SETTINGS, _KEEPS_TO = "settings.sh", b"HYPERPOD_LIFECYCLE_ROOT"
-_NOT_RUN = "#!/bin/sh\necho 'a rehearsal does not run this script'\n"
+_NOT_RUN = "#!/bin/sh\necho 'a simulated node does not run this script'\n"
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
 _UNMOUNTED = "/dev/nvme1n1\tAmazon Elastic Block Store\t"
 # By path, each file's content: hashable, since runs are remembered.
@@ -39,8 +39,12 @@ class LifecycleLogs:
     """Runs the scripts of each node that is launched, one after the other, and sends what they say.
 
     Nodes of one type say the same, so the scripts run once for them.
+
+    Attributes:
+        hardware: Knows the hardware of instance types.
     """
 
+    hardware: HardwareOf = unknown_hardware
     _clients: AwsClients | None = None
     _worker: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="lifecycle-logs")
@@ -105,7 +109,9 @@ class LifecycleLogs:
         scripts = self._scripts(node.lifecycle)
         succeeded = not fails
         if scripts is not None:
-            run = _run(scripts, node.instance_type, volume=node.has_volume, fails=fails)
+            run = _run(
+                scripts, node.instance_type, self.hardware, volume=node.has_volume, fails=fails
+            )
             succeeded = run.code == 0
             yield from run.output.splitlines()
         if succeeded:
@@ -137,7 +143,9 @@ class LifecycleLogs:
 
 
 @cache
-def _run(scripts: Scripts, instance_type: str, *, volume: bool, fails: bool) -> Run:
+def _run(
+    scripts: Scripts, instance_type: str, hardware: HardwareOf, *, volume: bool, fails: bool
+) -> Run:
     """Run the scripts on a node of its own, and return what they say."""
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder, "downloaded")
@@ -149,7 +157,7 @@ def _run(scripts: Scripts, instance_type: str, *, volume: bool, fails: bool) -> 
             (files / _OWN).write_text(_NOT_RUN)
         node = Node(Path(folder), scripts=files)
         node.set_instance_type(instance_type.removeprefix("ml."))
-        facts = instance_facts(instance_type)
+        facts = hardware(instance_type)
         if facts is not None:
             if facts.accelerator is not None and facts.accelerator.kind == "GPU":
                 node.add_gpu()

@@ -6,7 +6,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "lifecycle"
 STUB = Path(__file__).with_name("command.sh")
 """Stands in for each system command."""
 _STUBBED = (
@@ -52,13 +51,11 @@ class Node:
 
     Args:
         directory: Gets all of it.
+        scripts: The lifecycle scripts, which are copied to it.
         release: Operating system and version.
-        scripts: The lifecycle scripts, which are copied to it. Default: the project's own.
     """
 
-    def __init__(
-        self, directory: Path, *, release: str = "amzn-2023", scripts: Path = SCRIPTS
-    ) -> None:
+    def __init__(self, directory: Path, *, scripts: Path, release: str = "amzn-2023") -> None:
         self.root = directory / "root"
         self._state = directory / "state"
         self._bin = directory / "bin"

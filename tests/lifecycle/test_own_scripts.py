@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from emulator.node.node import SCRIPTS, Node
+from emulator.node.node import Node
+from tests.support.changed_node import SCRIPTS
 from tests.support.configs import CONFIG_FOLDER
 
 EXAMPLE = CONFIG_FOLDER / "examples" / "own-scripts"

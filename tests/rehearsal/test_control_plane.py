@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from emulator.aws.local_aws import ACCOUNT
+from emulator.hardware import node_capacity
 from emulator.hyperpod import Caller
-from emulator.kubernetes.node_capacity import node_capacity
+from hyperpod_cdk.facts.instance_types import instance_facts
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.verification.inspection import cluster_tools, left_behind
 from tests.support.control_plane import RecordingControlPlane
@@ -69,7 +70,7 @@ def test_nodes_join_and_leave_it(
     types = {node["instance_type"] for node in control_plane.nodes.values()}
     assert types == {request["InstanceGroups"][0]["InstanceType"]}
     for capacity in control_plane.capacities.values():
-        assert capacity == node_capacity(request["InstanceGroups"][0]["InstanceType"]) != {}
+        assert capacity == node_capacity(instance_facts("ml.m5.2xlarge")) != {}
     names = {f"node {name}" for name in control_plane.nodes}
     assert names <= set(left_behind(environment, stacks=[]))
 

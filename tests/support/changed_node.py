@@ -1,6 +1,11 @@
 """A throw-away node whose system commands a test changes."""
 
+from pathlib import Path
+
 from emulator.node.node import CONFIG_V3, STUB, Node
+from tests.support.configs import REPOSITORY
+
+SCRIPTS = REPOSITORY / "lifecycle"
 
 CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
     "runtimes.runc", "runtimes.nvidia"
@@ -9,6 +14,11 @@ CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
 
 class ChangedNode(Node):
     """A node with other system commands."""
+
+    def __init__(
+        self, directory: Path, *, scripts: Path = SCRIPTS, release: str = "amzn-2023"
+    ) -> None:
+        super().__init__(directory, scripts=scripts, release=release)
 
     def add_setup_of_the_ami(self) -> str:
         """Put AWS's own set-up of Lustre over EFA where the EKS AMI has it; return its path."""

@@ -7,21 +7,19 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CancelUpda
 
 from typing import Any
 
-from ministack.services import cloudformation
-from ministack.services.cloudformation import stacks
-
 from emulator.aws.cloudformation.resource_type import Refused
+from emulator.aws.ministack import cloudformation, stacks
 
 
 def install() -> None:
     """Look for a cancellation once more, when every resource has been changed."""
-    resolve = stacks._resolve_stack_outputs
+    resolve = stacks.resolve_stack_outputs
 
     def resolve_stack_outputs(*arguments: Any) -> tuple[list[Any], dict[str, Any]]:
         stack_name = arguments[-2]
-        if cloudformation._stacks[stack_name].pop("_cancel_requested", False):
+        if cloudformation.stacks[stack_name].pop("_cancel_requested", False):
             raise Refused("User Initiated")
         outputs: tuple[list[Any], dict[str, Any]] = resolve(*arguments)
         return outputs
 
-    stacks._resolve_stack_outputs = resolve_stack_outputs
+    stacks.resolve_stack_outputs = resolve_stack_outputs

@@ -7,7 +7,7 @@ has it inside Fn::Select; MiniStack's conditions have Fn::Select alone, over a l
 from collections.abc import Mapping
 from typing import Any
 
-from ministack.services.cloudformation import changesets, engine, handlers, stacks
+from emulator.aws.ministack import changesets, engine, handlers, stacks
 
 
 def _text(node: object, parameters: Mapping[str, Any]) -> object:
@@ -18,7 +18,7 @@ def _text(node: object, parameters: Mapping[str, Any]) -> object:
         case {"Fn::Select": [index, items]}:
             chosen = _split(items, parameters)
             number = int(str(_text(index, parameters)))
-            return engine._select(number, chosen) if isinstance(chosen, list) else node
+            return engine.select(number, chosen) if isinstance(chosen, list) else node
         case _:
             return node
 
@@ -38,7 +38,7 @@ def _split(node: object, parameters: Mapping[str, Any]) -> object:
 
 def install() -> None:
     """Do what is split before MiniStack evaluates the conditions."""
-    evaluate = engine._evaluate_conditions
+    evaluate = engine.evaluate_conditions
 
     def evaluate_conditions(
         template: Mapping[str, Any], parameters: Mapping[str, Any]
@@ -49,4 +49,4 @@ def install() -> None:
 
     # Each has imported it by name.
     for module in (changesets, engine, handlers, stacks):
-        module._evaluate_conditions = evaluate_conditions
+        module.evaluate_conditions = evaluate_conditions

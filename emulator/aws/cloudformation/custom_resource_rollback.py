@@ -6,7 +6,7 @@ MiniStack forgets it, so what a handler half made, or kept on purpose, would nev
 from collections.abc import Mapping
 from typing import Any
 
-from ministack.services.cloudformation import custom_resource, stacks
+from emulator.aws.ministack import custom_resource, stacks
 
 _Failed = dict[tuple[str, str], dict[str, Any]]
 
@@ -16,7 +16,7 @@ def install() -> None:
     failed: _Failed = {}
     ids: dict[tuple[str, str], str] = {}
     deliver, invoke = custom_resource.deliver_response, custom_resource.invoke_custom_resource
-    roll_back = stacks._roll_back_operation
+    roll_back = stacks.roll_back_operation
 
     def deliver_response(token: str, response: Mapping[str, Any]) -> bool:
         ids[_key(response)] = str(response.get("PhysicalResourceId") or "")
@@ -58,7 +58,7 @@ def install() -> None:
 
     custom_resource.deliver_response = deliver_response
     custom_resource.invoke_custom_resource = invoke_custom_resource
-    stacks._roll_back_operation = roll_back_operation
+    stacks.roll_back_operation = roll_back_operation
 
 
 def _key(response: Mapping[str, Any]) -> tuple[str, str]:

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services.cloudformation import handlers
-
 from emulator.aws.cloudformation import regional_types
+from emulator.aws.ministack import handlers
 
 
 def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
-    name = handlers._p(params, "TypeName")
+    name = handlers.p(params, "TypeName")
     if not regional_types.is_offered(name):
-        return handlers._error("TypeNotFoundException", f"The type '{name}' cannot be found.")
-    return handlers._xml(
+        return handlers.error("TypeNotFoundException", f"The type '{name}' cannot be found.")
+    return handlers.xml(
         HTTPStatus.OK,
         "DescribeTypeResponse",
         f"<DescribeTypeResult><Type>RESOURCE</Type><TypeName>{name}</TypeName>"
@@ -26,4 +25,4 @@ def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of
 
 def install() -> None:
     """Answer the operation."""
-    handlers._ACTION_HANDLERS["DescribeType"] = _describe
+    handlers.ACTION_HANDLERS["DescribeType"] = _describe

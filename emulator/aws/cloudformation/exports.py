@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services import cloudformation
-from ministack.services.cloudformation import handlers, stacks
-
 from emulator.aws.cloudformation.resource_type import Refused
+from emulator.aws.ministack import cloudformation, handlers, stacks
 
 _Response = tuple[int, dict[str, str], bytes]
 
@@ -19,17 +17,17 @@ def _importers(export_name: str, *, exporter: str) -> list[str]:
     """Return the names of the other stacks that import a value."""
     return sorted(
         name
-        for name, stack in cloudformation._stacks.items()
+        for name, stack in cloudformation.stacks.items()
         if name != exporter
         and stack.get("StackStatus") not in ("DELETE_COMPLETE", "REVIEW_IN_PROGRESS")
-        and export_name in handlers._imported_export_names(stack, name)
+        and export_name in handlers.imported_export_names(stack, name)
     )
 
 
 def _exports_of(stack_id: str) -> dict[str, Any]:
     return {
         name: export["Value"]
-        for name, export in cloudformation._exports.items()
+        for name, export in cloudformation.exports.items()
         if export["StackId"] == stack_id
     }
 
@@ -47,13 +45,13 @@ def _require_unused(
 
 def install() -> None:
     """Check the exports of each update and each deletion."""
-    resolve, delete_stack = stacks._resolve_stack_outputs, handlers._delete_stack
+    resolve, delete_stack = stacks.resolve_stack_outputs, handlers.delete_stack
 
     def resolve_stack_outputs(*arguments: Any) -> tuple[list[Any], dict[str, Any]]:
         stack_name, stack_id = arguments[-2:]
         outputs, exports = resolve(*arguments)
         for name in exports:
-            other = cloudformation._exports.get(name)
+            other = cloudformation.exports.get(name)
             if other is not None and other["StackId"] != stack_id:
                 exporter = other["StackId"].split("/")[1]
                 raise Refused(f"Export with name {name} is already exported by stack {exporter}")
@@ -64,18 +62,18 @@ def install() -> None:
         _require_unused(changed, exports=exports, stack=stack_name)
         # MiniStack calls this last of all that can fail; it adds the new exports itself.
         for name in before.keys() - exports.keys():
-            cloudformation._exports.pop(name, None)
+            cloudformation.exports.pop(name, None)
         return outputs, exports
 
     def delete(params: Mapping[str, Any]) -> _Response:
-        stack = handlers._resolve_stack(handlers._p(params, "StackName"))
+        stack = handlers.resolve_stack(handlers.p(params, "StackName"))
         refusal = None if stack is None else _delete_refusal(stack)
         if stack is None or refusal is None:
             answer: _Response = delete_stack(params)
             return answer
         # The request succeeds, and the stack stays in the state in which it is:
         # https://github.com/rlister/stax/issues/40
-        stacks._add_event(
+        stacks.add_event(
             stack["StackId"],
             stack["StackName"],
             stack["StackName"],
@@ -84,11 +82,11 @@ def install() -> None:
             refusal,
             stack["StackId"],
         )
-        accepted: _Response = handlers._xml(HTTPStatus.OK, "DeleteStackResponse", "")
+        accepted: _Response = handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
         return accepted
 
-    stacks._resolve_stack_outputs = resolve_stack_outputs
-    handlers._delete_stack = handlers._ACTION_HANDLERS["DeleteStack"] = delete
+    stacks.resolve_stack_outputs = resolve_stack_outputs
+    handlers.delete_stack = handlers.ACTION_HANDLERS["DeleteStack"] = delete
 
 
 def _delete_refusal(stack: Mapping[str, Any]) -> str | None:

@@ -16,10 +16,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ministack.services import cloudformation
-from ministack.services.cloudformation import changesets, handlers, stacks
-
 from emulator.aws.cloudformation.resource_type import Created
+from emulator.aws.ministack import changesets, cloudformation, handlers, stacks
 from emulator.aws.parent_process import Settings
 from emulator.aws.readiness import Readiness
 
@@ -43,7 +41,7 @@ def readiness() -> Readiness | None:
 
 def install(*, settings: Settings) -> None:
     """Take the mode from the requests, show it, and know it while resources change."""
-    actions = handlers._ACTION_HANDLERS
+    actions = handlers.ACTION_HANDLERS
     for action, around in {
         "CreateStack": _change_stack,
         "UpdateStack": _change_stack,
@@ -56,9 +54,9 @@ def install(*, settings: Settings) -> None:
     }.items():
         actions[action] = _wrapped(around, actions[action])
     provision, update, add_event = (
-        stacks._provision_resource,
-        stacks._update_resource,
-        stacks._add_event,
+        stacks.provision_resource,
+        stacks.update_resource,
+        stacks.add_event,
     )
 
     @contextmanager
@@ -95,8 +93,8 @@ def install(*, settings: Settings) -> None:
             reason = reason or REASON
         add_event(stack_id, stack_name, logical_id, resource_type, status, reason, *rest, **options)
 
-    stacks._provision_resource, stacks._update_resource = provision_resource, update_resource
-    stacks._add_event = explained_event
+    stacks.provision_resource, stacks.update_resource = provision_resource, update_resource
+    stacks.add_event = explained_event
 
 
 def _wrapped(
@@ -107,19 +105,19 @@ def _wrapped(
 
 
 def _is_express(stack_name: str) -> bool:
-    stack = cloudformation._stacks.get(stack_name) or {}
+    stack = cloudformation.stacks.get(stack_name) or {}
     return bool(stack.get(_CONFIG, {}).get("Mode") == EXPRESS)
 
 
 def _asked(params: _Params) -> dict[str, str]:
-    mode = handlers._p(params, "DeploymentConfig.Mode") or STANDARD
-    given = handlers._p(params, "DeploymentConfig.DisableRollback")
+    mode = handlers.p(params, "DeploymentConfig.Mode") or STANDARD
+    given = handlers.p(params, "DeploymentConfig.DisableRollback")
     return {"Mode": mode, "DisableRollback": given or str(mode == EXPRESS).lower()}
 
 
 def _left_failed(params: _Params) -> str | None:
     """Return the status of a stack that a failure in express mode has left; None for any other."""
-    stack = handlers._resolve_stack(handlers._p(params, "StackName")) or {}
+    stack = handlers.resolve_stack(handlers.p(params, "StackName")) or {}
     status = stack.get("StackStatus")
     failed = status in {"CREATE_FAILED", "UPDATE_FAILED"}
     return status if failed and stack.get(_CONFIG, {}).get("Mode") == EXPRESS else None
@@ -147,7 +145,7 @@ def _roll_back_stack(handle: Callable[[_Params], _Response], params: _Params) ->
 
 
 def _refused(message: str) -> _Response:
-    refused: _Response = changesets._error("ValidationError", message)
+    refused: _Response = changesets.error("ValidationError", message)
     return refused
 
 
@@ -158,7 +156,7 @@ def _change_stack(handle: Callable[[_Params], _Response], params: _Params) -> _R
     if asked["Mode"] == EXPRESS:
         params = {**params, "DisableRollback": [asked["DisableRollback"]]}
     response = handle(params)
-    stack = handlers._resolve_stack(handlers._p(params, "StackName"))
+    stack = handlers.resolve_stack(handlers.p(params, "StackName"))
     if response[0] == HTTPStatus.OK and stack:
         stack[_CONFIG] = asked  # nothing has begun: its task waits for the event loop
     return response
@@ -186,14 +184,14 @@ def _execute_change_set(handle: Callable[[_Params], _Response], params: _Params)
     config = change_set.get(_CONFIG)
     if config is None:
         return handle(params)
-    cloudformation._stacks[change_set["StackName"]][_CONFIG] = config
+    cloudformation.stacks[change_set["StackName"]][_CONFIG] = config
     if config["Mode"] == EXPRESS:
         params = {**params, "DisableRollback": [config["DisableRollback"]]}
     return handle(params)
 
 
 def _delete_stack(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
-    stack = handlers._resolve_stack(handlers._p(params, "StackName"))
+    stack = handlers.resolve_stack(handlers.p(params, "StackName"))
     if stack:
         stack[_CONFIG] = _asked(params)
     return handle(params)
@@ -201,7 +199,7 @@ def _delete_stack(handle: Callable[[_Params], _Response], params: _Params) -> _R
 
 def _describe_stacks(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
     response = handle(params)
-    for stack in cloudformation._stacks.values():
+    for stack in cloudformation.stacks.values():
         identifier = f"<StackId>{stack['StackId']}</StackId>"
         response = _replaced(response, identifier, identifier + _xml(stack.get(_CONFIG)))
     return response
@@ -218,8 +216,8 @@ def _replaced(response: _Response, old: str, new: str) -> _Response:
 
 
 def _change_set(params: _Params) -> dict[str, Any] | None:
-    _id, found = changesets._find_change_set(
-        handlers._p(params, "ChangeSetName"), handlers._p(params, "StackName")
+    _id, found = changesets.find_change_set(
+        handlers.p(params, "ChangeSetName"), handlers.p(params, "StackName")
     )
     change_set: dict[str, Any] | None = found
     return change_set

@@ -9,7 +9,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-delet
 from contextlib import ExitStack
 from typing import Any
 
-from ministack.services.cloudformation import _stacks, handlers, stacks
+from emulator.aws.ministack import cloudformation, handlers, stacks
 
 _Resources = dict[str, dict[str, Any]]
 
@@ -17,11 +17,13 @@ _Resources = dict[str, dict[str, Any]]
 def install() -> None:
     """Withhold the dependencies of what failed from the rest of a stack's deletion."""
     withheld: dict[str, _Resources] = {}
-    delete_resource, delete_stack = stacks._delete_resource, stacks._delete_stack_async
+    delete_resource, delete_stack = stacks.delete_resource, stacks.delete_stack_async
 
     def withhold_dependencies(stack_name: str, logical_id: str) -> None:
         if stack_name in withheld:
-            withheld[stack_name] |= _without_dependencies(_stacks[stack_name], logical_id)
+            withheld[stack_name] |= _without_dependencies(
+                cloudformation.stacks[stack_name], logical_id
+            )
 
     def delete_unless_it_fails(
         resource_type: str, physical_id: str, props: dict[str, Any], *place: str
@@ -38,10 +40,10 @@ def install() -> None:
         finally:
             kept = withheld.pop(stack_name)
             if kept:
-                _stacks[stack_name]["_resources"] |= kept
+                cloudformation.stacks[stack_name]["_resources"] |= kept
 
-    stacks._delete_resource = delete_unless_it_fails
-    stacks._delete_stack_async = handlers._delete_stack_async = delete_stack_async
+    stacks.delete_resource = delete_unless_it_fails
+    stacks.delete_stack_async = handlers.delete_stack_async = delete_stack_async
 
 
 def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
@@ -49,5 +51,5 @@ def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
     resources: _Resources = stack["_resources"]
     # A stack whose creation failed has none.
     defined = stack["_template"].get("Resources", {})
-    names = stacks._with_dependencies([logical_id], defined, set(resources)) - {logical_id}
+    names = stacks.with_dependencies([logical_id], defined, set(resources)) - {logical_id}
     return {name: resources.pop(name) for name in names}

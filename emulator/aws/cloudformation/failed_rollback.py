@@ -9,14 +9,13 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updatin
 from collections.abc import Iterable
 from typing import Any
 
-from ministack.core.responses import now_iso
-from ministack.services.cloudformation import handlers, stacks
+from emulator.aws.ministack import handlers, responses, stacks
 
 
 def install() -> None:
     """Mark them at the end of a rollback, and of one that is continued."""
-    roll_back = stacks._roll_back_operation
-    continue_rollback = handlers._continue_update_rollback_async
+    roll_back = stacks.roll_back_operation
+    continue_rollback = handlers.continue_update_rollback_async
 
     async def roll_back_operation(
         stack_name: str, stack_id: str, stack: dict[str, Any], *rest: Any, **options: Any
@@ -28,7 +27,11 @@ def install() -> None:
             left = {name: each for name, each in failed.items() if not _is_custom(each)}
             for logical_id, record in left.items():
                 known = before.get(logical_id, {})
-                stack["_resources"][logical_id] = {**known, **record, "Timestamp": now_iso()}
+                stack["_resources"][logical_id] = {
+                    **known,
+                    **record,
+                    "Timestamp": responses.now_iso(),
+                }
             _mark(stack, left, "DELETE_FAILED")
         else:
             _mark(stack, failed, "UPDATE_FAILED")
@@ -37,12 +40,12 @@ def install() -> None:
         stack_name: str, stack_id: str, skipped: Iterable[str]
     ) -> None:
         await continue_rollback(stack_name, stack_id, skipped)
-        stack = handlers._resolve_stack(stack_name)
+        stack = handlers.resolve_stack(stack_name)
         if stack is not None:
             _mark(stack, skipped, "UPDATE_COMPLETE")
 
-    stacks._roll_back_operation = roll_back_operation
-    handlers._continue_update_rollback_async = continue_update_rollback
+    stacks.roll_back_operation = roll_back_operation
+    handlers.continue_update_rollback_async = continue_update_rollback
 
 
 def _is_custom(record: dict[str, Any]) -> bool:

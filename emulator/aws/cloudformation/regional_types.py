@@ -1,31 +1,30 @@
 """Resource types that a region does not have.
 
-Of HyperPod's, CloudFormation publishes the schema by region, of which
-`constructs/hyperpod_cdk/facts/native_cluster.json` has the regions:
+Of HyperPod's, CloudFormation publishes the schema by region; the settings name the regions:
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
 """
 
-import json
 from collections.abc import Callable, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from ministack.core.responses import get_region
-from ministack.services.cloudformation import changesets, handlers, provisioners
+from emulator.aws.ministack import changesets, get_region, handlers, provisioners
+from emulator.aws.parent_process import Settings
 
-_FACTS = Path(__file__).parents[3] / "constructs/hyperpod_cdk/facts/native_cluster.json"
 _NATIVE = "AWS::SageMaker::Cluster"
+
+
+_regions: set[str] = set()
 
 
 def is_offered(resource_type: str) -> bool:
     """Return whether the request's region has a resource type."""
-    known = resource_type in provisioners._RESOURCE_HANDLERS
-    return known and (resource_type != _NATIVE or get_region() in _native_regions())
+    known = resource_type in provisioners.RESOURCE_HANDLERS
+    return known and (resource_type != _NATIVE or not _regions or get_region() in _regions)
 
 
-def install() -> None:
+def install(*, settings: Settings) -> None:
     """Have CloudFormation refuse a template with a type that its region does not have."""
+    _regions.update(filter(None, settings.native_regions.split(",")))
     validate: Callable[..., None] = handlers.validate_template_support
 
     def validate_in_region(
@@ -37,8 +36,3 @@ def install() -> None:
         validate(template, conditions, *rest, **options)
 
     handlers.validate_template_support = changesets.validate_template_support = validate_in_region
-
-
-@cache
-def _native_regions() -> frozenset[str]:
-    return frozenset(json.loads(_FACTS.read_text(encoding="utf-8"))["regions"])

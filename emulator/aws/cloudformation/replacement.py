@@ -9,11 +9,9 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updatin
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ministack.services import cloudformation
-from ministack.services.cloudformation import provisioners, stacks
-
 from aws_reference.resource_schemas import schema_of
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.ministack import cloudformation, provisioners, stacks
 
 _DeletedFirst = dict[tuple[str, str], tuple[str, Mapping[str, Any]]]
 
@@ -27,29 +25,29 @@ class _Replacements:
     """MiniStack's decisions, with the schemas' in front of them."""
 
     def __init__(self) -> None:
-        self._provision: Callable[..., Created] = provisioners._provision_resource
-        self._update: Callable[..., Created] = provisioners._update_resource
-        self._replace: Callable[..., Created] = provisioners._replace_resource
-        self._replacing = provisioners._replacing_change
-        self._refusal = provisioners._custom_named_replacement_error
-        self._recreation = provisioners._property_recreation
-        self._roll_back = stacks._roll_back_operation
+        self._provision: Callable[..., Created] = provisioners.provision_resource
+        self._update: Callable[..., Created] = provisioners.update_resource
+        self._replace: Callable[..., Created] = provisioners.replace_resource
+        self._replacing = provisioners.replacing_change
+        self._refusal = provisioners.custom_named_replacement_error
+        self._recreation = provisioners.property_recreation
+        self._roll_back = stacks.roll_back_operation
         # By stack and logical id: type and properties of what a `delete_then_create` replacement
         # deleted, for a rollback to create again.
         self._deleted_first: _DeletedFirst = {}
 
     def install(self) -> None:
         """Take the places of MiniStack's functions."""
-        stacks._provision_resource = self._checked_provision
-        stacks._update_resource = self._checked_update
-        provisioners._replace_resource = self._replaced
+        stacks.provision_resource = self._checked_provision
+        stacks.update_resource = self._checked_update
+        provisioners.replace_resource = self._replaced
         # Each module has its own name for these two.
-        provisioners._replacing_change = stacks._replacing_change = self._is_replacing
-        provisioners._custom_named_replacement_error = self._refused
-        stacks._custom_named_replacement_error = self._refused
+        provisioners.replacing_change = stacks.replacing_change = self._is_replacing
+        provisioners.custom_named_replacement_error = self._refused
+        stacks.custom_named_replacement_error = self._refused
         # Which change sets show, and so `cdk diff`.
-        provisioners._property_recreation = stacks._property_recreation = self._recreated
-        stacks._roll_back_operation = self._rolled_back
+        provisioners.property_recreation = stacks.property_recreation = self._recreated
+        stacks.roll_back_operation = self._rolled_back
 
     def _checked_provision(
         self, resource_type: str, logical_id: str, properties: Properties, *rest: Any
@@ -109,9 +107,9 @@ class _Replacements:
         logical_id: str,
     ) -> Created:
         schema = schema_of(resource_type)
-        retained = provisioners._RETAIN_REPLACED.get()
+        retained = provisioners.RETAIN_REPLACED.get()
         if schema is not None and schema.deletes_first and not retained:
-            provisioners._delete_resource(resource_type, physical_id, old, stack_name, logical_id)
+            provisioners.delete_resource(resource_type, physical_id, old, stack_name, logical_id)
             self._deleted_first[stack_name, logical_id] = (resource_type, old)
         return self._replace(resource_type, physical_id, old, new, stack_name, logical_id)
 
@@ -154,7 +152,7 @@ def _require_free_name(resource_type: str, properties: Properties) -> None:
     """
     schema = schema_of(resource_type)
     name = None if schema is None else schema.given_name(properties)
-    for stack in cloudformation._stacks.values() if name else ():
+    for stack in cloudformation.stacks.values() if name else ():
         for resource in stack.get("_resources", {}).values():
             if (resource["ResourceType"], resource["PhysicalResourceId"]) == (resource_type, name):
                 # https://repost.aws/knowledge-center/cloudformation-resource-already-exists

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ministack.services.cloudformation import provisioners, stacks
+from emulator.aws.ministack import provisioners, stacks
 
 Properties = Mapping[str, Any]
 Created = tuple[str, dict[str, Any]]
@@ -46,24 +46,24 @@ class ResourceType:
         if self.update is not None:
             update = self.update
             handlers["update"] = lambda physical_id, old, new, _stack: update(physical_id, old, new)
-        provisioners._RESOURCE_HANDLERS[self.name] = handlers
+        provisioners.RESOURCE_HANDLERS[self.name] = handlers
         if self.tagged:
-            provisioners._STACK_TAG_PROPERTY[self.name] = ("Tags", "list")
+            provisioners.STACK_TAG_PROPERTY[self.name] = ("Tags", "list")
         if self.waits:
             run_in_thread(self.name)
 
 
 def run_in_thread(*names: str) -> None:
     """Let the handlers of resource types run in a thread of their own."""
-    others = stacks._runs_on_worker_thread
-    stacks._runs_on_worker_thread = lambda name: name in names or others(name)
+    others = stacks.runs_on_worker_thread
+    stacks.runs_on_worker_thread = lambda name: name in names or others(name)
 
 
 def tag_map(properties: Properties) -> dict[str, str]:
     """Return the property `Tags`, a list of Key and Value, as a dictionary."""
-    return dict(provisioners._tag_map(properties.get("Tags")))
+    return dict(provisioners.tag_map(properties.get("Tags")))
 
 
 def boolean(value: object) -> bool:
     """Read a template boolean, which may have become a string on the way."""
-    return bool(provisioners._cfn_bool(value))
+    return bool(provisioners.cfn_bool(value))

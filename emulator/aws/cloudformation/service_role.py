@@ -10,16 +10,21 @@ from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
-from ministack import app
-from ministack.core import iam_evaluator
-from ministack.core.responses import get_account_id, get_region
-from ministack.services.cloudformation import changesets, handlers, provisioners, stacks
-
 from emulator.aws.cloudformation.handler_permissions import Handled, Properties
 from emulator.aws.cloudformation.resource_type import Created, Refused
 from emulator.aws.iam import authorization, role_trust
 from emulator.aws.iam.authorization import AccessDeniedError
 from emulator.aws.iam.permission import Permission
+from emulator.aws.ministack import (
+    app,
+    changesets,
+    get_account_id,
+    get_region,
+    handlers,
+    iam_evaluator,
+    provisioners,
+    stacks,
+)
 
 _Response = tuple[int, dict[str, str], bytes]
 
@@ -47,10 +52,10 @@ class _ServiceRoles:
     """The role of each stack, and MiniStack's functions that act for it."""
 
     def __init__(self) -> None:
-        self._provision: Callable[..., Created] = stacks._provision_resource
-        self._update: Callable[..., Created] = stacks._update_resource
-        self._delete: Callable[..., None] = stacks._delete_resource
-        self._resolve: Callable[..., dict[str, Any]] = handlers._resolve_parameters
+        self._provision: Callable[..., Created] = stacks.provision_resource
+        self._update: Callable[..., Created] = stacks.update_resource
+        self._delete: Callable[..., None] = stacks.delete_resource
+        self._resolve: Callable[..., dict[str, Any]] = handlers.resolve_parameters
         # By account, region and stack: the name of the role, which a stack keeps.
         self._roles: dict[tuple[str, str, str], str] = {}
         # What a role was allowed, as long as its rights are the same: handlers ask the same often.
@@ -60,22 +65,22 @@ class _ServiceRoles:
 
     def install(self) -> None:
         """Take the places of MiniStack's functions."""
-        stacks._provision_resource = self._provisioned
-        stacks._update_resource = self._updated
-        stacks._delete_resource = self._deleted
-        handlers._resolve_parameters = changesets._resolve_parameters = self._resolved
+        stacks.provision_resource = self._provisioned
+        stacks.update_resource = self._updated
+        stacks.delete_resource = self._deleted
+        handlers.resolve_parameters = changesets.resolve_parameters = self._resolved
         for name in _OPERATIONS:
-            handlers._ACTION_HANDLERS[name] = self._with_role(handlers._ACTION_HANDLERS[name])
+            handlers.ACTION_HANDLERS[name] = self._with_role(handlers.ACTION_HANDLERS[name])
 
     def _with_role(self, handler: Callable[[Any], _Response]) -> Callable[[Any], _Response]:
         def handle(params: Any) -> _Response:  # noqa: ANN401 - the query parameters
-            stack = handlers._p(params, "StackName")
+            stack = handlers.p(params, "StackName")
             key = (get_account_id(), get_region(), _stack_name(stack))
-            role_arn = handlers._p(params, "RoleARN")
+            role_arn = handlers.p(params, "RoleARN")
             if role_arn:
                 problem = _refusal(role_arn)
                 if problem is not None:
-                    refused: _Response = handlers._error(*problem, HTTPStatus.FORBIDDEN)
+                    refused: _Response = handlers.error(*problem, HTTPStatus.FORBIDDEN)
                     return refused
                 self._roles[key] = role_arn.rsplit("/", 1)[-1]
             token = self._role.set(self._roles.get(key))
@@ -113,7 +118,7 @@ class _ServiceRoles:
         *rest: Any,
     ) -> Created:
         if old != new:
-            replacing = provisioners._replacing_change(resource_type, old, new)
+            replacing = provisioners.replacing_change(resource_type, old, new)
             operation = "create" if replacing else "update"
             self._authorize(operation, resource_type, stack, logical_id, new)
         with self._as_role(stack):
@@ -180,7 +185,7 @@ class _ServiceRoles:
 
 
 def _stack_name(name_or_id: str) -> str:
-    stack = handlers._resolve_stack(name_or_id)
+    stack = handlers.resolve_stack(name_or_id)
     return str(name_or_id if stack is None else stack["StackName"])
 
 
@@ -189,7 +194,7 @@ def _refusal(role_arn: str) -> tuple[str, str] | None:
     if not role_trust.allows(role_arn=role_arn, service=_SERVICE, sent={}):
         return "ValidationError", f"Role {role_arn} is invalid or cannot be assumed"
     denial = iam_evaluator.enforce(
-        iam_evaluator._verified_key.get(),  # none of the root user's
+        iam_evaluator.verified_key.get(),  # none of the root user's
         "iam:PassRole",
         "iam",
         get_region(),

@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ministack.services.cloudformation import changesets, handlers
+from emulator.aws.ministack import changesets, handlers
 
 _ABSENT = re.compile(r"SSM parameter '(?P<name>[^']+)' does not exist")
 
 
 def install() -> None:
     """Refuse such a template in CloudFormation's words."""
-    resolve: Callable[..., dict[str, Any]] = handlers._resolve_parameters
+    resolve: Callable[..., dict[str, Any]] = handlers.resolve_parameters
 
     def resolve_parameters(*arguments: Any, **options: Any) -> dict[str, Any]:
         try:
@@ -26,4 +26,4 @@ def install() -> None:
             message = f"Unable to fetch parameters [{absent['name']}] from parameter store"
             raise ValueError(f"{message} for this account.") from error
 
-    handlers._resolve_parameters = changesets._resolve_parameters = resolve_parameters
+    handlers.resolve_parameters = changesets.resolve_parameters = resolve_parameters

@@ -8,22 +8,20 @@ https://docs.aws.amazon.com/kms/latest/APIReference/API_CreateAlias.html have th
 from collections.abc import Callable
 from typing import Any
 
-from ministack.services import iam, kms
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.ministack import iam, kms, provisioners
 
 _IsTaken = Callable[[str], bool]
 
 
 def install() -> None:
     """Check the names of what is created of these types."""
-    _check("AWS::IAM::Role", "RoleName", lambda name: name in iam._roles)
-    _check("AWS::KMS::Alias", "AliasName", lambda name: kms._alias_arn(name) in kms._aliases)
+    _check("AWS::IAM::Role", "RoleName", lambda name: name in iam.roles)
+    _check("AWS::KMS::Alias", "AliasName", lambda name: kms.alias_arn(name) in kms.aliases)
 
 
 def _check(resource_type: str, key: str, is_taken: _IsTaken) -> None:
-    handlers: dict[str, Any] = provisioners._RESOURCE_HANDLERS[resource_type]
+    handlers: dict[str, Any] = provisioners.RESOURCE_HANDLERS[resource_type]
     unchecked = handlers["create"]
 
     def create(logical_id: str, properties: Properties, stack_name: str) -> Created:

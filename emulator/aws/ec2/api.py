@@ -4,9 +4,8 @@ from http import HTTPStatus
 from typing import Any, Protocol
 from xml.etree import ElementTree
 
-from ministack.services import ec2
-
 from emulator.aws.cloudformation.resource_type import Refused
+from emulator.aws.ministack import ec2
 
 _NAMESPACE = "{http://ec2.amazonaws.com/doc/2016-11-15/}"
 
@@ -33,7 +32,7 @@ def call(action: str, **parameters: str) -> dict[str, str]:
         Refused: EC2 answered with an error.
     """
     query = {name.replace("__", "."): [value] for name, value in parameters.items() if value}
-    status, _headers, body = ec2._ACTION_MAP[action](query)
+    status, _headers, body = ec2.ACTION_MAP[action](query)
     # The answer comes from MiniStack in this process, not from outside.
     root = ElementTree.fromstring(body)  # noqa: S314
     if status >= HTTPStatus.BAD_REQUEST:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from ministack.core.responses import get_region
-from ministack.services import ec2
+from emulator.aws.ministack import ec2, get_region
 
 _DEFAULT_NUMBERS = (1, 2, 3)
 # Regions whose zones are not az1 to az3. Which name an id has differs from account to account;
@@ -21,7 +20,7 @@ _NUMBERS = {
 def zones(region: str) -> dict[str, str]:
     """Return the zone names of a region and the id of each, in order."""
     numbers = _NUMBERS.get(region, _DEFAULT_NUMBERS)
-    prefix = ec2._az_id_prefix(region)
+    prefix = ec2.az_id_prefix(region)
     return {f"{region}{chr(ord('a') + i)}": f"{prefix}-az{n}" for i, n in enumerate(numbers)}
 
 
@@ -44,7 +43,7 @@ def _describe(_query: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
         "<optInStatus>opt-in-not-required</optInStatus><zoneType>availability-zone</zoneType></item>"
         for name, id_ in zones(region).items()
     )
-    response: tuple[int, dict[str, str], bytes] = ec2._xml(
+    response: tuple[int, dict[str, str], bytes] = ec2.xml(
         200,
         "DescribeAvailabilityZonesResponse",
         f"<availabilityZoneInfo>{items}</availabilityZoneInfo>",
@@ -54,6 +53,6 @@ def _describe(_query: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
 
 def install() -> None:
     """Let EC2 report and resolve these zones; on its own it knows three a region, az1 to az3."""
-    ec2._ACTION_MAP["DescribeAvailabilityZones"] = _describe
-    ec2._az_id_for_zone_name = zone_id
-    ec2._zone_name_for_az_id = zone_name
+    ec2.ACTION_MAP["DescribeAvailabilityZones"] = _describe
+    ec2.az_id_for_zone_name = zone_id
+    ec2.zone_name_for_az_id = zone_name

@@ -5,10 +5,9 @@ import secrets
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services import ec2
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.ministack import ec2
 
 _SECONDARY = "_secondary_cidr_blocks"
 _MIN_PREFIX, _MAX_PREFIX = 16, 28
@@ -23,7 +22,7 @@ def vpc(vpc_id: object) -> dict[str, Any]:
     Raises:
         Refused: there is none.
     """
-    return ec2_api.existing(ec2._vpcs, vpc_id, code="InvalidVpcID", noun="vpc ID")
+    return ec2_api.existing(ec2.vpcs, vpc_id, code="InvalidVpcID", noun="vpc ID")
 
 
 def blocks(record: dict[str, Any]) -> list[ipaddress.IPv4Network]:
@@ -58,11 +57,11 @@ def _create(properties: Properties) -> Created:
 
 
 def _delete(association_id: str, properties: Properties) -> None:
-    record = ec2._vpcs.get(properties.get("VpcId"))
+    record = ec2.vpcs.get(properties.get("VpcId"))
     if record is None or association_id not in record.get(_SECONDARY, {}):
         return
     block = ipaddress.IPv4Network(record[_SECONDARY][association_id])
-    for subnet in ec2._subnets.values():
+    for subnet in ec2.subnets.values():
         if subnet["VpcId"] == record["VpcId"] and block.overlaps(
             ipaddress.IPv4Network(subnet["CidrBlock"])
         ):
@@ -86,9 +85,9 @@ def _associate(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]
         association_id, _ = _create(properties)
     except Refused as refused:
         code, _, message = str(refused).partition(": ")
-        error: tuple[int, dict[str, str], bytes] = ec2._error(code, message, HTTPStatus.BAD_REQUEST)
+        error: tuple[int, dict[str, str], bytes] = ec2.error(code, message, HTTPStatus.BAD_REQUEST)
         return error
-    answer: tuple[int, dict[str, str], bytes] = ec2._xml(
+    answer: tuple[int, dict[str, str], bytes] = ec2.xml(
         HTTPStatus.OK,
         "AssociateVpcCidrBlockResponse",
         f"<vpcId>{properties['VpcId']}</vpcId><cidrBlockAssociation>"
@@ -102,8 +101,8 @@ def _associate(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]
 def install() -> None:
     """Register the type, and its API; let DescribeVpcs list the secondary blocks."""
     TYPE.register()
-    ec2._ACTION_MAP["AssociateVpcCidrBlock"] = _associate
-    primary_only = ec2._vpc_fields_xml
+    ec2.ACTION_MAP["AssociateVpcCidrBlock"] = _associate
+    primary_only = ec2.vpc_fields_xml
 
     def fields_xml(record: dict[str, Any], tag: str = "item") -> str:
         items = "".join(
@@ -114,4 +113,4 @@ def install() -> None:
         end = "</cidrBlockAssociationSet>"
         return str(primary_only(record, tag=tag)).replace(end, items + end)
 
-    ec2._vpc_fields_xml = fields_xml
+    ec2.vpc_fields_xml = fields_xml

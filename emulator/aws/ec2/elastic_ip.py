@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from ministack.services import ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.ministack import ec2, provisioners
 
 
 def by_allocation(allocation_id: object) -> dict[str, Any]:
@@ -16,7 +14,7 @@ def by_allocation(allocation_id: object) -> dict[str, Any]:
         Refused: there is none.
     """
     return ec2_api.existing(
-        ec2._addresses, allocation_id, code="InvalidAllocationID", noun="allocation ID"
+        ec2.addresses, allocation_id, code="InvalidAllocationID", noun="allocation ID"
     )
 
 
@@ -27,19 +25,19 @@ def _created(address: dict[str, Any]) -> Created:
 
 def _create(properties: Properties) -> Created:
     answer = ec2_api.call("AllocateAddress", Domain=properties.get("Domain", "vpc"))
-    provisioners._ec2_apply_tags(answer["allocationId"], properties)
+    provisioners.ec2_apply_tags(answer["allocationId"], properties)
     return _created(by_allocation(answer["allocationId"]))
 
 
 def _find(public_ip: str) -> dict[str, Any] | None:
-    return next((a for a in ec2._addresses.values() if a["PublicIp"] == public_ip), None)
+    return next((a for a in ec2.addresses.values() if a["PublicIp"] == public_ip), None)
 
 
 def _update(public_ip: str, old: Properties, new: Properties) -> Created:
     address = _find(public_ip)
     if address is None:
         raise Refused(f"InvalidAddress.NotFound: Address '{public_ip}' not found.")
-    provisioners._ec2_apply_tags(address["AllocationId"], new, old)
+    provisioners.ec2_apply_tags(address["AllocationId"], new, old)
     return _created(address)
 
 

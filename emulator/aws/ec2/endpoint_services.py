@@ -8,10 +8,8 @@ https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.htm
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from ministack.core.responses import get_region
-from ministack.services import ec2
-
 from emulator.aws.ec2.availability_zones import zones
+from emulator.aws.ministack import ec2, get_region
 
 # https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 _SERVICES = (
@@ -56,16 +54,16 @@ def endpoint_zones(service_name: str) -> list[str] | None:
 
 def _describe(query: dict[str, list[str]]) -> _Answer:
     known = [f"com.amazonaws.{get_region()}.{each}" for each in _SERVICES]
-    for name in ec2._parse_member_list(query, "ServiceName"):
+    for name in ec2.parse_member_list(query, "ServiceName"):
         if name not in known:
             # As worded in https://github.com/hashicorp/terraform-provider-aws/issues/24216.
             message = f"The Vpc Endpoint Service '{name}' does not exist"
-            refusal: _Answer = ec2._error("InvalidServiceName", message, HTTPStatus.BAD_REQUEST)
+            refusal: _Answer = ec2.error("InvalidServiceName", message, HTTPStatus.BAD_REQUEST)
             return refusal
-    wanted = ec2._parse_member_list(query, "ServiceName") or known
-    filtered = ec2._parse_filters(query).get("service-name", wanted)
+    wanted = ec2.parse_member_list(query, "ServiceName") or known
+    filtered = ec2.parse_filters(query).get("service-name", wanted)
     items = "".join(_item(name) for name in known if name in wanted and name in filtered)
-    answer: _Answer = ec2._xml(
+    answer: _Answer = ec2.xml(
         HTTPStatus.OK,
         "DescribeVpcEndpointServicesResponse",
         f"<serviceDetailSet>{items}</serviceDetailSet>",
@@ -84,4 +82,4 @@ def _item(name: str) -> str:
 
 def install() -> None:
     """Answer the operation; MiniStack lacks services, and gives each the same three zones."""
-    ec2._ACTION_MAP["DescribeVpcEndpointServices"] = _describe
+    ec2.ACTION_MAP["DescribeVpcEndpointServices"] = _describe

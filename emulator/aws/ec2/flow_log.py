@@ -1,17 +1,14 @@
 """AWS::EC2::FlowLog."""
 
-from ministack.core.responses import get_account_id
-from ministack.services import ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.iam import role_trust
+from emulator.aws.ministack import ec2, get_account_id, provisioners
 
 _STORES = {
-    "VPC": ec2._vpcs,
-    "Subnet": ec2._subnets,
-    "NetworkInterface": ec2._network_interfaces,
+    "VPC": ec2.vpcs,
+    "Subnet": ec2.subnets,
+    "NetworkInterface": ec2.network_interfaces,
 }
 _SERVICE = "vpc-flow-logs.amazonaws.com"
 
@@ -45,12 +42,12 @@ def _create(properties: Properties) -> Created:
         LogGroupName=properties.get("LogGroupName", ""),
     )
     flow_log_id = answer["item"]
-    provisioners._ec2_apply_tags(flow_log_id, properties)
+    provisioners.ec2_apply_tags(flow_log_id, properties)
     return flow_log_id, {"Id": flow_log_id}
 
 
 def _update(flow_log_id: str, old: Properties, new: Properties) -> Created:
-    provisioners._ec2_apply_tags(flow_log_id, new, old)
+    provisioners.ec2_apply_tags(flow_log_id, new, old)
     return flow_log_id, {"Id": flow_log_id}
 
 

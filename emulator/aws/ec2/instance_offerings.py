@@ -4,42 +4,33 @@ Which zone has which type is no published fact; that not every zone has every ty
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html
 """
 
-import json
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import partial
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
-from ministack.core.responses import get_region
-from ministack.services import ec2
-
 from emulator.aws.ec2.availability_zones import zones
+from emulator.aws.ministack import ec2, get_region, iam_actions
+from emulator.aws.parent_process import Settings
 
-_REPOSITORY = Path(__file__).resolve().parents[3]
-_FACTS = _REPOSITORY / "constructs" / "hyperpod_cdk" / "facts" / "instance_types.json"
 _SCARCE = re.compile(r"(p|trn)\d")
 WITHOUT_ACCELERATORS = frozenset({"usw2-az3", "use1-az3"})
 """Zones that the local EC2 has no P and Trn instances in."""
 
 
-@cache
-def _types() -> tuple[str, ...]:
-    facts = json.loads(_FACTS.read_text("utf-8"))
-    return tuple(name.removeprefix("ml.") for name in facts["types"])
-
-
-def _describe(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
-    wanted = set(ec2._parse_filters(query).get("instance-type", _types()))
+def _describe(
+    known: frozenset[str], query: dict[str, list[str]]
+) -> tuple[int, dict[str, str], bytes]:
+    wanted = set(ec2.parse_filters(query).get("instance-type", known))
     kind = query.get("LocationType", ["region"])[0]
     items = "".join(
         f"<item><instanceType>{name}</instanceType><locationType>{kind}</locationType>"
         f"<location>{location}</location></item>"
-        for name in sorted(wanted & {*_types()})
+        for name in sorted(wanted & known)
         for location in _locations(name, kind)
     )
-    answer: tuple[int, dict[str, str], bytes] = ec2._xml(
+    answer: tuple[int, dict[str, str], bytes] = ec2.xml(
         HTTPStatus.OK,
         "DescribeInstanceTypeOfferingsResponse",
         f"<instanceTypeOfferingSet>{items}</instanceTypeOfferingSet>",
@@ -56,7 +47,12 @@ def _locations(instance_type: str, kind: str) -> Iterator[str]:
             yield id_ if kind == "availability-zone-id" else name
 
 
-def install() -> None:
+def install(*, settings: Settings) -> None:
     """Answer the operation, which MiniStack does not know."""
-    types: Any = ec2._ACTION_MAP
-    types["DescribeInstanceTypeOfferings"] = _describe
+    if settings.instance_types:
+        known = frozenset(settings.instance_types.split(","))
+    else:
+        shape = iam_actions.load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
+        known = frozenset(name.removeprefix("ml.") for name in shape["enum"])
+    types: Any = ec2.ACTION_MAP
+    types["DescribeInstanceTypeOfferings"] = partial(_describe, known)

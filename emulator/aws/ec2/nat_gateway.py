@@ -2,17 +2,15 @@
 
 import secrets
 
-from ministack.services import ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.ec2 import elastic_ip
+from emulator.aws.ministack import ec2, provisioners
 
 
 def _create(properties: Properties) -> Created:
     subnet_id = properties.get("SubnetId", "")
-    ec2_api.existing(ec2._subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
+    ec2_api.existing(ec2.subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
     connectivity = properties.get("ConnectivityType", "public")
     allocation_id = properties.get("AllocationId", "")
     if connectivity == "public":
@@ -30,20 +28,20 @@ def _create(properties: Properties) -> Created:
         ConnectivityType=connectivity,
     )
     nat_gateway_id = answer["natGatewayId"]
-    provisioners._ec2_apply_tags(nat_gateway_id, properties)
+    provisioners.ec2_apply_tags(nat_gateway_id, properties)
     return nat_gateway_id, {"NatGatewayId": nat_gateway_id}
 
 
 def _update(nat_gateway_id: str, old: Properties, new: Properties) -> Created:
-    provisioners._ec2_apply_tags(nat_gateway_id, new, old)
+    provisioners.ec2_apply_tags(nat_gateway_id, new, old)
     return nat_gateway_id, {"NatGatewayId": nat_gateway_id}
 
 
 def _delete(nat_gateway_id: str, _properties: Properties) -> None:
-    gateway = ec2._nat_gateways.get(nat_gateway_id)
+    gateway = ec2.nat_gateways.get(nat_gateway_id)
     if gateway is None:
         return
-    address = ec2._addresses.get(gateway["AllocationId"])
+    address = ec2.addresses.get(gateway["AllocationId"])
     if address is not None:
         address["AssociationId"] = None
     ec2_api.call("DeleteNatGateway", NatGatewayId=nat_gateway_id)

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextvars import ContextVar
 from typing import Any
 
-from ministack.services import ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.chosen_ids import NETWORK_ID
 from emulator.aws.cloudformation.resource_type import Created, Properties
+from emulator.aws.ministack import ec2, provisioners
 
 _VPC = "AWS::EC2::VPC"
 _ROUTE = "AWS::EC2::Route"
@@ -42,7 +40,7 @@ def _or_new(prefix: str, new: Callable[[], str]) -> Callable[[], str]:
 
 def _with_id_renamed(action: str, store: MutableMapping[str, dict[str, Any]], key: str) -> None:
     """Give a chosen id to what an action creates under one that it draws itself."""
-    create: Callable[[_Query], _Response] = ec2._ACTION_MAP[action]
+    create: Callable[[_Query], _Response] = ec2.ACTION_MAP[action]
 
     def create_and_rename(query: _Query) -> _Response:
         before = set(store)
@@ -50,15 +48,15 @@ def _with_id_renamed(action: str, store: MutableMapping[str, dict[str, Any]], ke
         chosen = _chosen_id(query)
         for drawn in set(store) - before if chosen else ():
             store[chosen] = {**store.pop(drawn), key: chosen}
-            ec2._tags[chosen] = ec2._tags.pop(drawn, [])
+            ec2.tags[chosen] = ec2.tags.pop(drawn, [])
             body = body.replace(drawn.encode(), chosen.encode())
         return status, headers, body
 
-    ec2._ACTION_MAP[action] = create_and_rename
+    ec2.ACTION_MAP[action] = create_and_rename
 
 
 def _with_chosen_id(action: str) -> None:
-    create: Callable[[_Query], _Response] = ec2._ACTION_MAP[action]
+    create: Callable[[_Query], _Response] = ec2.ACTION_MAP[action]
 
     def create_with_chosen_id(query: _Query) -> _Response:
         token = _chosen.set(_chosen_id(query))
@@ -67,13 +65,13 @@ def _with_chosen_id(action: str) -> None:
         finally:
             _chosen.reset(token)
 
-    ec2._ACTION_MAP[action] = create_with_chosen_id
+    ec2.ACTION_MAP[action] = create_with_chosen_id
 
 
 def _own() -> Iterator[dict[str, Any]]:
-    for store in (ec2._subnets, ec2._security_groups):
+    for store in (ec2.subnets, ec2.security_groups):
         for identifier, record in store.items():
-            if any(tag["Key"] == NETWORK_ID for tag in ec2._tags.get(identifier, [])):
+            if any(tag["Key"] == NETWORK_ID for tag in ec2.tags.get(identifier, [])):
                 yield record
 
 
@@ -84,10 +82,10 @@ def _move(vpc_id: str) -> None:
 
 def _lead_out(properties: Properties) -> None:
     """Give the main route table of a VPC with such subnets a route to a NAT gateway as well."""
-    vpc_id = ec2._route_tables[properties["RouteTableId"]]["VpcId"]
+    vpc_id = ec2.route_tables[properties["RouteTableId"]]["VpcId"]
     if "NatGatewayId" not in properties or all(each["VpcId"] != vpc_id for each in _own()):
         return
-    for table in ec2._route_tables.values():
+    for table in ec2.route_tables.values():
         is_main = any(each.get("Main") for each in table["Associations"])
         if is_main and table["VpcId"] == vpc_id and not _has_way_out(table):
             table["Routes"].append(
@@ -106,15 +104,15 @@ def _has_way_out(table: dict[str, Any]) -> bool:
 
 def install() -> None:
     """Give chosen ids, and move what has one with the VPC; after `network_dependencies`."""
-    ec2._new_subnet_id = _or_new("subnet-", ec2._new_subnet_id)
-    ec2._new_sg_id = _or_new("sg-", ec2._new_sg_id)
-    ec2._new_vpc_id = _or_new("vpc-", ec2._new_vpc_id)
-    ec2._new_igw_id = _or_new("igw-", ec2._new_igw_id)
+    ec2.new_subnet_id = _or_new("subnet-", ec2.new_subnet_id)
+    ec2.new_sg_id = _or_new("sg-", ec2.new_sg_id)
+    ec2.new_vpc_id = _or_new("vpc-", ec2.new_vpc_id)
+    ec2.new_igw_id = _or_new("igw-", ec2.new_igw_id)
     for action in ("CreateSubnet", "CreateSecurityGroup", "CreateVpc", "CreateInternetGateway"):
         _with_chosen_id(action)
-    _with_id_renamed("CreateRouteTable", ec2._route_tables, "RouteTableId")
-    _with_id_renamed("CreateNatGateway", ec2._nat_gateways, "NatGatewayId")
-    handlers = provisioners._RESOURCE_HANDLERS[_VPC]
+    _with_id_renamed("CreateRouteTable", ec2.route_tables, "RouteTableId")
+    _with_id_renamed("CreateNatGateway", ec2.nat_gateways, "NatGatewayId")
+    handlers = provisioners.RESOURCE_HANDLERS[_VPC]
     create_vpc, delete_vpc = handlers["create"], handlers["delete"]
 
     def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
@@ -123,11 +121,11 @@ def install() -> None:
         return created
 
     def delete(vpc_id: str, properties: Properties) -> None:
-        _move(ec2._DEFAULT_VPC_ID)
+        _move(ec2.DEFAULT_VPC_ID)
         delete_vpc(vpc_id, properties)
 
     handlers["create"], handlers["delete"] = create, delete
-    routes = provisioners._RESOURCE_HANDLERS[_ROUTE]
+    routes = provisioners.RESOURCE_HANDLERS[_ROUTE]
     create_route = routes["create"]
 
     def create_route_and_lead_out(

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ministack.services import ec2
-
+from emulator.aws.ministack import ec2
 from emulator.aws.route_tables import ANYWHERE, RouteTable, leads_out, route_table_of
 
 _HTTPS = 443
@@ -32,7 +31,7 @@ class Placement:
     @property
     def vpc_id(self) -> str:
         """The VPC."""
-        return str(ec2._subnets[self.subnets[0]]["VpcId"])
+        return str(ec2.subnets[self.subnets[0]]["VpcId"])
 
     @property
     def has_internet_access(self) -> bool:
@@ -48,7 +47,7 @@ class Placement:
         return next((each for each in self._endpoints(service) if self._reaches(each)), None)
 
     def _endpoints(self, service: str) -> Iterator[Mapping[str, Any]]:
-        for endpoint in ec2._vpc_endpoints.values():
+        for endpoint in ec2.vpc_endpoints.values():
             name = endpoint["ServiceName"].split(".", 3)[-1]
             if endpoint["VpcId"] == self.vpc_id and name == service:
                 yield endpoint
@@ -71,17 +70,17 @@ class Placement:
 
 
 def _route_table(subnet_id: str) -> RouteTable:
-    vpc_id = ec2._subnets[subnet_id]["VpcId"]
-    tables = [table for table in ec2._route_tables.values() if table["VpcId"] == vpc_id]
+    vpc_id = ec2.subnets[subnet_id]["VpcId"]
+    tables = [table for table in ec2.route_tables.values() if table["VpcId"] == vpc_id]
     return route_table_of(subnet_id, tables)
 
 
 def _blocks(subnets: Iterable[str]) -> tuple[str, ...]:
-    return tuple(ec2._subnets[subnet]["CidrBlock"] for subnet in subnets)
+    return tuple(ec2.subnets[subnet]["CidrBlock"] for subnet in subnets)
 
 
 def _rules(groups: Iterable[str], direction: str) -> list[_Rule]:
-    found = (ec2._security_groups.get(group) for group in groups)
+    found = (ec2.security_groups.get(group) for group in groups)
     return [rule for group in found if group for rule in group[f"IpPermissions{direction}"]]
 
 

@@ -7,16 +7,14 @@ https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ministack.services import ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.ministack import ec2, provisioners
 
 
 def _table(properties: Properties) -> dict[str, Any]:
     return ec2_api.existing(
-        ec2._route_tables,
+        ec2.route_tables,
         properties.get("RouteTableId"),
         code="InvalidRouteTableID",
         noun="routeTable ID",
@@ -26,14 +24,14 @@ def _table(properties: Properties) -> dict[str, Any]:
 def _check_association(properties: Properties) -> None:
     table = _table(properties)
     subnet_id = properties.get("SubnetId")
-    subnet = ec2_api.existing(ec2._subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
+    subnet = ec2_api.existing(ec2.subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
     if subnet["VpcId"] != table["VpcId"]:
         raise Refused(
             f"InvalidParameterValue: Route table {table['RouteTableId']} and subnet {subnet_id} "
             "belong to different networks"
         )
     # https://github.com/hashicorp/terraform-provider-aws/issues/38960
-    for other in ec2._route_tables.values():
+    for other in ec2.route_tables.values():
         if any(each.get("SubnetId") == subnet_id for each in other["Associations"]):
             raise Refused(
                 "Resource.AlreadyAssociated: the specified association for route table "
@@ -47,7 +45,7 @@ def _check_route(properties: Properties) -> None:
     nat_gateway_id = properties.get("NatGatewayId")
     if not nat_gateway_id:
         return
-    there = {id_: each for id_, each in ec2._nat_gateways.items() if each["State"] != "deleted"}
+    there = {id_: each for id_, each in ec2.nat_gateways.items() if each["State"] != "deleted"}
     gateway = ec2_api.existing(
         there, nat_gateway_id, code="InvalidNatGatewayID", noun="NAT gateway"
     )
@@ -63,9 +61,9 @@ def _check_internet_gateway(table: dict[str, Any], gateway_id: str | None) -> No
 
     https://github.com/smoketurner/serverless-vpc-plugin/issues/147
     """
-    if gateway_id is None or gateway_id not in ec2._internet_gateways:
+    if gateway_id is None or gateway_id not in ec2.internet_gateways:
         return
-    attached = ec2._internet_gateways[gateway_id]["Attachments"]
+    attached = ec2.internet_gateways[gateway_id]["Attachments"]
     if all(each["VpcId"] != table["VpcId"] for each in attached):
         raise Refused(
             f"InvalidParameterValue: route table {table['RouteTableId']} and network gateway "
@@ -82,7 +80,7 @@ def _check_endpoint(properties: Properties) -> None:
         if any(
             table_id in endpoint["RouteTableIds"]
             and endpoint["ServiceName"] == properties["ServiceName"]
-            for endpoint in ec2._vpc_endpoints.values()
+            for endpoint in ec2.vpc_endpoints.values()
         ):
             raise Refused(
                 f"RouteAlreadyExists: route table {table_id} already has a route with "
@@ -93,7 +91,7 @@ def _check_endpoint(properties: Properties) -> None:
 def install() -> None:
     """Check what is created of these types; route to VPC endpoints, which MiniStack passes over."""
     for operation in ("CreateRoute", "ReplaceRoute"):
-        ec2._ACTION_MAP[operation] = _with_endpoint_as_gateway(ec2._ACTION_MAP[operation])
+        ec2.ACTION_MAP[operation] = _with_endpoint_as_gateway(ec2.ACTION_MAP[operation])
     _check_before_create("AWS::EC2::SubnetRouteTableAssociation", _check_association)
     _check_before_create("AWS::EC2::Route", _check_route)
     _check_before_create("AWS::EC2::VPCEndpoint", _check_endpoint)
@@ -113,7 +111,7 @@ def _with_endpoint_as_gateway(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check_before_create(resource_type: str, check: Callable[[Properties], None]) -> None:
-    handlers = provisioners._RESOURCE_HANDLERS[resource_type]
+    handlers = provisioners.RESOURCE_HANDLERS[resource_type]
     unchecked = handlers["create"]
 
     def create(logical_id: str, properties: Properties, stack_name: str) -> Created:

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ministack.services import cloudformation, ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.ministack import cloudformation, ec2, provisioners
 
 _PEERS = {
     "IpRanges": "CidrIp",
@@ -19,13 +17,13 @@ _PEERS = {
 
 def _group(group_id: object) -> dict[str, Any]:
     return ec2_api.existing(
-        ec2._security_groups, group_id, code="InvalidGroup", noun="security group"
+        ec2.security_groups, group_id, code="InvalidGroup", noun="security group"
     )
 
 
 def _is_default(rule: dict[str, Any], new: dict[str, Any]) -> bool:
     """Return whether a rule equal to the new one came with the group, not from a rule resource."""
-    return "SecurityGroupRuleId" not in rule and bool(ec2._rules_match(rule, new))
+    return "SecurityGroupRuleId" not in rule and bool(ec2.rules_match(rule, new))
 
 
 def _opens_all_egress(rule: dict[str, Any]) -> bool:
@@ -42,7 +40,7 @@ def _content(rule: dict[str, Any]) -> tuple[object, ...]:
 
 
 def _made_by_stacks() -> Iterator[str]:
-    for stack in cloudformation._stacks.values():
+    for stack in cloudformation.stacks.values():
         for resource in stack.get("_resources", {}).values():
             yield resource["PhysicalResourceId"]
 
@@ -51,7 +49,7 @@ def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
     def create(properties: Properties) -> Created:
         group_id = properties.get("GroupId")
         group = _group(group_id)
-        [rule] = provisioners._ec2_sg_permissions([properties])
+        [rule] = provisioners.ec2_sg_permissions([properties])
         peers = [rule[kind] for kind in ("IpRanges", "Ipv6Ranges", "PrefixListIds")]
         if not any((*peers, rule["UserIdGroupPairs"])):
             raise Refused("InvalidParameterValue: the rule names no CIDR, prefix list or group.")
@@ -71,12 +69,12 @@ def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
             raise Refused(
                 f"InvalidPermission.Duplicate: the specified rule already exists in {group_id}."
             )
-        rule_id = ec2._sg_rule_id(group_id, egress, rule)
+        rule_id = ec2.sg_rule_id(group_id, egress, rule)
         group[store].append({**rule, "SecurityGroupRuleId": rule_id})
         return rule_id, {"Id": rule_id}
 
     def update(rule_id: str, _old: Properties, new: Properties) -> Created:
-        [rule] = provisioners._ec2_sg_permissions([new])
+        [rule] = provisioners.ec2_sg_permissions([new])
         group = _group(new.get("GroupId"))
         group[store] = [
             {**rule, "SecurityGroupRuleId": rule_id}
@@ -87,7 +85,7 @@ def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
         return rule_id, {"Id": rule_id}
 
     def delete(rule_id: str, properties: Properties) -> None:
-        group = ec2._security_groups.get(properties.get("GroupId"))
+        group = ec2.security_groups.get(properties.get("GroupId"))
         if group is not None:
             group[store] = [r for r in group[store] if r.get("SecurityGroupRuleId") != rule_id]
 

@@ -3,12 +3,9 @@
 import ipaddress
 from typing import Any
 
-from ministack.core.responses import get_region
-from ministack.services import ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.ec2 import availability_zones, cidr_block
+from emulator.aws.ministack import ec2, get_region, provisioners
 
 RESERVED_ADDRESSES = 5
 """Addresses of each subnet that AWS keeps: the first four and the last."""
@@ -25,7 +22,7 @@ def _check(properties: Properties) -> ipaddress.IPv4Network:
         raise Refused(
             f"InvalidSubnet.Range: The CIDR '{cidr}' is outside the CIDR blocks of {vpc['VpcId']}."
         )
-    for other in ec2._subnets.values():
+    for other in ec2.subnets.values():
         if other["VpcId"] == vpc["VpcId"] and network.overlaps(
             ipaddress.IPv4Network(other["CidrBlock"])
         ):
@@ -47,31 +44,31 @@ def _check(properties: Properties) -> ipaddress.IPv4Network:
 
 def _count_interfaces(action: str, change: int) -> None:
     """Have an action on network interfaces take an address of their subnet, or give it back."""
-    act = ec2._ACTION_MAP[action]
+    act = ec2.ACTION_MAP[action]
 
     def counted(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
-        before = dict(ec2._network_interfaces.items())
+        before = dict(ec2.network_interfaces.items())
         answer: tuple[int, dict[str, str], bytes] = act(query)
-        after = dict(ec2._network_interfaces.items())
+        after = dict(ec2.network_interfaces.items())
         for identifier in before.keys() ^ after.keys():
             interface = before.get(identifier) or after[identifier]
-            subnet = ec2._subnets.get(interface["SubnetId"])
+            subnet = ec2.subnets.get(interface["SubnetId"])
             if subnet is not None:
                 subnet["AvailableIpAddressCount"] += change
         return answer
 
-    ec2._ACTION_MAP[action] = counted
+    ec2.ACTION_MAP[action] = counted
 
 
 def install() -> None:
     """Check range, overlap and zone of each subnet, and count its addresses."""
-    unchecked, create_by_api = provisioners._ec2_subnet_create, ec2._ACTION_MAP["CreateSubnet"]
+    unchecked, create_by_api = provisioners.ec2_subnet_create, ec2.ACTION_MAP["CreateSubnet"]
 
     def count_of_api(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
-        before = set(ec2._subnets)
+        before = set(ec2.subnets)
         answer: tuple[int, dict[str, str], bytes] = create_by_api(query)
-        for subnet_id in set(ec2._subnets) - before:
-            record = ec2._subnets[subnet_id]
+        for subnet_id in set(ec2.subnets) - before:
+            record = ec2.subnets[subnet_id]
             addresses = ipaddress.IPv4Network(record["CidrBlock"]).num_addresses
             record["AvailableIpAddressCount"] = addresses - RESERVED_ADDRESSES
         return answer
@@ -80,11 +77,11 @@ def install() -> None:
         network = _check(properties)
         subnet_id, attributes = unchecked(logical_id, properties, stack_name)
         free = network.num_addresses - RESERVED_ADDRESSES
-        ec2._subnets[subnet_id]["AvailableIpAddressCount"] = free
+        ec2.subnets[subnet_id]["AvailableIpAddressCount"] = free
         return subnet_id, attributes
 
-    ec2._ACTION_MAP["CreateSubnet"] = count_of_api
+    ec2.ACTION_MAP["CreateSubnet"] = count_of_api
     _count_interfaces("CreateNetworkInterface", -1)
     _count_interfaces("DeleteNetworkInterface", +1)
-    provisioners._ec2_subnet_create = create
-    provisioners._RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = create
+    provisioners.ec2_subnet_create = create
+    provisioners.RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = create

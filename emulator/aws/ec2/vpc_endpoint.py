@@ -11,11 +11,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services import ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
 from emulator.aws.ec2.endpoint_services import endpoint_zones
+from emulator.aws.ministack import ec2, provisioners
 
 _TYPE = "AWS::EC2::VPCEndpoint"
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeVpcEndpoints.html
@@ -30,13 +28,13 @@ def _check(properties: Properties) -> None:
     if offered is None:
         raise Refused(f"InvalidServiceName: The Vpc Endpoint Service '{service}' does not exist")
     for subnet in properties.get("SubnetIds", ()):
-        if ec2._subnets[subnet]["AvailabilityZone"] not in offered:
+        if ec2.subnets[subnet]["AvailabilityZone"] not in offered:
             raise Refused(
                 f"InvalidParameter: The VPC endpoint service {service} does not support the "
                 f"availability zone of the subnet: {subnet}."
             )
     zones = Counter(
-        ec2._subnets[subnet]["AvailabilityZone"] for subnet in properties.get("SubnetIds", ())
+        ec2.subnets[subnet]["AvailabilityZone"] for subnet in properties.get("SubnetIds", ())
     )
     for zone, count in zones.items():
         if count > 1:
@@ -48,7 +46,7 @@ def _check(properties: Properties) -> None:
         other["VpcId"] == vpc_id
         and other["ServiceName"] == service
         and boolean(other["PrivateDnsEnabled"])
-        for other in ec2._vpc_endpoints.values()
+        for other in ec2.vpc_endpoints.values()
     ):
         raise Refused(
             "InvalidParameter: private-dns-enabled cannot be set because there is already a "
@@ -58,23 +56,23 @@ def _check(properties: Properties) -> None:
 
 def _describe(query: Mapping[str, list[str]]) -> Any:  # noqa: ANN401 - MiniStack's answer
     """Describe endpoints; MiniStack passes over filters."""
-    filters: Mapping[str, list[str]] = ec2._parse_filters(query)
-    ids = ec2._parse_member_list(query, "VpcEndpointId")
+    filters: Mapping[str, list[str]] = ec2.parse_filters(query)
+    ids = ec2.parse_member_list(query, "VpcEndpointId")
     items = "".join(
-        ec2._vpce_fields_xml(endpoint)
-        for endpoint in ec2._vpc_endpoints.values()
+        ec2.vpce_fields_xml(endpoint)
+        for endpoint in ec2.vpc_endpoints.values()
         if (not ids or endpoint["VpcEndpointId"] in ids)
         and all(endpoint[_FILTERS[name]] in values for name, values in filters.items())
     )
-    return ec2._xml(
+    return ec2.xml(
         HTTPStatus.OK, "DescribeVpcEndpointsResponse", f"<vpcEndpointSet>{items}</vpcEndpointSet>"
     )
 
 
 def install() -> None:
     """Check each interface endpoint that CloudFormation creates, and describe by filters."""
-    ec2._ACTION_MAP["DescribeVpcEndpoints"] = _describe
-    handlers: dict[str, Any] = provisioners._RESOURCE_HANDLERS[_TYPE]
+    ec2.ACTION_MAP["DescribeVpcEndpoints"] = _describe
+    handlers: dict[str, Any] = provisioners.RESOURCE_HANDLERS[_TYPE]
     unchecked = handlers["create"]
 
     def create(logical_id: str, properties: Mapping[str, Any], stack_name: str) -> Created:

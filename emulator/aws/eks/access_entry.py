@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from ministack.services import eks
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
 from emulator.aws.eks import api as eks_api
+from emulator.aws.ministack import eks
 
 
 def _policies(properties: Properties) -> dict[str, dict[str, Any]]:
@@ -30,7 +29,7 @@ def _fields(properties: Properties) -> dict[str, Any]:
 
 def _created(properties: Properties) -> Created:
     cluster, principal = properties["ClusterName"], properties["PrincipalArn"]
-    entry = eks._access_entries[eks._ae_key(cluster, principal)]
+    entry = eks.access_entries[eks.ae_key(cluster, principal)]
     return f"{principal}|{cluster}", {"AccessEntryArn": entry["accessEntryArn"]}
 
 
@@ -42,29 +41,29 @@ def _create(properties: Properties) -> Created:
         "tags": tag_map(properties),
         **_fields(properties),
     }
-    eks_api.answer(eks._create_access_entry(cluster, body))
+    eks_api.answer(eks.create_access_entry(cluster, body))
     for association in _policies(properties).values():
-        eks_api.answer(eks._associate_access_policy(cluster, principal, association))
+        eks_api.answer(eks.associate_access_policy(cluster, principal, association))
     return _created(properties)
 
 
 def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
     cluster, principal = new["ClusterName"], new["PrincipalArn"]
     before, after = _policies(old), _policies(new)
-    eks_api.answer(eks._update_access_entry(cluster, principal, _fields(new)))
+    eks_api.answer(eks.update_access_entry(cluster, principal, _fields(new)))
     for policy_arn in before.keys() - after.keys():
-        eks_api.gone_or_answer(eks._disassociate_access_policy(cluster, principal, policy_arn))
+        eks_api.gone_or_answer(eks.disassociate_access_policy(cluster, principal, policy_arn))
     for policy_arn, association in after.items():
         if before.get(policy_arn) != association:
-            eks_api.answer(eks._associate_access_policy(cluster, principal, association))
-    entry = eks._access_entries[eks._ae_key(cluster, principal)]
-    entry["tags"] = eks._tags[entry["accessEntryArn"]] = tag_map(new)
+            eks_api.answer(eks.associate_access_policy(cluster, principal, association))
+    entry = eks.access_entries[eks.ae_key(cluster, principal)]
+    entry["tags"] = eks.tags[entry["accessEntryArn"]] = tag_map(new)
     return _created(new)
 
 
 def _delete(_physical_id: str, properties: Properties) -> None:
     eks_api.gone_or_answer(
-        eks._delete_access_entry(properties["ClusterName"], properties["PrincipalArn"])
+        eks.delete_access_entry(properties["ClusterName"], properties["PrincipalArn"])
     )
 
 

@@ -12,12 +12,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core.responses import get_region
-from ministack.services import eks
-
 from emulator.aws.eks import addon_versions
 from emulator.aws.eks.addon_manager import AddonManager
 from emulator.aws.eks.api import EksResponse
+from emulator.aws.ministack import eks, get_region
 from emulator.aws.parent_process import Settings
 
 PATIENCE_SECONDS = 4.0
@@ -44,8 +42,8 @@ def install(*, settings: Settings) -> None:
         if settings.kubernetes_token
         else None
     )
-    created, described = eks._create_addon, eks._describe_addon
-    updated, deleted = eks._update_addon, eks._delete_addon
+    created, described = eks.create_addon, eks.describe_addon
+    updated, deleted = eks.update_addon, eks.delete_addon
 
     def put(addon: Mapping[str, Any]) -> None:
         if manager is not None:
@@ -59,10 +57,10 @@ def install(*, settings: Settings) -> None:
         response: EksResponse = created(cluster_name, body)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
-        addon = eks._addons[f"{cluster_name}/{body['addonName']}"]
+        addon = eks.addons[f"{cluster_name}/{body['addonName']}"]
         if not addon["addonVersion"]:
             addon["addonVersion"] = addon_versions.default(
-                addon["addonName"], kubernetes_version=eks._clusters[cluster_name]["version"]
+                addon["addonName"], kubernetes_version=eks.clusters[cluster_name]["version"]
             )
         put(addon)
         addon["status"] = "CREATING"
@@ -74,13 +72,13 @@ def install(*, settings: Settings) -> None:
             return refusal
         response: EksResponse = updated(cluster_name, addon_name, body)
         if response[0] < HTTPStatus.BAD_REQUEST:
-            addon = eks._addons[f"{cluster_name}/{addon_name}"]
+            addon = eks.addons[f"{cluster_name}/{addon_name}"]
             put(addon)
             addon["status"] = "UPDATING"
         return response
 
     def describe(cluster_name: str, addon_name: str) -> EksResponse:
-        addon = eks._addons.get(f"{cluster_name}/{addon_name}")
+        addon = eks.addons.get(f"{cluster_name}/{addon_name}")
         if addon is not None:
             healthy = manager is None or manager.is_healthy(addon_name)
             if healthy:
@@ -97,12 +95,12 @@ def install(*, settings: Settings) -> None:
             manager.remove(addon_name)
         return response
 
-    eks._create_addon, eks._describe_addon = create, describe
-    eks._update_addon, eks._delete_addon = update, delete
+    eks.create_addon, eks.describe_addon = create, describe
+    eks.update_addon, eks.delete_addon = update, delete
 
 
 def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> EksResponse | None:
-    cluster = eks._clusters.get(cluster_name)
+    cluster = eks.clusters.get(cluster_name)
     problem = (
         None
         if cluster is None
@@ -112,7 +110,7 @@ def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> 
     )
     if problem is None:
         return None
-    refusal: EksResponse = eks._error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
+    refusal: EksResponse = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
     return refusal
 
 

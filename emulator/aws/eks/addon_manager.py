@@ -70,7 +70,7 @@ class AddonManager:
 
     def _call(self, method: str, path: str, body: Object | None = None) -> Object | None:
         """Return the answer; None if there is no such object."""
-        # The URL is the rehearsal's own, on the loopback interface.
+        # The URL is the emulator's own, on the loopback interface.
         request = urllib.request.Request(  # noqa: S310
             f"{self.endpoint}{path}",
             method=method,

@@ -13,9 +13,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ministack.services import eks
-
 from emulator.aws.eks.api import EksResponse
+from emulator.aws.ministack import eks
 
 _OFFERED: Mapping[str, Mapping[str, list[str]]] = json.loads(
     Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
@@ -47,7 +46,7 @@ def problem(body: Mapping[str, Any], *, addon_name: str, kubernetes_version: str
 
 def install() -> None:
     """Answer DescribeAddonVersions, which MiniStack does not know."""
-    handled = eks._handle_request_sync
+    handled = eks.handle_request_sync
 
     def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
@@ -57,7 +56,7 @@ def install() -> None:
         response: EksResponse = handled(method, path, headers, body, query)
         return response
 
-    eks._handle_request_sync = handle
+    eks.handle_request_sync = handle
 
 
 def _describe(query: Mapping[str, str]) -> EksResponse:

@@ -6,11 +6,9 @@ import uuid
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core.responses import get_account_id, get_region
-from ministack.services import eks
-
 from emulator.aws.cloudformation.resource_type import Refused
 from emulator.aws.iam import role_trust
+from emulator.aws.ministack import eks, get_account_id, get_region
 
 ACCESS_ENTRY_TYPES = (
     "STANDARD",
@@ -56,7 +54,7 @@ def access_entry_arn(cluster_name: str, principal_arn: str) -> str:
 
 
 def _entry_problem(cluster_name: str, body: dict[str, Any]) -> tuple[str, str] | None:
-    cluster = eks._clusters.get(cluster_name)
+    cluster = eks.clusters.get(cluster_name)
     mode = (cluster or {}).get("accessConfig", {}).get("authenticationMode", "CONFIG_MAP")
     if cluster is not None and mode == "CONFIG_MAP":
         return (
@@ -75,32 +73,32 @@ def _entry_problem(cluster_name: str, body: dict[str, Any]) -> tuple[str, str] |
 
 def install() -> None:
     """Let access entries have every type, real ARNs, and EKS's own preconditions."""
-    eks._VALID_ACCESS_ENTRY_TYPES = ACCESS_ENTRY_TYPES
-    eks._access_entry_arn = access_entry_arn
-    unchecked = eks._create_access_entry
+    eks.VALID_ACCESS_ENTRY_TYPES = ACCESS_ENTRY_TYPES
+    eks.access_entry_arn = access_entry_arn
+    unchecked = eks.create_access_entry
 
     def create_access_entry(cluster_name: str, body: dict[str, Any]) -> EksResponse:
         problem = _entry_problem(cluster_name, body)
         response: EksResponse = (
-            eks._error(HTTPStatus.BAD_REQUEST, *problem)
+            eks.error(HTTPStatus.BAD_REQUEST, *problem)
             if problem
             else unchecked(cluster_name, body)
         )
         return response
 
-    associate = eks._associate_access_policy
+    associate = eks.associate_access_policy
 
     def associate_access_policy(
         cluster_name: str, principal_arn: str, body: dict[str, Any]
     ) -> EksResponse:
         if _ACCESS_POLICY.fullmatch(body.get("policyArn", "")) is None:
             message = "The policyArn parameter format is not valid"
-            refused: EksResponse = eks._error(
+            refused: EksResponse = eks.error(
                 HTTPStatus.BAD_REQUEST, "InvalidParameterException", message
             )
             return refused
         response: EksResponse = associate(cluster_name, principal_arn, body)
         return response
 
-    eks._create_access_entry = create_access_entry
-    eks._associate_access_policy = associate_access_policy
+    eks.create_access_entry = create_access_entry
+    eks.associate_access_policy = associate_access_policy

@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services import eks
-
 from emulator.aws.eks.api import EksResponse
+from emulator.aws.ministack import eks
 
 _CONFIG = re.compile(r"/clusters/([A-Za-z0-9_-]+)/update-config")
 _NEXT = {"CONFIG_MAP": "API_AND_CONFIG_MAP", "API_AND_CONFIG_MAP": "API"}
@@ -27,21 +26,21 @@ _DESCRIPTIONS = 1
 def install() -> None:
     """Answer UpdateClusterConfig of `accessConfig`, which MiniStack does not know."""
     handled, created, described = (
-        eks._handle_request_sync,
-        eks._create_cluster,
-        eks._describe_cluster,
+        eks.handle_request_sync,
+        eks.create_cluster,
+        eks.describe_cluster,
     )
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
         response: EksResponse = created(body, creator_arn)
         if response[0] < HTTPStatus.BAD_REQUEST:
             # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessConfigRequest.html
-            access = eks._clusters[body["name"]].setdefault("accessConfig", {})
+            access = eks.clusters[body["name"]].setdefault("accessConfig", {})
             access.setdefault("authenticationMode", "CONFIG_MAP")
         return response
 
     def describe(name: str) -> EksResponse:
-        cluster = eks._clusters.get(name)
+        cluster = eks.clusters.get(name)
         if cluster is not None and _WANTED in cluster:
             _go_on(cluster)
         response: EksResponse = described(name)
@@ -52,13 +51,13 @@ def install() -> None:
     ) -> EksResponse:
         asked = _CONFIG.fullmatch(path)
         access = json.loads(body).get("accessConfig") if asked and body else None
-        if asked is None or method != "POST" or not access or asked[1] not in eks._clusters:
+        if asked is None or method != "POST" or not access or asked[1] not in eks.clusters:
             response: EksResponse = handled(method, path, headers, body, query)
             return response
-        return _update(eks._clusters[asked[1]], access["authenticationMode"])
+        return _update(eks.clusters[asked[1]], access["authenticationMode"])
 
-    eks._create_cluster, eks._describe_cluster = create, describe
-    eks._handle_request_sync = handle
+    eks.create_cluster, eks.describe_cluster = create, describe
+    eks.handle_request_sync = handle
 
 
 def _update(cluster: dict[str, Any], wanted: str) -> EksResponse:
@@ -66,14 +65,14 @@ def _update(cluster: dict[str, Any], wanted: str) -> EksResponse:
     refusal: EksResponse
     if cluster["status"] != "ACTIVE":
         # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html
-        refusal = eks._error(
+        refusal = eks.error(
             HTTPStatus.CONFLICT,
             "ResourceInUseException",
             f"Cannot update a cluster that is {cluster['status']}: {cluster['name']}",
         )
         return refusal
     if _NEXT.get(mode) != wanted:
-        refusal = eks._error(
+        refusal = eks.error(
             HTTPStatus.BAD_REQUEST,
             "InvalidParameterException",
             f"Unsupported authentication mode update from {mode} to {wanted}",
@@ -88,7 +87,7 @@ def _update(cluster: dict[str, Any], wanted: str) -> EksResponse:
         "createdAt": time.time(),
         "errors": [],
     }
-    response: EksResponse = eks._json_resp(HTTPStatus.OK, {"update": update})
+    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
     return response
 
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from ministack.core import iam_actions
-
 from emulator.aws.eks.api import access_entry_arn
+from emulator.aws.ministack import iam_actions
 
 _ENTRY = re.compile(r"/clusters/([^/]+)/access-entries/(arn:.+?)(?:/access-policies(?:/.*)?)?")
 # What is done to an add-on that is there.

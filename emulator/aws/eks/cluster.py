@@ -5,14 +5,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ministack.core.responses import get_account_id, get_region
-from ministack.services import ec2, eks
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws import log_groups
 from emulator.aws.cloudformation import express_mode
 from emulator.aws.eks.api import EksResponse
 from emulator.aws.kms import keys
+from emulator.aws.ministack import ec2, eks, get_account_id, get_region, provisioners
 from emulator.aws.parent_process import Settings
 from emulator.aws.readiness import Readiness
 
@@ -35,11 +32,11 @@ def _encryption_problem(body: dict[str, Any]) -> str | None:
 
 def _create_security_group(cluster_name: str, vpc_id: str) -> str:
     """Create the group that EKS puts on the control plane's network interfaces."""
-    group_id: str = ec2._new_sg_id()
+    group_id: str = ec2.new_sg_id()
     account = get_account_id()
     name = f"eks-cluster-sg-{cluster_name}-{secrets.randbelow(10**9)}"
     itself = {"GroupId": group_id, "UserId": account}
-    ec2._security_groups[group_id] = {
+    ec2.security_groups[group_id] = {
         "GroupId": group_id,
         "GroupName": name,
         "Description": "EKS created security group applied to the cluster's network interfaces.",
@@ -70,11 +67,11 @@ def _creating(cluster: dict[str, Any]) -> EksResponse:
 
     As logged in https://github.com/aws/aws-cdk/issues/18746.
     """
-    shown: dict[str, Any] = eks._sanitize(cluster)
+    shown: dict[str, Any] = eks.sanitize(cluster)
     network = {**shown["resourcesVpcConfig"], "clusterSecurityGroupId": None}
     unready = {"status": "CREATING", "endpoint": None, "certificateAuthority": {"data": None}}
     body = {"cluster": {**shown, **unready, "resourcesVpcConfig": network}}
-    response: EksResponse = eks._json_resp(HTTPStatus.OK, body)
+    response: EksResponse = eks.json_resp(HTTPStatus.OK, body)
     return response
 
 
@@ -95,24 +92,24 @@ def _is_creating(cluster: dict[str, Any], readiness: Readiness) -> bool:
 
 def install(*, settings: Settings) -> None:
     """Give a cluster a VPC, a security group and the endpoint. No Docker."""
-    eks._docker_available = False
-    unchecked, undeleted = eks._create_cluster, eks._delete_cluster
-    describe_without_new_tags = eks._describe_cluster
-    fields_without = provisioners._eks_cluster_fields
+    eks.docker_available = False
+    unchecked, undeleted = eks.create_cluster, eks.delete_cluster
+    describe_without_new_tags = eks.describe_cluster
+    fields_without = provisioners.eks_cluster_fields
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
         vpc_config = body.get("resourcesVpcConfig", {})
         problem = _encryption_problem(body)
         if problem:
-            refusal: EksResponse = eks._error(
+            refusal: EksResponse = eks.error(
                 HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
             )
             return refusal
         response: EksResponse = unchecked(body, creator_arn)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
-        cluster = eks._clusters[body["name"]]
-        vpc_id = ec2._subnets[vpc_config["subnetIds"][0]]["VpcId"]
+        cluster = eks.clusters[body["name"]]
+        vpc_id = ec2.subnets[vpc_config["subnetIds"][0]]["VpcId"]
         cluster["resourcesVpcConfig"] |= {
             "vpcId": vpc_id,
             "clusterSecurityGroupId": _create_security_group(body["name"], vpc_id),
@@ -130,37 +127,37 @@ def install(*, settings: Settings) -> None:
         return created
 
     def describe(name: str) -> EksResponse:
-        cluster = eks._clusters.get(name)
+        cluster = eks.clusters.get(name)
         if cluster is not None:
             # What TagResource and UntagResource did since it was created.
-            cluster["tags"] = dict(eks._tags.get(cluster["arn"], {}))
+            cluster["tags"] = dict(eks.tags.get(cluster["arn"], {}))
             if _is_creating(cluster, Readiness.read(Path(settings.scratch))):
                 return _creating(cluster)
         response: EksResponse = describe_without_new_tags(name)
         return response
 
     def delete(name: str) -> EksResponse:
-        cluster = eks._clusters.get(name) or {}
+        cluster = eks.clusters.get(name) or {}
         group_id = cluster.get("resourcesVpcConfig", {}).get("clusterSecurityGroupId")
-        if group_id in ec2._security_groups:
-            del ec2._security_groups[group_id]
+        if group_id in ec2.security_groups:
+            del ec2.security_groups[group_id]
         response: EksResponse = undeleted(name)
         return response
 
     def fields(properties: dict[str, Any]) -> dict[str, Any]:
-        camel = provisioners._pascal_to_camel
+        camel = provisioners.pascal_to_camel
         result: dict[str, Any] = fields_without(properties)
         access = properties.get("AccessConfig") or {}
         if "BootstrapClusterCreatorAdminPermissions" in access:
             result["accessConfig"]["bootstrapClusterCreatorAdminPermissions"] = (
-                provisioners._cfn_bool(access["BootstrapClusterCreatorAdminPermissions"])
+                provisioners.cfn_bool(access["BootstrapClusterCreatorAdminPermissions"])
             )
         for key in ("EncryptionConfig", "KubernetesNetworkConfig"):
             if properties.get(key):
                 result[key[0].lower() + key[1:]] = camel(properties[key])
         return result
 
-    eks._create_cluster, eks._delete_cluster = create, delete
-    eks._issuer_url, eks._new_oidc_id = _issuer_url, _new_oidc_id
-    eks._describe_cluster = describe
-    provisioners._eks_cluster_fields = fields
+    eks.create_cluster, eks.delete_cluster = create, delete
+    eks.issuer_url, eks.new_oidc_id = _issuer_url, _new_oidc_id
+    eks.describe_cluster = describe
+    provisioners.eks_cluster_fields = fields

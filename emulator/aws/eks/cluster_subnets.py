@@ -6,11 +6,9 @@ https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services import ec2, eks
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.eks.api import EksResponse
+from emulator.aws.ministack import ec2, eks, provisioners
 
 _MIN_ZONES = 2
 _MIN_ADDRESSES = 6
@@ -20,8 +18,8 @@ _REFUSAL = "InvalidParameterException"
 
 def install() -> None:
     """Check the network of each cluster that is created or updated."""
-    handlers = provisioners._RESOURCE_HANDLERS["AWS::EKS::Cluster"]
-    created, updated = eks._create_cluster, handlers["update"]
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
+    created, updated = eks.create_cluster, handlers["update"]
     zones_at_creation: dict[str, set[str]] = {}
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
@@ -29,22 +27,22 @@ def install() -> None:
         problem = _problem(vpc_config)
         refusal = (_REFUSAL, problem) if problem else _place_problem(body["name"], vpc_config)
         response: EksResponse = (
-            eks._error(HTTPStatus.BAD_REQUEST, *refusal) if refusal else created(body, creator_arn)
+            eks.error(HTTPStatus.BAD_REQUEST, *refusal) if refusal else created(body, creator_arn)
         )
         if response[0] < HTTPStatus.BAD_REQUEST:
-            zones_at_creation[eks._clusters[body["name"]]["arn"]] = _zones(vpc_config)
+            zones_at_creation[eks.clusters[body["name"]]["arn"]] = _zones(vpc_config)
         return response
 
     def update(physical_id: str, old: Properties, new: Properties, *names: str) -> Created:
-        vpc_config = provisioners._eks_cluster_fields(new)["resourcesVpcConfig"]
-        zones = zones_at_creation[eks._clusters[physical_id]["arn"]]
+        vpc_config = provisioners.eks_cluster_fields(new)["resourcesVpcConfig"]
+        zones = zones_at_creation[eks.clusters[physical_id]["arn"]]
         problem = _problem(vpc_config) or _new_zones_problem(vpc_config, zones=zones)
         if problem:
             raise Refused(f"{_REFUSAL}: {problem}")
         result: Created = updated(physical_id, old, new, *names)
         return result
 
-    eks._create_cluster = create
+    eks.create_cluster = create
     handlers["update"] = update
 
 
@@ -52,16 +50,16 @@ def _problem(vpc_config: dict[str, Any]) -> str | None:
     """Return what is wrong with the subnets and security groups of a cluster, or None."""
     subnet_ids = vpc_config.get("subnetIds", [])
     for identifier in subnet_ids:
-        if identifier not in ec2._subnets:
+        if identifier not in ec2.subnets:
             return f"The subnet ID '{identifier}' does not exist"
     for identifier in vpc_config.get("securityGroupIds", []):
-        if identifier not in ec2._security_groups:
+        if identifier not in ec2.security_groups:
             return f"The security group '{identifier}' does not exist"
-    vpcs = {ec2._subnets[identifier]["VpcId"] for identifier in subnet_ids}
+    vpcs = {ec2.subnets[identifier]["VpcId"] for identifier in subnet_ids}
     if len(vpcs) != 1:
         return "Subnets must all belong to one VPC."
     for identifier in vpc_config.get("securityGroupIds", []):
-        if ec2._security_groups[identifier]["VpcId"] not in vpcs:
+        if ec2.security_groups[identifier]["VpcId"] not in vpcs:
             return f"Security group {identifier} does not belong to the VPC of the subnets"
     if len(_zones(vpc_config)) < _MIN_ZONES:
         return "Subnets specified must be in at least two different AZs"
@@ -74,7 +72,7 @@ def _place_problem(name: str, vpc_config: dict[str, Any]) -> tuple[str, str] | N
     Worded as in https://github.com/aws-samples/aws-deeplearning-labs/issues/1 and, of an update,
     https://github.com/elastic-ipfs/infrastructure/pull/221.
     """
-    subnets = [ec2._subnets[identifier] for identifier in vpc_config["subnetIds"]]
+    subnets = [ec2.subnets[identifier] for identifier in vpc_config["subnetIds"]]
     without = [each for each in subnets if each["AvailabilityZoneId"] in _ZONES_WITHOUT_EKS]
     if without:
         return (
@@ -105,4 +103,4 @@ def _new_zones_problem(vpc_config: dict[str, Any], *, zones: set[str]) -> str | 
 
 
 def _zones(vpc_config: dict[str, Any]) -> set[str]:
-    return {ec2._subnets[identifier]["AvailabilityZone"] for identifier in vpc_config["subnetIds"]}
+    return {ec2.subnets[identifier]["AvailabilityZone"] for identifier in vpc_config["subnetIds"]}

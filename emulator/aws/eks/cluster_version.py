@@ -14,13 +14,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ministack.services import cloudformation, eks
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.eks import addon_versions
 from emulator.aws.eks.api import EksResponse
 from emulator.aws.eks.unknowns import EksUnknowns
+from emulator.aws.ministack import cloudformation, eks, provisioners
 from emulator.aws.parent_process import Settings
 
 _UPDATES = re.compile(r"/clusters/([A-Za-z0-9_-]+)/updates")
@@ -32,13 +30,13 @@ _ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
 
 def install(*, settings: Settings) -> None:
     """Check each change of a cluster's version, by CloudFormation or by UpdateClusterVersion."""
-    handlers = provisioners._RESOURCE_HANDLERS["AWS::EKS::Cluster"]
-    updated, handled = handlers["update"], eks._handle_request_sync
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
+    updated, handled = handlers["update"], eks.handle_request_sync
 
     def update(
         physical_id: str, old: Properties, new: Properties, stack: str, *names: str
     ) -> Created:
-        cluster, wanted = eks._clusters[physical_id], str(new["Version"])
+        cluster, wanted = eks.clusters[physical_id], str(new["Version"])
         if wanted != old["Version"] and not _is_kept(
             cluster, wanted, stack=stack, unknowns=EksUnknowns.read(Path(settings.scratch))
         ):
@@ -56,23 +54,23 @@ def install(*, settings: Settings) -> None:
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
     ) -> EksResponse:
         asked = _UPDATE.fullmatch(path)
-        if asked is not None and method == "GET" and asked[1] in eks._clusters:
-            return _describe_update(eks._clusters[asked[1]], asked[2])
+        if asked is not None and method == "GET" and asked[1] in eks.clusters:
+            return _describe_update(eks.clusters[asked[1]], asked[2])
         match = _UPDATES.fullmatch(path)
-        if match is None or method != "POST" or match[1] not in eks._clusters:
+        if match is None or method != "POST" or match[1] not in eks.clusters:
             response: EksResponse = handled(method, path, headers, body, query)
             return response
-        return _update_cluster_version(eks._clusters[match[1]], json.loads(body))
+        return _update_cluster_version(eks.clusters[match[1]], json.loads(body))
 
     handlers["update"] = update
-    eks._handle_request_sync = handle
+    eks.handle_request_sync = handle
 
 
 def _is_kept(cluster: Mapping[str, Any], wanted: str, *, stack: str, unknowns: EksUnknowns) -> bool:
     """Return whether an update by CloudFormation leaves the version alone."""
     if wanted == cluster["version"]:
         return unknowns.same == "kept"
-    back = cloudformation._stacks[stack]["StackStatus"] == _ROLLBACK
+    back = cloudformation.stacks[stack]["StackStatus"] == _ROLLBACK
     return back and unknowns.older_in_a_rollback == "kept"
 
 
@@ -102,7 +100,7 @@ def _problem(cluster: Mapping[str, Any], wanted: str, *, force: bool) -> tuple[s
 
 
 def _addons_unfit(cluster_name: str, wanted: str) -> list[str]:
-    addons = [each for key, each in eks._addons.items() if key.startswith(f"{cluster_name}/")]
+    addons = [each for key, each in eks.addons.items() if key.startswith(f"{cluster_name}/")]
     return [
         f"{addon['addonName']} {addon['addonVersion']}"
         for addon in addons
@@ -121,7 +119,7 @@ def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) ->
     wanted = body["version"]
     problem = _problem(cluster, wanted, force=bool(body.get("force")))
     if problem is not None:
-        refusal: EksResponse = eks._error(HTTPStatus.BAD_REQUEST, *problem)
+        refusal: EksResponse = eks.error(HTTPStatus.BAD_REQUEST, *problem)
         return refusal
     rises = _minor(wanted) > _minor(cluster["version"])
     _change(cluster, wanted)
@@ -133,7 +131,7 @@ def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) ->
         "createdAt": time.time(),
         "errors": [],
     }
-    response: EksResponse = eks._json_resp(HTTPStatus.OK, {"update": update})
+    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
     # It is in progress when it is described for the first time.
     cluster.setdefault(_MADE, {})[update["id"]] = update
     return response
@@ -142,11 +140,11 @@ def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) ->
 def _describe_update(cluster: dict[str, Any], identifier: str) -> EksResponse:
     update = cluster.get(_MADE, {}).get(identifier)
     if update is None:
-        refusal: EksResponse = eks._error(
+        refusal: EksResponse = eks.error(
             HTTPStatus.NOT_FOUND, "ResourceNotFoundException", f"No update found for {identifier}."
         )
         return refusal
-    response: EksResponse = eks._json_resp(HTTPStatus.OK, {"update": update})
+    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
     cluster[_MADE][identifier] = {**update, "status": "Successful"}
     return response
 

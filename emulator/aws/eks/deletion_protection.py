@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services import eks
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.eks import api as eks_api
 from emulator.aws.eks.api import EksResponse
+from emulator.aws.ministack import eks, provisioners
 
 _UPDATE_CONFIG = re.compile(r"/clusters/([A-Za-z0-9_-]+)/update-config")
 _KEY = "deletionProtection"
@@ -22,19 +20,19 @@ _KEY = "deletionProtection"
 
 def install() -> None:
     """Keep the switch of each cluster, refuse to delete one that is protected."""
-    created, deleted = eks._create_cluster, eks._delete_cluster
-    handled, fields_without = eks._handle_request_sync, provisioners._eks_cluster_fields
+    created, deleted = eks.create_cluster, eks.delete_cluster
+    handled, fields_without = eks.handle_request_sync, provisioners.eks_cluster_fields
 
     def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
         response: EksResponse = created(body, creator_arn)
         if response[0] < HTTPStatus.BAD_REQUEST:
-            eks._clusters[body["name"]][_KEY] = bool(body.get(_KEY))
+            eks.clusters[body["name"]][_KEY] = bool(body.get(_KEY))
         return response
 
     def delete(name: str) -> EksResponse:
-        if eks._clusters.get(name, {}).get(_KEY):
+        if eks.clusters.get(name, {}).get(_KEY):
             message = f"Cluster {name} has deletion protection; disable it before you delete it."
-            refusal: EksResponse = eks._error(
+            refusal: EksResponse = eks.error(
                 HTTPStatus.BAD_REQUEST, "InvalidRequestException", message
             )
             return refusal
@@ -42,10 +40,10 @@ def install() -> None:
         return response
 
     def delete_resource(name: str, _properties: dict[str, Any]) -> None:
-        eks_api.gone_or_answer(eks._delete_cluster(name))
+        eks_api.gone_or_answer(eks.delete_cluster(name))
 
     def fields(properties: dict[str, Any]) -> dict[str, Any]:
-        protected = provisioners._cfn_bool(properties.get("DeletionProtection", False))
+        protected = provisioners.cfn_bool(properties.get("DeletionProtection", False))
         return {**fields_without(properties), _KEY: protected}
 
     def handle(
@@ -53,10 +51,10 @@ def install() -> None:
     ) -> EksResponse:
         match = _UPDATE_CONFIG.fullmatch(path)
         wanted = json.loads(body or b"{}") if match and method == "POST" else {}
-        if match is None or _KEY not in wanted or match[1] not in eks._clusters:
+        if match is None or _KEY not in wanted or match[1] not in eks.clusters:
             response: EksResponse = handled(method, path, headers, body, query)
             return response
-        eks._clusters[match[1]][_KEY] = wanted[_KEY]
+        eks.clusters[match[1]][_KEY] = wanted[_KEY]
         update = {"id": str(uuid.uuid4()), "status": "Successful"}
         return (
             HTTPStatus.OK,
@@ -64,7 +62,7 @@ def install() -> None:
             json.dumps({"update": update}).encode(),
         )
 
-    eks._create_cluster, eks._delete_cluster = create, delete
-    eks._handle_request_sync = handle
-    provisioners._eks_cluster_fields = fields
-    provisioners._RESOURCE_HANDLERS["AWS::EKS::Cluster"]["delete"] = delete_resource
+    eks.create_cluster, eks.delete_cluster = create, delete
+    eks.handle_request_sync = handle
+    provisioners.eks_cluster_fields = fields
+    provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]["delete"] = delete_resource

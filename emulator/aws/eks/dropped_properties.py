@@ -7,23 +7,21 @@ and no rollback is.
 
 from collections.abc import Iterator
 
-from ministack.services import cloudformation
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.ministack import cloudformation, provisioners
 
 _ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
 
 
 def install() -> None:
     """Check each update of a cluster by CloudFormation."""
-    handlers = provisioners._RESOURCE_HANDLERS["AWS::EKS::Cluster"]
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
     updated = handlers["update"]
 
     def update(
         physical_id: str, old: Properties, new: Properties, stack: str, *names: str
     ) -> Created:
-        if cloudformation._stacks[stack]["StackStatus"] != _ROLLBACK:
+        if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
             for name in _dropped(old, new):
                 raise Refused(
                     "The new template must include all the properties specified in the previous "

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from ministack.services import eks
-
 from emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
@@ -12,6 +10,7 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.eks import api as eks_api
+from emulator.aws.ministack import eks
 
 
 def _fields(properties: Properties) -> dict[str, Any]:
@@ -39,24 +38,22 @@ def _create(properties: Properties) -> Created:
         **_fields(properties),
     }
     cluster = properties["ClusterName"]
-    response = eks._create_pod_identity_association(cluster, body)
+    response = eks.create_pod_identity_association(cluster, body)
     return _created(eks_api.answer(response)["association"])
 
 
 def _update(arn: str, _old: Properties, new: Properties) -> Created:
     association_id = arn.rsplit("/", 1)[-1]
-    response = eks._update_pod_identity_association(
-        new["ClusterName"], association_id, _fields(new)
-    )
+    response = eks.update_pod_identity_association(new["ClusterName"], association_id, _fields(new))
     association = eks_api.answer(response)["association"]
-    association["tags"] = eks._tags[arn] = tag_map(new)
+    association["tags"] = eks.tags[arn] = tag_map(new)
     return _created(association)
 
 
 def _delete(arn: str, properties: Properties) -> None:
     association_id = arn.rsplit("/", 1)[-1]
     eks_api.gone_or_answer(
-        eks._delete_pod_identity_association(properties["ClusterName"], association_id)
+        eks.delete_pod_identity_association(properties["ClusterName"], association_id)
     )
 
 

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ministack.core.responses import get_account_id, get_region
-from ministack.services import ec2
-
 from emulator.aws.chosen_ids import FILE_SYSTEM_ID
 from emulator.aws.cloudformation import express_mode
 from emulator.aws.cloudformation.resource_type import (
@@ -20,6 +17,7 @@ from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.fsx import growth, rules, store, traffic
 from emulator.aws.fsx.open_zfs_rules import open_zfs_problem
 from emulator.aws.kms import keys
+from emulator.aws.ministack import ec2, get_account_id, get_region
 
 _NUMBERS = (
     "AutomaticBackupRetentionDays",
@@ -52,7 +50,7 @@ def create(properties: Properties) -> dict[str, Any]:
     _require_valid(properties)
     subnet_id = properties["SubnetIds"][0]
     subnet = ec2_api.existing(
-        ec2._subnets, subnet_id, code="InvalidNetworkSettings", noun="subnet ID"
+        ec2.subnets, subnet_id, code="InvalidNetworkSettings", noun="subnet ID"
     )
     groups = _security_groups(properties, subnet["VpcId"])
     file_system_id = tag_map(properties).get(FILE_SYSTEM_ID) or store.new_id("fs")
@@ -199,12 +197,12 @@ def _security_groups(properties: Properties, vpc_id: str) -> list[dict[str, Any]
     if not given:
         return [
             group
-            for group in ec2._security_groups.values()
+            for group in ec2.security_groups.values()
             if group["VpcId"] == vpc_id and group["GroupName"] == "default"
         ]
     return [
         ec2_api.existing(
-            ec2._security_groups, group_id, code="InvalidNetworkSettings", noun="security group"
+            ec2.security_groups, group_id, code="InvalidNetworkSettings", noun="security group"
         )
         for group_id in given
     ]

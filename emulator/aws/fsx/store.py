@@ -5,21 +5,20 @@ import string
 import time
 from typing import Any
 
-from ministack.core.responses import AccountRegionScopedDict, get_account_id, get_region
-
 from emulator.aws.cloudformation.resource_type import Refused
 from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.ministack import get_account_id, get_region, responses
 
-FILE_SYSTEMS = AccountRegionScopedDict()
+FILE_SYSTEMS = responses.AccountRegionScopedDict()
 """File system id to the record DescribeFileSystems returns."""
-READINESS = AccountRegionScopedDict()
+READINESS = responses.AccountRegionScopedDict()
 """Id of a file system that nobody waited for, to how often it is described as CREATING, and why
 that fails, or ""."""
-SECURITY_GROUPS = AccountRegionScopedDict()
+SECURITY_GROUPS = responses.AccountRegionScopedDict()
 """File system id to the ids of the security groups of its network interfaces."""
-TASKS = AccountRegionScopedDict()
+TASKS = responses.AccountRegionScopedDict()
 """Id of a data repository task to the record DescribeDataRepositoryTasks returns."""
-ASSOCIATIONS = AccountRegionScopedDict()
+ASSOCIATIONS = responses.AccountRegionScopedDict()
 """Association id to the record DescribeDataRepositoryAssociations returns."""
 
 _MOUNT_NAME_ALPHABET = string.ascii_lowercase + string.digits

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ministack.core import iam_evaluator
+from emulator.aws.ministack import iam_evaluator
 
 _Statement = Any  # MiniStack's
 _Context = Any
@@ -28,7 +28,7 @@ def install(*, file: str) -> None:
     if not file:
         return
     written: set[str] = set()
-    gather: Callable[..., list[list[_Statement]]] = iam_evaluator._gather_role_policies
+    gather: Callable[..., list[list[_Statement]]] = iam_evaluator.gather_role_policies
     evaluate: Callable[..., Any] = iam_evaluator.evaluate
 
     def gather_role_policies(role_name: str, *account: str) -> _Policies:
@@ -44,7 +44,7 @@ def install(*, file: str) -> None:
                     log.write(f"{line}\n")
         return result
 
-    iam_evaluator._gather_role_policies = gather_role_policies
+    iam_evaluator.gather_role_policies = gather_role_policies
     iam_evaluator.evaluate = evaluate_and_note
 
 
@@ -60,11 +60,11 @@ def _line(policies: _Policies, context: _Context) -> str:
 
 def _allows(statement: _Statement, context: _Context) -> bool:
     return bool(
-        iam_evaluator._action_matches(context.action, statement.actions, statement.not_actions)
-        and iam_evaluator._resource_matches(
+        iam_evaluator.action_matches(context.action, statement.actions, statement.not_actions)
+        and iam_evaluator.resource_matches(
             context.resource_arn, statement.resources, statement.not_resources
         )
-        and iam_evaluator._conditions_met(statement.conditions, context)
+        and iam_evaluator.conditions_met(statement.conditions, context)
     )
 
 

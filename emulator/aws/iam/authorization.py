@@ -3,14 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ministack import app
-from ministack.core import iam_actions, iam_evaluator
-from ministack.core.responses import get_account_id, get_region
-from ministack.core.router import extract_access_key_id
-from ministack.services import iam
-
 from emulator.aws.iam.permission import Permission
 from emulator.aws.json_service import ServiceError
+from emulator.aws.ministack import (
+    EvalContext,
+    EvalResult,
+    app,
+    get_account_id,
+    get_region,
+    iam,
+    iam_actions,
+    iam_evaluator,
+    router,
+)
 
 
 class AccessDeniedError(ServiceError):
@@ -48,7 +53,7 @@ def require_caller(
     if not app.AUTH:
         return
     denial = iam_evaluator.enforce(
-        extract_access_key_id(headers, {}),
+        router.extract_access_key_id(headers, {}),
         action,
         action.partition(":")[0],
         get_region(),
@@ -79,9 +84,9 @@ def role_may(*, role_name: str, permission: Permission) -> bool:
 
 def rights(role_name: str) -> object:
     """Return something that is another thing once the role's own policies have changed."""
-    role = iam._roles.get(role_name) or {}
+    role = iam.roles.get(role_name) or {}
     attached = [
-        (arn, (iam._policies.get(arn) or {}).get("DefaultVersionId"))
+        (arn, (iam.policies.get(arn) or {}).get("DefaultVersionId"))
         for arn in role.get("AttachedPolicies", ())
     ]
     return attached, dict(role.get("InlinePolicies") or {}), role.get("PermissionsBoundary")
@@ -108,7 +113,7 @@ def require_role(*, role_name: str, session: str, permission: Permission) -> Non
         )
 
 
-def asked_by(role_name: str, *, session: str, permission: Permission) -> iam_evaluator.EvalContext:
+def asked_by(role_name: str, *, session: str, permission: Permission) -> EvalContext:
     """Return what IAM decides about: the use of a permission by a session of a role, over TLS."""
     account = get_account_id()
     return iam_evaluator.EvalContext(
@@ -123,14 +128,14 @@ def asked_by(role_name: str, *, session: str, permission: Permission) -> iam_eva
     )
 
 
-def _decision(role_name: str, *, session: str, permission: Permission) -> iam_evaluator.EvalResult:
+def _decision(role_name: str, *, session: str, permission: Permission) -> EvalResult:
     """Decide as for a request: by the role's policies, its boundary and the resource's policy."""
     account = get_account_id()
     context = asked_by(role_name, session=session, permission=permission)
-    limits = iam_evaluator._permissions_boundary(iam._roles, role_name, account)
-    policies = iam_evaluator._gather_role_policies(role_name, account)
+    limits = iam_evaluator.permissions_boundary(iam.roles, role_name, account)
+    policies = iam_evaluator.gather_role_policies(role_name, account)
     decision = iam_evaluator.evaluate(context, policies, *limits)
-    found = iam_evaluator._resource_policy(permission.action.partition(":")[0], permission.resource)
+    found = iam_evaluator.resource_policy(permission.action.partition(":")[0], permission.resource)
     if found is not None:
         decision = iam_evaluator.combine_resource_policy(decision, context, *found, limits=limits)
     decision.principal_arn = context.principal_arn

@@ -2,7 +2,7 @@
 
 import json
 
-from ministack.services import iam
+from emulator.aws.ministack import iam
 
 _CLUSTER_INSTANCE_ROLE = "AmazonSageMakerClusterInstanceRolePolicy"
 _LOG_GROUPS = "arn:aws:logs:*:*:log-group:/aws/sagemaker/Clusters/*"
@@ -44,7 +44,7 @@ _DOCUMENTS: dict[str, list[dict[str, object]]] = {
 def install() -> None:
     """Add the policies. MiniStack refuses to attach one it does not know, as AWS does."""
     for name, statements in _DOCUMENTS.items():
-        arn = f"{iam._AWS_MANAGED_POLICY_PREFIX}{name}"
-        if arn not in iam._aws_managed_policies:
+        arn = f"{iam.AWS_MANAGED_POLICY_PREFIX}{name}"
+        if arn not in iam.aws_managed_policies:
             document = json.dumps({"Version": "2012-10-17", "Statement": statements})
-            iam._aws_managed_policies[arn] = iam._make_aws_managed_record(name, document)
+            iam.aws_managed_policies[arn] = iam.make_aws_managed_record(name, document)

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from ministack.core import iam_evaluator
-from ministack.services import iam
+from emulator.aws.ministack import EvalContext, iam, iam_evaluator
 
 _SESSION = ":assumed-role/"
 
@@ -13,13 +12,13 @@ def install() -> None:
 
     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html#condition-keys-principalarn
     """
-    resolve = iam_evaluator._resolve_condition_key
+    resolve = iam_evaluator.resolve_condition_key
 
-    def resolve_role(key: str, context: iam_evaluator.EvalContext) -> Any:  # noqa: ANN401 - any key
+    def resolve_role(key: str, context: EvalContext) -> Any:  # noqa: ANN401 - any key
         value = resolve(key, context)
         if key.lower() != "aws:principalarn" or _SESSION not in value:
             return value
-        record = iam._roles.get(value.partition(_SESSION)[2].partition("/")[0])
+        record = iam.roles.get(value.partition(_SESSION)[2].partition("/")[0])
         return value if record is None else record["Arn"]
 
-    iam_evaluator._resolve_condition_key = resolve_role
+    iam_evaluator.resolve_condition_key = resolve_role

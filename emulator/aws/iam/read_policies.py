@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ministack.core import iam_evaluator
+from emulator.aws.ministack import iam_evaluator
 
 _Statements = list[Any]  # MiniStack's
 # Of a deployment: a few dozen documents, and some hundred actions against each of their statements.
@@ -15,7 +15,7 @@ _COMPARISONS = 1 << 17
 def install() -> None:
     """Remember what a policy's text says, and which of its actions match; nothing else decides."""
     parse: Callable[[str | dict[str, Any]], _Statements] = iam_evaluator.parse_policy_document
-    matches: Callable[[str, list[str], list[str]], bool] = iam_evaluator._action_matches
+    matches: Callable[[str, list[str], list[str]], bool] = iam_evaluator.action_matches
 
     @lru_cache(_DOCUMENTS)
     def statements(text: str) -> tuple[Any, ...]:
@@ -32,4 +32,4 @@ def install() -> None:
         return comparison(action, tuple(actions), tuple(others))
 
     iam_evaluator.parse_policy_document = parse_policy_document
-    iam_evaluator._action_matches = action_matches
+    iam_evaluator.action_matches = action_matches

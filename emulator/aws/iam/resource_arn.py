@@ -8,8 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ministack.core import iam_actions
-from ministack.services import iam
+from emulator.aws.ministack import iam, iam_actions
 
 
 def install() -> None:
@@ -24,8 +23,8 @@ def install() -> None:
     ) -> str:
         if service == "iam":
             _headers, _body, parameters, *_place = rest
-            source = iam_actions._query_param(parameters, "PolicySourceArn")
-            role = iam._roles.get(iam_actions._query_param(parameters, "RoleName") or "")
+            source = iam_actions.query_param(parameters, "PolicySourceArn")
+            role = iam.roles.get(iam_actions.query_param(parameters, "RoleName") or "")
             if source or role:
                 return str(source or role["Arn"])
         if service == "logs":

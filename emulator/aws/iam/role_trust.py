@@ -4,14 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ministack.core import iam_evaluator
-from ministack.core.responses import get_account_id, get_region
-from ministack.services import iam
+from emulator.aws.ministack import get_account_id, get_region, iam, iam_evaluator
 
 
 def role(role_arn: str) -> dict[str, Any] | None:
     """Return the IAM record of a role of the request's account, or None."""
-    record: dict[str, Any] | None = iam._roles.get(role_arn.rsplit("/", 1)[-1])
+    record: dict[str, Any] | None = iam.roles.get(role_arn.rsplit("/", 1)[-1])
     return record if record is not None and record["Arn"] == role_arn else None
 
 
@@ -35,7 +33,7 @@ def allows(*, role_arn: str, service: str, sent: Mapping[str, str]) -> bool:
     named = [
         statement
         for statement in (statements if isinstance(statements, list) else [statements])
-        if iam_evaluator._service_principal_matches(statement.get("Principal"), service)
+        if iam_evaluator.service_principal_matches(statement.get("Principal"), service)
     ]
     account = get_account_id()
     root = f"arn:aws:iam::{account}:root"

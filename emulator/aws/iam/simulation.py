@@ -10,11 +10,8 @@ from itertools import count
 from typing import Any
 from xml.sax.saxutils import escape
 
-from ministack.core import iam_evaluator
-from ministack.core.responses import get_account_id, get_region
-from ministack.services import iam
-
 from aws_reference.action_resources import forms
+from emulator.aws.ministack import get_account_id, get_region, iam, iam_evaluator
 
 _DECISIONS = {"Allow": "allowed", "Deny": "explicitDeny", "ImplicitDeny": "implicitDeny"}
 _BY_RESTRICTION = ("allowed", "implicitDeny", "explicitDeny")
@@ -23,22 +20,22 @@ _Response = tuple[int, dict[str, str], bytes]
 
 def install() -> None:
     """Answer SimulatePrincipalPolicy for roles."""
-    unchecked = iam._IAM_HANDLERS["SimulatePrincipalPolicy"]
+    unchecked = iam.IAM_HANDLERS["SimulatePrincipalPolicy"]
 
     def simulate(parameters: Mapping[str, Any]) -> _Response:
-        source = iam._p(parameters, "PolicySourceArn")
+        source = iam.p(parameters, "PolicySourceArn")
         response: _Response
         if ":role/" not in source:
             response = unchecked(parameters)
             return response
         name = source.rpartition("/")[2]
-        if name not in iam._roles:
-            response = iam._error(
+        if name not in iam.roles:
+            response = iam.error(
                 404, "NoSuchEntity", f"The role with name {name} cannot be found.", ns="iam"
             )
             return response
         results = "".join(_results(parameters, role_arn=source, role_name=name))
-        response = iam._xml(
+        response = iam.xml(
             200,
             "SimulatePrincipalPolicyResponse",
             "<SimulatePrincipalPolicyResult>"
@@ -48,7 +45,7 @@ def install() -> None:
         )
         return response
 
-    iam._IAM_HANDLERS["SimulatePrincipalPolicy"] = simulate
+    iam.IAM_HANDLERS["SimulatePrincipalPolicy"] = simulate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +94,7 @@ def _result(
     parameters: Mapping[str, Any], action: str, resource: str, *, role_arn: str, role_name: str
 ) -> _Result:
     account, known = get_account_id(), _context(parameters)
-    policies = iam_evaluator._gather_role_policies(role_name, account)
+    policies = iam_evaluator.gather_role_policies(role_name, account)
     context = iam_evaluator.EvalContext(
         principal_arn=role_arn,
         principal_type="AssumedRole",
@@ -120,7 +117,7 @@ def _context(parameters: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number in count(1):
         prefix = f"ContextEntries.member.{number}"
-        key = iam._p(parameters, f"{prefix}.ContextKeyName")
+        key = iam.p(parameters, f"{prefix}.ContextKeyName")
         if not key:
             return found
         values = [*_members(parameters, f"{prefix}.ContextKeyValues")]
@@ -134,8 +131,8 @@ def _asked(policies: list[list[Any]], context: Any) -> set[str]:  # noqa: ANN401
         key.lower()
         for document in policies
         for statement in document
-        if iam_evaluator._action_matches(context.action, statement.actions, statement.not_actions)
-        and iam_evaluator._resource_matches(
+        if iam_evaluator.action_matches(context.action, statement.actions, statement.not_actions)
+        and iam_evaluator.resource_matches(
             context.resource_arn, statement.resources, statement.not_resources
         )
         for keys in statement.conditions.values()
@@ -145,7 +142,7 @@ def _asked(policies: list[list[Any]], context: Any) -> set[str]:  # noqa: ANN401
 
 def _members(parameters: Mapping[str, Any], name: str) -> Iterator[str]:
     for number in count(1):
-        value = iam._p(parameters, f"{name}.member.{number}")
+        value = iam.p(parameters, f"{name}.member.{number}")
         if not value:
             return
         yield value

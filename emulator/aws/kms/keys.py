@@ -4,9 +4,8 @@ import json
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services import kms
-
 from emulator.aws.chosen_ids import KMS_KEY_ID
+from emulator.aws.ministack import kms
 
 _Response = tuple[int, dict[str, str], bytes]
 
@@ -17,7 +16,7 @@ def problem(key: str) -> str | None:
     Args:
         key: Its id or ARN.
     """
-    record = kms._resolve_key(key)
+    record = kms.resolve_key(key)
     if record is None:
         return "does not exist"
     if record["KeyState"] != "Enabled":
@@ -27,17 +26,17 @@ def problem(key: str) -> str | None:
 
 def install() -> None:
     """Let a key be created with the id that a configuration names."""
-    create = kms._create_key
+    create = kms.create_key
 
     def create_key(request: dict[str, Any]) -> _Response:
         response: _Response = create(request)
         tags = {tag["TagKey"]: tag["TagValue"] for tag in request.get("Tags") or []}
         if KMS_KEY_ID not in tags or response[0] != HTTPStatus.OK:
             return response
-        record = kms._keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
-        record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms._arn(tags[KMS_KEY_ID])}
-        kms._keys[record["KeyId"]] = record
-        shown: _Response = kms._describe_key({"KeyId": record["KeyId"]})
+        record = kms.keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
+        record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms.arn(tags[KMS_KEY_ID])}
+        kms.keys[record["KeyId"]] = record
+        shown: _Response = kms.describe_key({"KeyId": record["KeyId"]})
         return shown
 
-    kms._create_key = create_key
+    kms.create_key = create_key

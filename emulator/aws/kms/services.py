@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from ministack.core import iam_evaluator
-from ministack.core.responses import get_account_id, get_region
-from ministack.services import kms
-
 from emulator.aws.iam.permission import Permission
+from emulator.aws.ministack import get_account_id, get_region, iam_evaluator, kms
 
 # What EBS does with a volume's key, by grants that HyperPod passes on.
 # https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
@@ -38,7 +35,7 @@ def for_volumes(key: str) -> Iterator[Permission]:
     Args:
         key: Its id or ARN.
     """
-    record = kms._resolve_key(key)
+    record = kms.resolve_key(key)
     if record is None:  # which is refused as what it is
         return
     through = {"kms:ViaService": f"sagemaker.{get_region()}.amazonaws.com"}
@@ -52,7 +49,7 @@ def for_volumes(key: str) -> Iterator[Permission]:
 
 
 def _allows(key: str, *, service: str, action: str, context: Mapping[str, str]) -> bool:
-    record = kms._resolve_key(key)
+    record = kms.resolve_key(key)
     if record is None:
         return False
     asked = iam_evaluator.EvalContext(

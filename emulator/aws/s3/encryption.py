@@ -8,15 +8,11 @@ from http import HTTPStatus
 from typing import Any
 from xml.sax.saxutils import escape
 
-from ministack.core.responses import get_account_id, get_region
-from ministack.core.router import extract_access_key_id
-from ministack.services import kms, s3
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws.iam import authorization
 from emulator.aws.iam.permission import Permission
 from emulator.aws.json_service import ServiceError
 from emulator.aws.kms import keys
+from emulator.aws.ministack import get_account_id, get_region, kms, provisioners, router, s3
 
 _Created = tuple[str, dict[str, Any]]
 _Response = tuple[int, dict[str, str], bytes]
@@ -28,11 +24,11 @@ _AWS_MANAGED = "alias/aws/s3"
 
 def install() -> None:
     """Have S3 ask for rights on the key of an object that is put or got."""
-    put: Callable[..., _Response] = s3._put_object
-    get: Callable[..., _Response] = s3._get_object
+    put: Callable[..., _Response] = s3.put_object
+    get: Callable[..., _Response] = s3.get_object
 
     def put_object(bucket: str, key: str, body: bytes, headers: Mapping[str, str]) -> _Response:
-        default = s3._bucket_default_sse_headers(bucket)
+        default = s3.bucket_default_sse_headers(bucket)
         kms_key = headers.get(_KEY) or default.get(_KEY)
         # A data key for each object, or for the bucket for a time.
         refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:GenerateDataKey")
@@ -43,17 +39,17 @@ def install() -> None:
         refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:Decrypt")
         return refused or get(bucket, key, headers, *rest)
 
-    resolve: Callable[..., _Response] = s3._resolve_sse_write_headers
+    resolve: Callable[..., _Response] = s3.resolve_sse_write_headers
 
     def resolve_headers(headers: Mapping[str, str], bucket: str) -> _Response:
         if headers.get(_ALGORITHM) == "aws:kms" and not headers.get(_KEY):
             headers = {**headers, _KEY: _AWS_MANAGED}
         return resolve(headers, bucket)
 
-    s3._resolve_sse_write_headers = resolve_headers
-    s3._put_object = put_object
-    s3._get_object = get_object
-    handlers = provisioners._RESOURCE_HANDLERS["AWS::S3::Bucket"]
+    s3.resolve_sse_write_headers = resolve_headers
+    s3.put_object = put_object
+    s3.get_object = get_object
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::S3::Bucket"]
     for name in ("create", "update"):
         handlers[name] = _with_default_encryption(handlers[name])
 
@@ -70,9 +66,9 @@ def _with_default_encryption(unencrypted: Callable[..., _Created]) -> Callable[.
         properties = next(each for each in reversed(rest) if isinstance(each, Mapping))
         rules = properties.get("BucketEncryption", {}).get("ServerSideEncryptionConfiguration", [])
         for rule in rules:
-            s3._put_bucket_encryption(made[0], _rule_xml(rule))
+            s3.put_bucket_encryption(made[0], _rule_xml(rule))
         if not rules:
-            s3._delete_bucket_encryption(made[0])
+            s3.delete_bucket_encryption(made[0])
         return made
 
     return handle
@@ -92,7 +88,7 @@ def _rule_xml(rule: Mapping[str, Any]) -> bytes:
 
 def key_of(bucket: str, key: str) -> str | None:
     """Return the KMS key of an object as it is now; None without one of the account's own."""
-    objects = (s3._buckets.get(bucket) or {}).get("objects", {})
+    objects = (s3.buckets.get(bucket) or {}).get("objects", {})
     found: str | None = (objects.get(key) or {}).get("preserved_headers", {}).get(_KEY)
     return None if found == _AWS_MANAGED else found
 
@@ -107,10 +103,10 @@ def use_of(kms_key: str, *, bucket: str, key: str, action: str) -> Permission:
         action: What it does with the key.
     """
     arn = f"arn:aws:s3:::{bucket}"
-    has_bucket_key = "<BucketKeyEnabled>true" in s3._bucket_encryption.get(bucket, "")
+    has_bucket_key = "<BucketKeyEnabled>true" in s3.bucket_encryption.get(bucket, "")
     return Permission(
         action=action,
-        resource=kms._resolve_key(kms_key)["Arn"],
+        resource=kms.resolve_key(kms_key)["Arn"],
         context={
             "kms:ViaService": f"s3.{get_region()}.amazonaws.com",
             "kms:CallerAccount": get_account_id(),
@@ -122,7 +118,7 @@ def use_of(kms_key: str, *, bucket: str, key: str, action: str) -> Permission:
 def _refusal(
     kms_key: str | None, bucket: str, key: str, *, headers: Mapping[str, str], action: str
 ) -> _Response | None:
-    if kms_key is None or not extract_access_key_id(headers, {}):
+    if kms_key is None or not router.extract_access_key_id(headers, {}):
         return None
     problem = keys.problem(kms_key)
     if problem is not None:
@@ -140,5 +136,5 @@ def _refusal(
 
 
 def _error(code: str, message: str, status: HTTPStatus) -> _Response:
-    response: _Response = s3._error(code, message, status.value)
+    response: _Response = s3.error(code, message, status.value)
     return response

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from ministack.core.responses import get_account_id, get_region
-
 from emulator.aws import json_service
 from emulator.aws.cloudformation import service_role
 from emulator.aws.cloudformation.service_role import SESSION
@@ -16,6 +14,7 @@ from emulator.aws.hyperpod_client import HyperPodClient
 from emulator.aws.iam import authorization
 from emulator.aws.iam.permission import Permission
 from emulator.aws.json_service import Response, ServiceError
+from emulator.aws.ministack import get_account_id, get_region
 from emulator.aws.parent_process import Settings
 from emulator.aws.sagemaker import checks, cluster_request, identities, permissions
 from emulator.aws.service_quotas.instances import require_quotas

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ministack.services import ec2, eks, s3
-
 from emulator.aws.iam import authorization, role_trust
 from emulator.aws.iam.permission import Permission
 from emulator.aws.json_service import ServiceError
 from emulator.aws.kms import keys
+from emulator.aws.ministack import ec2, eks, s3
 from emulator.aws.s3 import encryption
 from emulator.aws.sagemaker import cluster_request
 from emulator.aws.sagemaker.permissions import HYPERPOD, SAGEMAKER
@@ -47,7 +46,7 @@ def _script_problems(request: Request) -> Iterator[str]:
                     f"{where}: {script.role_arn} is not allowed {needed.action} on "
                     f"{needed.resource}."
                 )
-        bucket = s3._buckets.get(script.bucket)
+        bucket = s3.buckets.get(script.bucket)
         if bucket is None:
             yield f"{where}: the bucket does not exist."
         elif script.key not in bucket["objects"]:
@@ -65,7 +64,7 @@ def _eks_problems(request: Request) -> Iterator[str]:
     arn = cluster_request.eks_cluster_arn(request)
     if arn is None:
         return
-    cluster = eks._clusters.get(arn.rsplit("/", 1)[-1])
+    cluster = eks.clusters.get(arn.rsplit("/", 1)[-1])
     if cluster is None or cluster["arn"] != arn:
         yield f"EKS cluster {arn} does not exist."
         return
@@ -75,8 +74,8 @@ def _eks_problems(request: Request) -> Iterator[str]:
     vpc_id = cluster["resourcesVpcConfig"]["vpcId"]
     for network in cluster_request.networks(request):
         for store, identifiers in (
-            (ec2._subnets, network.get("Subnets") or []),
-            (ec2._security_groups, network.get("SecurityGroupIds") or []),
+            (ec2.subnets, network.get("Subnets") or []),
+            (ec2.security_groups, network.get("SecurityGroupIds") or []),
         ):
             for identifier in identifiers:
                 record = store.get(identifier)

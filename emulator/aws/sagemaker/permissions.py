@@ -8,11 +8,10 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ministack.core.responses import get_region
-
 from emulator.aws.eks.api import access_entry_arn
 from emulator.aws.iam.permission import Permission
 from emulator.aws.kms.services import for_volumes
+from emulator.aws.ministack import get_region
 from emulator.aws.sagemaker import cluster_request
 
 SAGEMAKER = "sagemaker.amazonaws.com"

@@ -9,14 +9,12 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
 
-from ministack.services import ec2
-from ministack.services.cloudformation import provisioners
-
 from emulator.aws import json_service
 from emulator.aws.cloudformation.resource_type import Created, Refused
 from emulator.aws.hyperpod_client import HyperPodClient
 from emulator.aws.iam import authorization
 from emulator.aws.json_service import Response, ServiceError
+from emulator.aws.ministack import ec2, provisioners
 from emulator.aws.parent_process import Settings
 from emulator.aws.service_quotas.values import ADDRESSES, VALUES, VPCS
 
@@ -59,8 +57,8 @@ def install(*, settings: Settings) -> None:
         service="servicequotas", target_prefix="ServiceQuotasV20190624.", handler=handle
     )
     for operation in _EC2:
-        ec2._ACTION_MAP[operation] = _limited(operation, ec2._ACTION_MAP[operation])
-    handlers = provisioners._RESOURCE_HANDLERS["AWS::EC2::VPC"]
+        ec2.ACTION_MAP[operation] = _limited(operation, ec2.ACTION_MAP[operation])
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::EC2::VPC"]
     handlers["create"] = _limited_creation("CreateVpc", handlers["create"])
 
 
@@ -120,7 +118,7 @@ def _limited_creation(operation: str, create: Callable[..., Created]) -> Callabl
 
 
 def _is_reached(operation: str) -> bool:
-    there = ec2._addresses if operation == "AllocateAddress" else ec2._vpcs
+    there = ec2.addresses if operation == "AllocateAddress" else ec2.vpcs
     return len(list(there.values())) >= VALUES[_EC2[operation][0]].limit
 
 
@@ -129,7 +127,7 @@ def _limited(operation: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
     def limited(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
         if _is_reached(operation):
-            return ec2._error(error, message, HTTPStatus.BAD_REQUEST)
+            return ec2.error(error, message, HTTPStatus.BAD_REQUEST)
         return call(query)
 
     return limited

@@ -41,10 +41,10 @@ class Caller:
     @classmethod
     def from_headers(cls, headers: Mapping[str, str]) -> Caller:
         """Read the caller from the headers that the proxy adds."""
-        account = headers.get("x-rehearsal-account", DEFAULT_ACCOUNT)
-        region = headers.get("x-rehearsal-region", DEFAULT_REGION)
+        account = headers.get("x-emulator-account", DEFAULT_ACCOUNT)
+        region = headers.get("x-emulator-region", DEFAULT_REGION)
         root = f"arn:{partition_of(region)}:iam::{account}:root"
-        return cls(account=account, region=region, arn=headers.get("x-rehearsal-caller-arn", root))
+        return cls(account=account, region=region, arn=headers.get("x-emulator-caller-arn", root))
 
 
 @dataclass(frozen=True, slots=True)

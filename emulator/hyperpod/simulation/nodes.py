@@ -14,7 +14,6 @@ from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
 from emulator.hyperpod.simulation.training_plans import TrainingPlan
 from emulator.hyperpod.simulation.views import cluster_view, node_view
-from hyperpod_cdk.facts.instance_types import instance_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +175,10 @@ class NodeProvisioner:
         self._later(place, now + checks, self._checked)
 
     def _passes_efa(self, place: Place) -> bool:
-        facts, network = instance_facts(place.node.instance_type), self._around.network
+        hardware = self._around.hardware(place.node.instance_type)
+        network = self._around.network
         groups = security_groups_of(place.cluster, place.group)
-        has_efa = facts is not None and facts.efa_interfaces > 0
+        has_efa = hardware is not None and hardware.efa_interfaces > 0
         return (
             network is None
             or not (has_efa and groups)

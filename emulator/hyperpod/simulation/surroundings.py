@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
+from emulator.hardware import HardwareOf
 from emulator.hyperpod.simulation.faults import FaultGate
 from emulator.hyperpod.simulation.hooks import NodeNetwork, Observer, Scripts
 from emulator.hyperpod.simulation.network import AddressBook
@@ -93,6 +94,7 @@ class Surroundings:
         observer: Notified when nodes join and leave.
         scripts: Runs lifecycle scripts.
         network: What the network lets nodes do; None: everything.
+        hardware: Knows the hardware of instance types.
         unknowns: Which answers hold where AWS gives none.
     """
 
@@ -104,4 +106,5 @@ class Surroundings:
     observer: Observer | None
     scripts: Scripts | None
     network: NodeNetwork | None
+    hardware: HardwareOf
     unknowns: Unknowns

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from emulator.hyperpod.simulation.errors import limit_exceeded
 from emulator.hyperpod.simulation.state import Cluster
-from hyperpod_cdk.facts.instance_types import instance_types
+from emulator.hyperpod.validation.service_model import instance_types
 
 # Of a type that is not limited: as many as a group may have.
 _PLENTY = 6758

@@ -43,6 +43,11 @@ def service_model() -> ServiceModel:
     return ServiceModel(Loader().load_service_model("sagemaker", "service-2"), "sagemaker")
 
 
+def instance_types() -> tuple[str, ...]:
+    """Return every instance type of the HyperPod API, such as `ml.p5.48xlarge`."""
+    return tuple(service_model().shape_for("ClusterInstanceType").metadata["enum"])
+
+
 def input_shape(operation: str) -> StructureShape:
     """Return the shape of an operation's request."""
     return _present(service_model().operation_model(operation).input_shape, operation)

@@ -5,8 +5,8 @@ https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device
 
 from collections.abc import Iterator, Mapping
 
+from emulator.hardware import EFA, GPU, NEURON
 from emulator.kubernetes.controllers.scheduling import runs_on
-from emulator.kubernetes.node_capacity import EFA, GPU, NEURON
 from emulator.kubernetes.objects.errors import Object
 from emulator.kubernetes.objects.metadata import name_of
 from emulator.kubernetes.objects.resources import ResourceCatalog

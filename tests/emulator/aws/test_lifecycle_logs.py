@@ -9,8 +9,9 @@ from emulator.aws.clients import aws_clients
 from emulator.aws.local_aws import LocalAws
 from emulator.hyperpod import ClusterView, NodeView
 from emulator.node.lifecycle_logs import LifecycleLogs
-from emulator.node.node import SCRIPTS
+from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.operate.logs.progress import progress_of
+from tests.support.changed_node import SCRIPTS
 
 BUCKET = "sagemaker-scripts-of-nodes"
 CLUSTER = ClusterView(
@@ -49,7 +50,7 @@ def said(
         lifecycle={"SourceS3Uri": f"s3://{BUCKET}/{folder}/", "OnCreate": "on_create.sh"},
         has_volume=True,
     )
-    with LifecycleLogs() as logs:
+    with LifecycleLogs(instance_facts) as logs:
         logs.connect(clients)
         logs.script_runs(CLUSTER, node, fails=fails)
         logs.wait()

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from emulator.aws import local_aws
-from emulator.aws.internals import MINISTACK_VERSION
 from emulator.aws.local_aws import (
     INTERPRETER,
     LocalAws,
     LocalAwsError,
     LocalAwsSettings,
 )
+from emulator.aws.ministack import MINISTACK_VERSION
 from tests.support.configs import REPOSITORY
 from tests.support.local_aws import client, deploy, role
 
@@ -151,9 +151,9 @@ def test_the_log_outlives_the_server_where_asked(temporary: Path) -> None:
 
 def test_a_ministack_without_a_needed_name_is_refused() -> None:
     script = (
-        "from emulator.aws import internals\n"
-        "internals.REQUIRED_NAMES['ministack.services.eks'] = ('_no_such_name',)\n"
-        "internals.require_names()"
+        "from emulator.aws import ministack\n"
+        "ministack.eks.__init__('ministack.services.eks', '_no_such_name')\n"
+        "ministack.require_names()"
     )
     run = subprocess.run(
         [INTERPRETER, "-c", script],

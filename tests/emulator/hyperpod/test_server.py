@@ -158,8 +158,8 @@ def test_caller_is_read_from_the_proxys_headers(api: HyperPodApi) -> None:
     sagemaker = client(api)
 
     def add_headers(request: AWSRequest, **_: object) -> None:
-        request.headers["x-rehearsal-account"] = "111122223333"
-        request.headers["x-rehearsal-region"] = "eu-west-1"
+        request.headers["x-emulator-account"] = "111122223333"
+        request.headers["x-emulator-region"] = "eu-west-1"
 
     sagemaker.meta.events.register("before-send.sagemaker.*", add_headers)
     arn = sagemaker.create_cluster(**create_request())["ClusterArn"]

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from emulator.aws.local_aws import LocalAws, LocalAwsSettings
 from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
+from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
 from hyperpod_cli.main import app
@@ -65,7 +66,11 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., D
         def begin(failure: Failure, patch: pytest.MonkeyPatch) -> Deployment:
             time = Time()
             api.service = service = HyperPodService(
-                clock=lambda: time.now, timings=_TIMINGS, subnets=networks, network=networks
+                clock=lambda: time.now,
+                timings=_TIMINGS,
+                subnets=networks,
+                network=networks,
+                hardware=instance_facts,
             )
             return Deployment(
                 aws=aws,

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from kubernetes.client import CoreV1Api
 
+from emulator.hardware import node_capacity
 from emulator.kubernetes import KubernetesApi
-from emulator.kubernetes.node_capacity import node_capacity
+from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.devices import devices
 from hyperpod_cli.inspect.verification.health import health
@@ -165,7 +166,7 @@ def test_each_type_offers_what_it_has(
 
     assert {check.found for check in found()} <= {"no node is of a type that has any"}
     assert {check.advice.partition(":")[0] for check in found()} <= {"The node itself is missing"}
-    join(kubernetes, "n0", instance_type, capacity=node_capacity(instance_type))
+    join(kubernetes, "n0", instance_type, capacity=node_capacity(instance_facts(instance_type)))
     assert [check.check.partition("name,")[2].partition(":")[0] for check in found()] == columns
     assert {check.found.partition(" of ")[0] for check in found()} <= {"n0 offers none"}
     for plugin in PLUGINS:
@@ -176,7 +177,7 @@ def test_each_type_offers_what_it_has(
 def test_a_gpu_that_has_failed_is_missed(
     configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
 ) -> None:
-    capacity = {**node_capacity("ml.p5.48xlarge"), "nvidia.com/gpu": "7"}
+    capacity = {**node_capacity(instance_facts("ml.p5.48xlarge")), "nvidia.com/gpu": "7"}
     join(kubernetes, "n0", "ml.p5.48xlarge", capacity=capacity)
     for plugin in PLUGINS:
         kubernetes.create(daemon_set(plugin))

@@ -82,7 +82,7 @@ def test_wrong_credentials_are_refused(site: Site) -> None:
 
 
 def test_without_a_hyperpod_api_the_error_says_so(aws: LocalAws) -> None:
-    with pytest.raises(ClientError, match="REHEARSAL_HYPERPOD_API is not set"):
+    with pytest.raises(ClientError, match="EMULATOR_HYPERPOD_API is not set"):
         client(aws, "sagemaker").list_clusters()
 
 

@@ -132,9 +132,9 @@ def test_a_caller_with_every_permission_has_a_whole_life(site: Site) -> None:
     [create] = [
         headers for operation, headers in site.hyperpod.calls if operation == "CreateCluster"
     ]
-    assert create["x-rehearsal-account"] == ACCOUNT
-    assert create["x-rehearsal-region"] == REGION
-    assert create["x-rehearsal-caller-arn"].startswith(f"arn:aws:iam::{ACCOUNT}:user/")
+    assert create["x-emulator-account"] == ACCOUNT
+    assert create["x-emulator-region"] == REGION
+    assert create["x-emulator-caller-arn"].startswith(f"arn:aws:iam::{ACCOUNT}:user/")
     with pytest.raises(ClientError, match="Cluster c1 not found"):
         sagemaker.describe_cluster(ClusterName="c1")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.kubernetes.node_capacity import node_architecture, node_capacity
-from hyperpod_cdk.facts.instance_types import instance_types
+from emulator.hardware import node_architecture, node_capacity
+from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
 
 
 @pytest.mark.parametrize(
@@ -15,8 +15,11 @@ from hyperpod_cdk.facts.instance_types import instance_types
     ],
 )
 def test_capacity(instance_type: str, offered: dict[str, str]) -> None:
-    assert node_capacity(instance_type).items() >= offered.items()
+    assert node_capacity(instance_facts(instance_type)).items() >= offered.items()
 
 
 def test_every_instance_type_has_an_architecture() -> None:
-    assert {node_architecture(each) for each in instance_types()} == {"amd64", "arm64"}
+    assert {node_architecture(instance_facts(each)) for each in instance_types()} == {
+        "amd64",
+        "arm64",
+    }
