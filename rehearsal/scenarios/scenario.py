@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.aws.readiness import Readiness
+from emulator.aws.shared_settings import Readiness
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind

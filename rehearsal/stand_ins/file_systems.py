@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from emulator.aws.chosen_ids import FILE_SYSTEM_ID
 from emulator.aws.clients import AwsClients
+from emulator.aws.shared_settings import FILE_SYSTEM_ID
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.client import AwsClient
 from rehearsal.stand_ins.vpc import all_traffic_of, default_vpc

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from emulator.aws.chosen_ids import KMS_KEY_ID
 from emulator.aws.clients import AwsClients
+from emulator.aws.shared_settings import KMS_KEY_ID
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.encryption.key_policy import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emulator.aws.chosen_ids import NETWORK_ID
+from emulator.aws.shared_settings import NETWORK_ID
 from hyperpod_cli.aws.client import AwsClient
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from emulator.aws.chosen_ids import KMS_KEY_ID
+from emulator.aws.shared_settings import KMS_KEY_ID
 from rehearsal.stand_ins import stand_ins
 from rehearsal.stand_ins.buckets import Bucket
 from tests.support.assembly import merged

@@ -1,4 +1,9 @@
-"""AWS::FSx::DataRepositoryAssociation: a link between a directory and S3, and its state."""
+"""Data repositories of a file system, and the tasks on them.
+
+AWS::FSx::DataRepositoryAssociation: a link between a directory and S3, and its state.
+
+Tasks between a Lustre file system and S3: which of the files that they name are there.
+"""
 
 import json
 from collections.abc import Mapping
@@ -13,6 +18,7 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.fsx import rules, store
+from emulator.aws.json_service import ServiceError
 from emulator.aws.ministack import s3
 
 _EVENTS = {"NEW", "CHANGED", "DELETED"}
@@ -144,9 +150,55 @@ def _delete(association_id: str, _properties: Properties) -> None:
     store.ASSOCIATIONS.pop(association_id, None)
 
 
-TYPE = ResourceType(
+DATA_REPOSITORY_ASSOCIATION = ResourceType(
     name="AWS::FSx::DataRepositoryAssociation",
     create=_create,
     update=_update,
     delete=_delete,
 )
+
+
+Request = Mapping[str, Any]
+
+
+def create_task(request: Request) -> dict[str, Any]:
+    """Create a task that exports files, which fails for a path that is not there.
+
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryTask.html
+    """
+    if request["Type"] != "EXPORT_TO_REPOSITORY":
+        raise ServiceError("UnsupportedOperation", f"{request['Type']} is not available here.")
+    links = [
+        each
+        for each in store.ASSOCIATIONS.values()
+        if each["FileSystemId"] == request["FileSystemId"]
+    ]
+    if not links:
+        raise ServiceError("BadRequest", "The file system has no data repository association.")
+    paths = request["Paths"]
+    found = [path for path in paths if any(has_file(link, path) for link in links)]
+    missing = len(paths) - len(found)
+    task_id = store.new_id("task")
+    record = {
+        "TaskId": task_id,
+        "ResourceARN": store.arn(f"task/{task_id}"),
+        "FileSystemId": request["FileSystemId"],
+        "Type": request["Type"],
+        "Paths": paths,
+        "Report": request["Report"],
+        "CreationTime": store.now(),
+        "Lifecycle": "FAILED" if missing else "SUCCEEDED",
+        "Status": {
+            "TotalCount": len(paths),
+            "SucceededCount": len(found),
+            "FailedCount": missing,
+        },
+    }
+    store.TASKS[task_id] = record
+    return {"DataRepositoryTask": {**record, "Lifecycle": "PENDING"}}
+
+
+def describe_tasks(request: Request) -> dict[str, Any]:
+    """Return tasks; each has ended."""
+    ids = request.get("TaskIds") or [*store.TASKS]
+    return {"DataRepositoryTasks": [store.TASKS[each] for each in ids]}

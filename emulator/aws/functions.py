@@ -1,4 +1,8 @@
-"""Functions in a VPC: what they reach, and what Lambda asks of their role.
+"""Lambda functions as AWS runs them, and the input of executions that call them.
+
+Archives unpacked the way Lambda does it: executables stay executable, and only once.
+
+Functions in a VPC: what they reach, and what Lambda asks of their role.
 
 A worker's environment says where each service is. Of a function without internet access, that is
 nowhere, but for the services with a VPC endpoint; what the endpoint's policy does not allow is
@@ -8,17 +12,30 @@ endpoint is.
 https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
 https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-access.html
 https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html
+
+Step Functions: the input of an execution has a limit.
+
+CDK's provider framework starts its waiter with a custom resource's event: the properties, and on an
+update the old ones too.
 """
 
-from collections.abc import Callable, Mapping
+import hashlib
+import os
+import shutil
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from http import HTTPStatus
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.ec2.reach import Placement
 from emulator.aws.iam import authorization
-from emulator.aws.iam.permission import Permission
+from emulator.aws.iam.authorization import Permission
 from emulator.aws.ministack import (
     EvalResult,
     app,
@@ -29,8 +46,106 @@ from emulator.aws.ministack import (
     lambda_runtime,
     lambda_svc,
     provisioners,
+    responses,
     s3,
+    stepfunctions,
 )
+
+_PERMISSION_BITS = 16
+_PERMISSIONS = 0o777
+_BYTECODE = "__pycache__"
+_KEPT_SECONDS = 7 * 24 * 3600
+
+
+def install_lambda_layers(*, copies: str) -> None:
+    """Have Lambda workers' archives unpacked with permissions, from one copy an archive.
+
+    Args:
+        copies: Directory for these copies, which may outlive the local AWS; an empty string means:
+            unpack each time.
+    """
+
+    class CopiedArchive(Archive):
+        directory = Path(copies) if copies else None
+
+    lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": CopiedArchive})
+
+
+class Archive(zipfile.ZipFile):
+    """An archive whose members keep their permissions; equal archives share their files.
+
+    Attributes:
+        directory: Gets the copy that they share; None: there is none.
+    """
+
+    directory: Path | None = None
+
+    def extractall(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        members: Iterable[str | zipfile.ZipInfo] | None = None,
+        pwd: bytes | None = None,
+    ) -> None:
+        """Extract into `path`; the files are hard links to a copy made the first time.
+
+        They have the times of that copy, so the bytecode that workers make of them is shared, too.
+        """
+        if self.directory is None or path is None or members is not None:
+            super().extractall(path, members, pwd)
+            return
+        original = self.directory / self._digest()
+        if not original.is_dir():
+            self._unpack(original, pwd)
+        os.utime(original)
+        shutil.copytree(
+            original,
+            path,
+            ignore=shutil.ignore_patterns(_BYTECODE),
+            copy_function=_link,
+            dirs_exist_ok=True,
+        )
+        for folder in original.rglob(_BYTECODE):
+            (Path(path) / folder.relative_to(original)).symlink_to(folder)
+
+    def _unpack(self, original: Path, pwd: bytes | None) -> None:
+        """Make the copy of an archive, and remove those that were used long ago."""
+        for other in [*original.parent.glob("*")]:
+            with suppress(FileNotFoundError):
+                if other.stat().st_mtime < time.time() - _KEPT_SECONDS:
+                    shutil.rmtree(other, ignore_errors=True)
+        unfinished = original.with_name(f"{original.name}.{os.urandom(4).hex()}")
+        super().extractall(unfinished, None, pwd)
+        for folder in {module.parent for module in unfinished.rglob("*.py")}:
+            (folder / _BYTECODE).mkdir(exist_ok=True)
+        try:
+            unfinished.rename(original)
+        except OSError:
+            # Another worker's copy was first.
+            shutil.rmtree(unfinished)
+
+    def _extract_member(
+        self, member: str | zipfile.ZipInfo, targetpath: str, pwd: bytes | None
+    ) -> str:
+        info = member if isinstance(member, zipfile.ZipInfo) else self.getinfo(member)
+        # The standard library drops the permissions that the archive records.
+        extracted = cast("str", super()._extract_member(info, targetpath, pwd))  # type: ignore[misc]
+        permissions = info.external_attr >> _PERMISSION_BITS & _PERMISSIONS
+        if permissions and not info.is_dir():
+            Path(extracted).chmod(permissions)
+        return extracted
+
+    def _digest(self) -> str:
+        content = repr([(info.filename, info.CRC, info.file_size) for info in self.infolist()])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        # The temporary directory is another file system.
+        shutil.copy2(source, target)
+
 
 # Nobody listens there: a privileged port that no service of today has. AWS lets the call wait for a
 # connection instead; botocore raises a ConnectionError for both.
@@ -206,7 +321,7 @@ def _is_reachable(cluster_name: str, function_name: str) -> bool:
     return bool(vpc["endpointPublicAccess"] and open_to_all and is_outside)
 
 
-def install() -> None:
+def install_vpc_functions() -> None:
     """Put functions where their VPC settings say; after the other additions to EKS."""
     handlers = provisioners.RESOURCE_HANDLERS[_TYPE]
     create_function, update_function = handlers["create"], handlers["update"]
@@ -231,3 +346,26 @@ def install() -> None:
     _follow_network()
     _enforce_endpoint_policies()
     _hide_unreachable_clusters()
+
+
+# In bytes of UTF-8: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
+MOST_INPUT_BYTES = 262_144
+
+
+def install_execution_input() -> None:
+    """Have `StartExecution` refuse a larger input, in the words of AWS's validation."""
+    unchecked = stepfunctions.start_execution
+
+    def start_execution(data: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+        if len(data.get("input", "").encode()) > MOST_INPUT_BYTES:
+            refused: tuple[int, dict[str, str], bytes] = responses.error_response_json(
+                "ValidationException",
+                "1 validation error detected: Value at 'input' failed to satisfy constraint: "
+                f"Member must have length less than or equal to {MOST_INPUT_BYTES}",
+                HTTPStatus.BAD_REQUEST,
+            )
+            return refused
+        started: tuple[int, dict[str, str], bytes] = unchecked(data)
+        return started
+
+    stepfunctions.start_execution = start_execution

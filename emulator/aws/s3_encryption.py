@@ -1,4 +1,6 @@
-"""Objects encrypted with a KMS key: who puts and gets them uses the key.
+"""Encryption of buckets.
+
+Objects encrypted with a KMS key: who puts and gets them uses the key.
 
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
 """
@@ -8,10 +10,10 @@ from http import HTTPStatus
 from typing import Any
 from xml.sax.saxutils import escape
 
+from emulator.aws import kms_keys
 from emulator.aws.iam import authorization
-from emulator.aws.iam.permission import Permission
+from emulator.aws.iam.authorization import Permission
 from emulator.aws.json_service import ServiceError
-from emulator.aws.kms import keys
 from emulator.aws.ministack import get_account_id, get_region, kms, provisioners, router, s3
 
 _Created = tuple[str, dict[str, Any]]
@@ -120,7 +122,7 @@ def _refusal(
 ) -> _Response | None:
     if kms_key is None or not router.extract_access_key_id(headers, {}):
         return None
-    problem = keys.problem(kms_key)
+    problem = kms_keys.problem(kms_key)
     if problem is not None:
         # https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
         code = "KMS.DisabledException" if "Disabled" in problem else "KMS.KMSInvalidStateException"
