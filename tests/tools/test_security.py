@@ -1,16 +1,15 @@
 """docs/security.md: every role and every statement, each with its reason."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
-from tests.support.configs import EVERY_FIELD
-from tools.security.page import with_roles
-from tools.security.reasons import OPTIONS, PURPOSES
-from tools.security.roles import Role, read_roles
+from tests.support.configs import EVERY_FIELD, EXISTING_CONTROL_PLANE
+from tools.security.page import ROLES, with_roles
+from tools.security.roles import Reason, Role, StatementKey, read_reasons, read_roles
 
 MARKS = "<!-- roles -->\n<!-- /roles -->\n"
 
@@ -21,32 +20,40 @@ def default_roles(default_config: Config, assemble: Assemble) -> list[Role]:
 
 
 @pytest.fixture
-def all_roles(default_roles: list[Role], configure: Configure, assemble: Assemble) -> list[Role]:
-    others: list[Any] = [load_config(EVERY_FIELD), configure({"cluster": SCALING})]
-    more = [role for config in others for role in read_roles(assemble(config).directory)]
-    return [*default_roles, *more]
+def assemblies(default_config: Config, configure: Configure, assemble: Assemble) -> list[Path]:
+    existing = load_config(EXISTING_CONTROL_PLANE)
+    scaling = configure({"cluster": {"auto_scaling": "Karpenter"}})
+    configs = [default_config, load_config(EVERY_FIELD), existing, scaling]
+    return [assemble(config).directory for config in configs]
 
 
-SCALING = {"auto_scaling": "Karpenter"}
+@pytest.fixture
+def reasons(assemblies: list[Path]) -> list[Reason]:
+    return read_reasons(assemblies)
 
 
-def test_the_page_is_fresh(default_roles: list[Role], repository: Path) -> None:
+def test_the_page_is_fresh(
+    default_roles: list[Role], reasons: list[Reason], repository: Path
+) -> None:
     page = (repository / "docs" / "security.md").read_text("utf-8")
     stale = "docs/security.md is stale: run `make security-page`"
-    assert with_roles(page, roles=default_roles) == page, stale
+    assert with_roles(page, roles=default_roles, reasons=reasons) == page, stale
 
 
-def test_every_statement_has_a_reason_and_every_reason_a_statement(
-    default_roles: list[Role], all_roles: list[Role]
+def test_a_statement_says_what_adds_it_if_the_default_deployment_does_without_it(
+    default_roles: list[Role], assemblies: list[Path], reasons: list[Reason]
 ) -> None:
-    found = {(role.name, item.name) for role in all_roles for item in role.statements}
-    reasons = {(role, name) for role, purpose in PURPOSES.items() for name in purpose.statements}
-    optional = {name for role, name in found - reasons}
+    always = _named(default_roles)
+    by_any = _named(role for assembly in assemblies for role in read_roles(assembly))
 
-    assert optional == OPTIONS.keys()
-    assert reasons <= found
-    assert {role.name for role in all_roles} == PURPOSES.keys()
-    assert not optional & {item.name for role in default_roles for item in role.statements}
+    assert always == {each.key for each in reasons if each.added_by is None}
+    assert by_any == {each.key for each in reasons}
+    assert {role.name for role in default_roles} == ROLES.keys()
+
+
+def _named(roles: Iterable[Role]) -> set[StatementKey]:
+    """Return the statements that have names, which the CDK's own have not."""
+    return {each.key for role in roles for each in role.statements if ":" not in each.name}
 
 
 def test_rights_from_another_stack_are_the_roles(default_roles: list[Role]) -> None:
@@ -56,15 +63,17 @@ def test_rights_from_another_stack_are_the_roles(default_roles: list[Role]) -> N
     assert provisioner.service == "lambda.amazonaws.com"
 
 
-def test_a_role_without_a_reason_is_not_passed_over(default_roles: list[Role]) -> None:
+def test_a_role_without_a_title_is_not_passed_over(
+    default_roles: list[Role], reasons: list[Reason]
+) -> None:
     unknown = Role(
         name="Unknown", service="s3.amazonaws.com", trust={}, managed_policies=(), statements=()
     )
 
     with pytest.raises(KeyError, match="Unknown"):
-        with_roles(MARKS, roles=[*default_roles, unknown])
+        with_roles(MARKS, roles=[*default_roles, unknown], reasons=reasons)
 
 
 def test_a_page_without_marks_is_refused(default_roles: list[Role]) -> None:
     with pytest.raises(ValueError, match="no <!-- roles -->"):
-        with_roles("# Security\n", roles=default_roles)
+        with_roles("# Security\n", roles=default_roles, reasons=[])

@@ -1,16 +1,63 @@
 """The part of docs/security.md that is written from the templates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from tools.security.reasons import OPTIONS, PURPOSES
-from tools.security.roles import Role, Statement
+from tools.security.roles import Reason, Role, Statement
+
+_FRAMEWORK = "ProvisionerProviderframework"
+
+ROLES: Mapping[str, tuple[str, str]] = {
+    "ExecutionRole": (
+        "Nodes",
+        "Every HyperPod node runs as this role, and so does anyone who is root on a node or in a "
+        "pod with the host's network.",
+    ),
+    "ProvisionerRole": (
+        "Provisioner",
+        "The Lambda functions behind the custom resources. An access entry makes the role "
+        "cluster admin in Kubernetes, since charts make CRDs, cluster roles and namespaces.",
+    ),
+    f"{_FRAMEWORK}onEventServiceRole": (
+        "CDK's provider framework: start",
+        "Takes CloudFormation's request and calls the provisioner.",
+    ),
+    f"{_FRAMEWORK}isCompleteServiceRole": (
+        "CDK's provider framework: poll",
+        "Asks the provisioner whether the work is done.",
+    ),
+    f"{_FRAMEWORK}onTimeoutServiceRole": (
+        "CDK's provider framework: end of time",
+        "Tells CloudFormation that the hour is over.",
+    ),
+    "ProvisionerProviderwaiterstatemachineRole": (
+        "CDK's provider framework: waiter",
+        "The Step Functions state machine between two polls.",
+    ),
+    "EksClusterRole": ("EKS control plane", "EKS runs the control plane with it."),
+    "NetworkVpcFlowLogIAMRole": ("VPC flow log", "The flow log is delivered with it."),
+}
+"""Title and text of each role that a default deployment has."""
+
+_BY_CDK = {
+    "lambda:InvokeFunction": "CDK's framework calls the provisioner's functions, each version.",
+    "lambda:GetFunction": "CDK's framework waits until a function can be invoked.",
+    "states:StartExecution": "It starts the waiter.",
+    "logs:CreateLogStream": "It writes its own log group.",
+    "logs:CreateLogDelivery": "Its steps are logged. AWS takes no resource for log delivery.",
+}
+"""Why statements are there that the CDK makes, which have no names, by their first action."""
 
 BEGIN, END = "<!-- roles -->\n", "<!-- /roles -->\n"
 _MOST_SHOWN = 3
 
 
-def with_roles(page: str, *, roles: Sequence[Role]) -> str:
+def with_roles(page: str, *, roles: Sequence[Role], reasons: Sequence[Reason]) -> str:
     """Return a page with the roles between its marks.
+
+    Args:
+        page: The page.
+        roles: The roles of a default deployment.
+        reasons: Of the statements of all deployments.
 
     Raises:
         KeyError: A role or a statement has no reason.
@@ -20,25 +67,27 @@ def with_roles(page: str, *, roles: Sequence[Role]) -> str:
     _, end, after = rest.partition(END)
     if not end:
         raise ValueError(f"no {BEGIN.strip()} … {END.strip()} in the page")
-    return before + BEGIN + "\n".join(_lines(roles)) + "\n" + END + after
+    return before + BEGIN + "\n".join(_lines(roles, reasons)) + "\n" + END + after
 
 
-def _lines(roles: Sequence[Role]) -> Iterator[str]:
+def _lines(roles: Sequence[Role], reasons: Sequence[Reason]) -> Iterator[str]:
+    why = {each.key: each.why for each in reasons}
     for role in roles:
-        purpose = PURPOSES[role.name]
-        yield f"\n### {purpose.title}\n"
-        yield f"{purpose.text} Assumed by `{role.service}`{_trust(role)}."
+        title, text = ROLES[role.name]
+        yield f"\n### {title}\n"
+        yield f"{text} Assumed by `{role.service}`{_trust(role)}."
         for policy in role.managed_policies:
             yield f"Has the AWS managed policy `{policy}`."
         if role.statements:
             yield "\n| statement | allows | on | why |\n|---|---|---|---|"
         yield from dict.fromkeys(
-            _row(statement, why=purpose.statements[statement.name]) for statement in role.statements
+            _row(each, why=_BY_CDK.get(each.name) or why[each.key]) for each in role.statements
         )
     yield "\n### What keys of the configuration add\n"
     yield "| statement | added by | why |\n|---|---|---|"
-    for name, (key, why) in OPTIONS.items():
-        yield f"| `{name}` | {key} | {why} |"
+    for each in reasons:
+        if each.added_by is not None:
+            yield f"| `{each.name}` | {each.added_by} | {each.why} |"
 
 
 def _trust(role: Role) -> str:

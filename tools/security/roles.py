@@ -1,15 +1,18 @@
-"""Reading the IAM roles of a cloud assembly: who assumes each, and each statement of its rights."""
+"""Reading the IAM roles of a cloud assembly: who assumes each, its statements, their reasons."""
 
+import json
 import re
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_cdk.synthesis.statements import REASON
 from hyperpod_cli.aws.templates import Value, read_templates
 
 # What CDK appends to a logical id to make it unique.
 _HASH = re.compile(r"[0-9A-F]{8}$")
+StatementKey = tuple[str, frozenset[str]]
 _IN_SUB = re.compile(r"\$\{([^!}.]+)(\.[^}]+)?\}")
 
 
@@ -31,6 +34,33 @@ class Statement:
     resources: tuple[str, ...]
     conditions: Mapping[str, Mapping[str, tuple[str, ...]]]
 
+    @property
+    def key(self) -> StatementKey:
+        """What tells it from statements of other roles with its name."""
+        return self.name, frozenset(self.actions)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reason:
+    """Why a statement is there.
+
+    Attributes:
+        name: The statement's.
+        actions: The statement's.
+        why: A sentence.
+        added_by: The keys of the configuration that add it; None if it is always there.
+    """
+
+    name: str
+    actions: tuple[str, ...]
+    why: str
+    added_by: str | None
+
+    @property
+    def key(self) -> StatementKey:
+        """The statement's."""
+        return self.name, frozenset(self.actions)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Role:
@@ -49,6 +79,23 @@ class Role:
     trust: Mapping[str, Mapping[str, tuple[str, ...]]]
     managed_policies: tuple[str, ...]
     statements: tuple[Statement, ...]
+
+
+def read_reasons(assemblies: Iterable[Path]) -> list[Reason]:
+    """Read why the statements of assemblies are there, each once, by what adds them and name."""
+    found: dict[StatementKey, Reason] = {}
+    for assembly in assemblies:
+        for path in assembly.glob("*.metadata.json"):
+            for entries in json.loads(path.read_text("utf-8")).values():
+                for data in (each["data"] for each in entries if each["type"] == REASON):
+                    reason = Reason(
+                        name=data["sid"].rstrip(string.digits),
+                        actions=tuple(data["actions"]),
+                        why=data["why"],
+                        added_by=data.get("added_by"),
+                    )
+                    found[reason.key] = reason
+    return sorted(found.values(), key=lambda each: (each.added_by or "", each.name))
 
 
 def read_roles(assembly: Path) -> list[Role]:

@@ -1,10 +1,10 @@
 """The authentication mode of an existing EKS cluster."""
 
 from aws_cdk import aws_eks_v2
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.statements import statement
 
 
 class AuthenticationMode(Construct):
@@ -32,8 +32,11 @@ class AuthenticationMode(Construct):
             self,
             "Access",
             statements=[
-                iam.PolicyStatement(
+                statement(
+                    self,
                     sid="SetAuthenticationMode",
+                    why="It lets the EKS cluster know access entries, which nodes join by.",
+                    added_by="`eks.set_authentication_mode`",
                     actions=["eks:DescribeCluster", "eks:UpdateClusterConfig"],
                     resources=[cluster.cluster_arn],
                 )

@@ -10,6 +10,7 @@ from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
 from hyperpod_cdk.provisioner.provisioner import ask_for_stack
 from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
+from hyperpod_cdk.synthesis.statements import statement
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
 
@@ -37,8 +38,13 @@ def hyperpod_access(
         execution_role_arns: ARNs of the nodes' roles.
     """
     return [
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="DescribeCluster",
+            why=(
+                "It asks what became of the HyperPod cluster, and whose it is. The ARN of a "
+                "cluster ends in an id that HyperPod draws."
+            ),
             actions=[
                 "sagemaker:DescribeCluster",
                 "sagemaker:DescribeClusterEvent",
@@ -49,8 +55,13 @@ def hyperpod_access(
             ],
             resources=[any_hyperpod_cluster(scope)],
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="ManageCluster",
+            why=(
+                "It creates, updates and deletes the HyperPod cluster, and none that is tagged "
+                "with another deployment's stack."
+            ),
             actions=[
                 "sagemaker:AddTags",
                 # HyperPod makes these two with the caller's rights when a cluster is updated.
@@ -71,14 +82,18 @@ def hyperpod_access(
                 }
             },
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="PassExecutionRole",
+            why="It hands the nodes' roles to HyperPod, and to nobody else.",
             actions=["iam:PassRole"],
             resources=list(execution_role_arns),
             conditions={"StringEquals": {"iam:PassedToService": _SAGEMAKER}},
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="FirstUseOfHyperPod",
+            why="The first cluster of an account makes HyperPod's service-linked role.",
             actions=["iam:CreateServiceLinkedRole"],
             resources=[
                 Stack.of(scope).format_arn(
@@ -92,12 +107,17 @@ def hyperpod_access(
             ],
             conditions={"StringEquals": {"iam:AWSServiceName": _HYPERPOD}},
         ),
-        *_pass_cluster_role(cluster),
+        *_pass_cluster_role(scope, cluster),
         *_use_training_plans(scope, cluster),
         *_share_images(scope, cluster),
         *volume_key_statements(scope, cluster.volume_key_ids),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="FindTaskGovernance",
+            why=(
+                "It names the quotas and policies that keep a cluster from being deleted. AWS "
+                "takes no resource for these."
+            ),
             actions=["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"],
             resources=["*"],
         ),
@@ -127,12 +147,15 @@ def access_acknowledgments(scope: Construct, cluster: ClusterConfig) -> dict[str
     return {wildcard_nag_id(scope, resource): reason for resource, reason in reasons.items()}
 
 
-def _pass_cluster_role(cluster: ClusterConfig) -> list[iam.PolicyStatement]:
+def _pass_cluster_role(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicyStatement]:
     if cluster.role_arn is None:
         return []
     return [
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="PassClusterRole",
+            why="HyperPod gets the role of scaling.",
+            added_by="`cluster.auto_scaling`",
             actions=["iam:PassRole"],
             resources=[cluster.role_arn],
             # HyperPod's own principal assumes it; its call to pass it on is SageMaker's.
@@ -147,8 +170,11 @@ def _use_training_plans(scope: Construct, cluster: ClusterConfig) -> list[iam.Po
         return []
     # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
     return [
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="UseTrainingPlans",
+            why="A cluster draws on the plan's capacity.",
+            added_by="`training_plan_arn`",
             actions=[
                 "sagemaker:CreateCluster",
                 "sagemaker:DescribeTrainingPlan",
@@ -165,18 +191,27 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
         return []
     # https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-cluster-management.html
     return [
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="FindImages",
+            why="HyperPod looks the AMI up.",
+            added_by="an AMI of your own",
             actions=["ec2:DescribeImages", "ec2:DescribeSnapshots"],
             resources=["*"],
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="ShareImages",
+            why="HyperPod shares the AMI with its own account.",
+            added_by="an AMI of your own",
             actions=["ec2:ModifyImageAttribute"],
             resources=[_image_arn(scope, image) for image in images],
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="ShareSnapshots",
+            why="The same, for the AMI's snapshot.",
+            added_by="an AMI of your own",
             actions=["ec2:ModifySnapshotAttribute"],
             resources=[_any_snapshot(scope)],
         ),

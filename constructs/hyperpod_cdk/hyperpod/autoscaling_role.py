@@ -13,6 +13,7 @@ from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge_inline_policies,
     wildcard_nag_id,
 )
+from hyperpod_cdk.synthesis.statements import statement
 
 
 class AutoScalingRole(Construct):
@@ -35,8 +36,14 @@ class AutoScalingRole(Construct):
         clusters = any_hyperpod_cluster(self)
         rights = iam.PolicyDocument(
             statements=[
-                iam.PolicyStatement(
+                statement(
+                    self,
                     sid="ScaleClusters",
+                    why=(
+                        "As AWS documents it. The ARN of a cluster ends in an id that HyperPod "
+                        "draws."
+                    ),
+                    added_by="`cluster.auto_scaling`",
                     actions=["sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes"],
                     resources=[clusters],
                 ),

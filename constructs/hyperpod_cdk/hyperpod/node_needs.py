@@ -10,6 +10,7 @@ from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
 from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
+from hyperpod_cdk.synthesis.statements import statement
 
 
 def need_statements(
@@ -18,21 +19,32 @@ def need_statements(
     """Yield the rights for what the groups name, but for subnets and security groups."""
     uris = _lifecycle_s3_uris(groups)
     if uris:
-        yield iam.PolicyStatement(
+        yield statement(
+            scope,
             sid="ListOtherScripts",
+            why="A node finds scripts of your own.",
+            added_by="`lifecycle.source_s3_uri`",
             actions=["s3:ListBucket"],
             resources=list(dict.fromkeys(map(_bucket_arn, uris))),
         )
-        yield iam.PolicyStatement(
+        yield statement(
+            scope,
             sid="ReadOtherScripts",
+            why="A node reads them, under their prefix.",
+            added_by="`lifecycle.source_s3_uri`",
             actions=["s3:GetObject"],
             resources=_script_arns(uris),
         )
     if any(group.rolls_back_on_alarms for group in groups):
         # On named alarms alone, CloudWatch would hide composite ones.
         # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
-        yield iam.PolicyStatement(
-            sid="ReadRollbackAlarms", actions=["cloudwatch:DescribeAlarms"], resources=["*"]
+        yield statement(
+            scope,
+            sid="ReadRollbackAlarms",
+            why="HyperPod watches alarms during an update.",
+            added_by="`rollback_alarms`",
+            actions=["cloudwatch:DescribeAlarms"],
+            resources=["*"],
         )
     keys = dict.fromkeys(key for group in groups for key in group.volume_key_ids)
     yield from volume_key_statements(scope, list(keys))

@@ -14,6 +14,7 @@ from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_needs import need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
+from hyperpod_cdk.synthesis.statements import statement
 
 
 def node_statements(
@@ -54,11 +55,11 @@ def node_statements(
                 *(name for vpc in overrides for name in vpc.security_group_ids),
             ],
         ),
-        _pull_images(),
+        _pull_images(scope),
         *orchestrator.node_statements(),
         *_read_scripts(scope, bucket, keys=script_keys),
         *need_statements(scope, groups),
-        *data_bucket_statements(data_buckets),
+        *data_bucket_statements(scope, data_buckets),
     ]
 
 
@@ -77,8 +78,13 @@ def _network_statements(
 ) -> list[iam.PolicyStatement]:
     interfaces = ec2_arn(scope, "network-interface", "*")
     return [
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="ManageNetworkInterfaces",
+            why=(
+                "The VPC CNI gives pods addresses, in the VPC of the deployment, its node subnets "
+                "and its security group."
+            ),
             actions=[
                 "ec2:AssignPrivateIpAddresses",
                 "ec2:AttachNetworkInterface",
@@ -98,25 +104,39 @@ def _network_statements(
             # Requests about instances have no VPC in their conditions.
             conditions={"ArnEqualsIfExists": {"ec2:Vpc": ec2_arn(scope, "vpc", vpc_id)}},
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="DetachNetworkInterfaces",
-            # HyperPod's instances are in an account of the service, so no ARN names them.
+            why=(
+                "The same, for an instance that HyperPod keeps in an account of the service, which "
+                "no ARN names."
+            ),
             actions=["ec2:DetachNetworkInterface"],
             resources=["*"],
             conditions={"StringEquals": {"ec2:Region": Aws.REGION}},
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="AttachNetworkInterfaces",
-            # The VPC CNI asks HyperPod for further network interfaces of a node.
+            why="The VPC CNI asks HyperPod for further network interfaces.",
             # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
             actions=["sagemaker:AttachClusterNodeNetworkInterface"],
             resources=[any_hyperpod_cluster(scope)],
         ),
-        iam.PolicyStatement(
-            sid="TagNetworkInterfaces", actions=["ec2:CreateTags"], resources=[interfaces]
+        statement(
+            scope,
+            sid="TagNetworkInterfaces",
+            why="The VPC CNI marks the network interfaces it makes.",
+            actions=["ec2:CreateTags"],
+            resources=[interfaces],
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="DescribeNetwork",
+            why=(
+                "The VPC CNI, the login to ECR and Lustre over EFA look up what is there. AWS "
+                "takes no resource for these."
+            ),
             actions=[
                 "ec2:DescribeDhcpOptions",
                 "ec2:DescribeInstances",
@@ -135,9 +155,14 @@ def _network_statements(
     ]
 
 
-def _pull_images() -> iam.PolicyStatement:
-    return iam.PolicyStatement(
+def _pull_images(scope: Construct) -> iam.PolicyStatement:
+    return statement(
+        scope,
         sid="PullImages",
+        why=(
+            "Containers of HyperPod, EKS and your own come from ECR in several accounts and "
+            "regions."
+        ),
         actions=[
             "ecr:BatchCheckLayerAvailability",
             "ecr:BatchGetImage",
@@ -151,13 +176,28 @@ def _read_scripts(
     scope: Construct, bucket: s3.IBucket, *, keys: Sequence[str]
 ) -> list[iam.PolicyStatement]:
     return [
-        iam.PolicyStatement(
-            sid="ListScripts", actions=["s3:ListBucket"], resources=[bucket.bucket_arn]
+        statement(
+            scope,
+            sid="ListScripts",
+            why="A node finds its lifecycle scripts.",
+            actions=["s3:ListBucket"],
+            resources=[bucket.bucket_arn],
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="ReadScripts",
+            why=(
+                "A node reads its lifecycle scripts. The managed policy lets it read all buckets "
+                "of the account whose names begin with `sagemaker-`."
+            ),
             actions=["s3:GetObject"],
             resources=[bucket.arn_for_objects(each) for each in keys],
         ),
-        *use_of_bucket_key(scope, bucket, sid="DecryptScripts", actions=["kms:Decrypt"]),
+        *use_of_bucket_key(
+            scope,
+            bucket,
+            sid="DecryptScripts",
+            why="A node reads scripts that S3 encrypts with the key.",
+            actions=["kms:Decrypt"],
+        ),
     ]

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 
+from hyperpod_cdk.synthesis.statements import statement
+
 
 class Orchestrator(Protocol):
     """What runs the jobs of a HyperPod cluster: Amazon EKS."""
@@ -39,8 +41,10 @@ class Eks:
     def node_statements(self) -> Sequence[iam.PolicyStatement]:
         """Return the right of nodes to hand pods the credentials of their Pod Identity."""
         return [
-            iam.PolicyStatement(
+            statement(
+                self.cluster,
                 sid="PodIdentity",
+                why="The Pod Identity agent exchanges a pod's token for its role.",
                 actions=["eks-auth:AssumeRoleForPodIdentity"],
                 resources=[self.cluster.cluster_arn],
             )

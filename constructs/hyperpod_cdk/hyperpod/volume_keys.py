@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.schema.limits import is_token
+from hyperpod_cdk.synthesis.statements import statement
 
 # What EBS does with a volume's key.
 _GRANT_OPERATIONS = [
@@ -36,8 +37,11 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
     service = f"sagemaker.{Stack.of(scope).region}.{Aws.URL_SUFFIX}"
     through_sagemaker = {"StringEquals": {"kms:ViaService": service}}
     return [
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="GrantVolumeKeys",
+            why="EBS encrypts volumes, through SageMaker alone.",
+            added_by="a KMS key of a volume, or `encryption.node_volumes`",
             actions=["kms:CreateGrant"],
             resources=keys,
             conditions={
@@ -46,8 +50,11 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
                 "ForAllValues:StringEquals": {"kms:GrantOperations": _GRANT_OPERATIONS},
             },
         ),
-        iam.PolicyStatement(
+        statement(
+            scope,
             sid="DescribeVolumeKeys",
+            why="EBS looks the key up, through SageMaker alone.",
+            added_by="a KMS key of a volume, or `encryption.node_volumes`",
             actions=["kms:DescribeKey"],
             resources=keys,
             conditions=through_sagemaker,

@@ -25,6 +25,7 @@ from hyperpod_cdk.lifecycle_scripts.upload import Folder, asset_of, put_scripts
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.synthesis.statements import statement
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 _CHANGES = [
@@ -180,14 +181,21 @@ class LifecycleScripts(Construct):
             "Access",
             statements=[
                 self._provisioner.read_asset(*assets),
-                iam.PolicyStatement(
+                statement(
+                    self,
                     sid="PutAndRemoveScripts",
+                    why=(
+                        "It puts the lifecycle scripts into their bucket, and removes those that "
+                        "are gone or renamed, whose keys the template no longer has."
+                    ),
                     actions=["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
                     # Not the keys: an update, and its rollback, removes those of the other side.
                     resources=[objects],
                 ),
-                iam.PolicyStatement(
+                statement(
+                    self,
                     sid="FindScriptVersions",
+                    why="It removes a script with all its versions.",
                     actions=["s3:ListBucketVersions"],
                     resources=[self.bucket.bucket_arn],
                 ),
@@ -195,6 +203,10 @@ class LifecycleScripts(Construct):
                     self,
                     self.bucket,
                     sid="EncryptScripts",
+                    why=(
+                        "The provisioner puts scripts that S3 encrypts with the key, for that "
+                        "bucket alone."
+                    ),
                     actions=["kms:GenerateDataKey"],
                 ),
             ],
@@ -225,7 +237,7 @@ class LifecycleScripts(Construct):
 
 
 def use_of_bucket_key(
-    scope: Construct, bucket: s3.IBucket, *, sid: str, actions: Sequence[str]
+    scope: Construct, bucket: s3.IBucket, *, sid: str, why: str, actions: Sequence[str]
 ) -> list[iam.PolicyStatement]:
     """Return the right to use a bucket's KMS key, through S3 and for this bucket; none without one.
 
@@ -233,6 +245,7 @@ def use_of_bucket_key(
         scope: A construct of the policy's stack.
         bucket: The bucket.
         sid: Name of the statement.
+        why: Why it is there.
         actions: What to do with the key.
     """
     key = bucket.encryption_key
@@ -242,8 +255,14 @@ def use_of_bucket_key(
         region=Stack.of(scope).region, dns_suffix=Aws.URL_SUFFIX, bucket_arn=bucket.bucket_arn
     )
     return [
-        iam.PolicyStatement(
-            sid=sid, actions=[*actions], resources=[key.key_arn], conditions=dict(condition)
+        statement(
+            scope,
+            sid=sid,
+            why=why,
+            added_by="`encryption.lifecycle_bucket`",
+            actions=actions,
+            resources=[key.key_arn],
+            conditions=condition,
         )
     ]
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
+from hyperpod_cdk.synthesis.statements import statement
 
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 _OF_ADMINS = ("AmazonEKSAdminPolicy", "AmazonEKSClusterAdminPolicy")
@@ -59,20 +59,30 @@ class ProvisionerAccess(Construct):
             self,
             "AccessEntries",
             statements=[
-                iam.PolicyStatement(
+                statement(
+                    self,
                     sid="UseCluster",
+                    why=(
+                        "It finds the Kubernetes API, and HyperPod makes the nodes' access entries "
+                        "with its rights."
+                    ),
                     actions=["eks:CreateAccessEntry", "eks:DescribeCluster"],
                     resources=[cluster.cluster_arn],
                 ),
-                iam.PolicyStatement(
+                statement(
+                    self,
                     sid="ManageAccessEntries",
+                    why="HyperPod looks up and deletes the nodes' access entries with its rights.",
                     actions=["eks:DeleteAccessEntry", "eks:DescribeAccessEntry"],
                     resources=[access_entries],
                 ),
-                # AWS does not say which access policies HyperPod associates with the nodes'
-                # entries; those that make an admin are for people.
-                iam.PolicyStatement(
+                statement(
+                    self,
                     sid="AssociateAccessPolicies",
+                    why=(
+                        "HyperPod fills them. Which access policies it associates is not "
+                        "documented; those that make an admin are left out."
+                    ),
                     actions=["eks:AssociateAccessPolicy"],
                     resources=[access_entries],
                     conditions={

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from constructs import IDependable
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.synthesis.statements import statement
 
 ANY_NETWORK_INTERFACE = (
     "Lambda makes the network interfaces, whose ids are not known ahead, and takes no narrower "
@@ -31,10 +33,13 @@ class VpcPlacement:
     internet_access: Sequence[IDependable]
 
 
-def manage_network_interfaces() -> iam.PolicyStatement:
+def manage_network_interfaces(scope: Construct) -> iam.PolicyStatement:
     """Return the rights of AWSLambdaVPCAccessExecutionRole but for logs."""
-    return iam.PolicyStatement(
+    return statement(
+        scope,
         sid="ManageNetworkInterfaces",
+        why="In a VPC, Lambda gives the functions network interfaces.",
+        added_by="`eks.public_access_cidrs`, or `eks.endpoint_access: private`",
         actions=[
             "ec2:AssignPrivateIpAddresses",
             "ec2:CreateNetworkInterface",

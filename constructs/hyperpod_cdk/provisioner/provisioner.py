@@ -34,6 +34,7 @@ from hyperpod_cdk.synthesis.acknowledge import (
     wildcard_nag_id,
 )
 from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
+from hyperpod_cdk.synthesis.statements import statement
 
 # CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
@@ -183,7 +184,7 @@ class Provisioner(Construct):
         and goes when they have left it, whereas an update of the role comes before theirs.
         https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
         """
-        policy = self.grant(self, "NetworkInterfaces", statements=[manage_network_interfaces()])
+        policy = self.grant(self, "NetworkInterfaces", statements=[manage_network_interfaces(self)])
         acknowledge(policy, {wildcard_nag_id(self, "*"): ANY_NETWORK_INTERFACE})
         skip_checkov(
             policy,
@@ -212,8 +213,10 @@ class Provisioner(Construct):
         """Return the right to read exactly these assets."""
         # Assets with the same content are one object.
         by_key = {each.asset_hash: each for each in (asset, *others)}
-        return iam.PolicyStatement(
+        return statement(
+            self,
             sid="ReadAsset",
+            why="It reads a chart, or the zip file of the lifecycle scripts.",
             actions=["s3:GetObject"],
             resources=[each.bucket.arn_for_objects(each.s3_object_key) for each in by_key.values()],
         )
@@ -251,9 +254,11 @@ class Provisioner(Construct):
 
 def ask_for_stack(scope: Construct) -> iam.PolicyStatement:
     """Return the right to ask what CloudFormation does with `scope`'s stack."""
-    return iam.PolicyStatement(
+    return statement(
+        scope,
         # A request does not say whether the stack is deployed, rolled back or deleted.
         sid="AskForStack",
+        why="It asks whether its stack is being deleted or rolled back.",
         actions=["cloudformation:DescribeStacks"],
         resources=[Stack.of(scope).stack_id],
     )

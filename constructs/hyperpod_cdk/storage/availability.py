@@ -1,10 +1,10 @@
 """When the file system can be mounted, and under which names."""
 
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
+from hyperpod_cdk.synthesis.statements import statement
 
 
 class FileSystemAvailability(Construct):
@@ -35,8 +35,13 @@ class FileSystemAvailability(Construct):
             self,
             "Access",
             statements=[
-                iam.PolicyStatement(
+                statement(
+                    self,
                     sid="DescribeFileSystem",
+                    why=(
+                        "It asks whether the file system can be mounted, and under which names. "
+                        "AWS takes no resource for this."
+                    ),
                     actions=["fsx:DescribeFileSystems"],
                     resources=["*"],
                 )

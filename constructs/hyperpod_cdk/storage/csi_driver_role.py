@@ -10,6 +10,7 @@ from hyperpod_cdk.synthesis.acknowledge import (
     acknowledge_inline_policies,
     wildcard_nag_id,
 )
+from hyperpod_cdk.synthesis.statements import statement
 
 _TAG = "hyperpod-cdk:cluster"
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/charts/aws-fsx-csi-driver/values.yaml
@@ -42,31 +43,48 @@ class FsxCsiDriverRole(Construct):
             assumed_by=iam.SessionTagsPrincipal(iam.ServicePrincipal("pods.eks.amazonaws.com")),
         )
         statements = [
-            iam.PolicyStatement(
+            statement(
+                self,
                 sid="CreateFileSystems",
+                why="A claim gets a file system, with a tag of the cluster.",
+                added_by="`storage.dynamic_provisioning`",
                 actions=["fsx:CreateFileSystem", "fsx:TagResource"],
                 resources=[file_systems],
                 conditions={"StringEquals": {f"aws:RequestTag/{_TAG}": name}},
             ),
-            iam.PolicyStatement(
+            statement(
+                self,
                 sid="ChangeOwnFileSystems",
+                why="It grows and deletes file systems with that tag, no others.",
+                added_by="`storage.dynamic_provisioning`",
                 actions=["fsx:UpdateFileSystem", "fsx:DeleteFileSystem"],
                 resources=[file_systems],
                 conditions={"StringEquals": {f"aws:ResourceTag/{_TAG}": name}},
             ),
-            iam.PolicyStatement(
-                sid="DescribeFileSystems", actions=["fsx:DescribeFileSystems"], resources=["*"]
+            statement(
+                self,
+                sid="DescribeFileSystems",
+                why="It waits until a file system can be mounted.",
+                added_by="`storage.dynamic_provisioning`",
+                actions=["fsx:DescribeFileSystems"],
+                resources=["*"],
             ),
             # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html
-            iam.PolicyStatement(
+            statement(
+                self,
                 sid="CheckSecurityGroups",
+                why="FSx looks at the security group of a new file system.",
+                added_by="`storage.dynamic_provisioning`",
                 actions=["ec2:GetSecurityGroupsForVpc"],
                 resources=["*"],
                 conditions={"ForAnyValue:StringEquals": {"aws:CalledVia": "fsx.amazonaws.com"}},
             ),
             # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html
-            iam.PolicyStatement(
+            statement(
+                self,
                 sid="CreateServiceLinkedRole",
+                why="The first file system of an account makes FSx's role.",
+                added_by="`storage.dynamic_provisioning`",
                 actions=["iam:CreateServiceLinkedRole"],
                 resources=[
                     f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/"
