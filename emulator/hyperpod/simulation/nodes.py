@@ -8,12 +8,11 @@ from typing import Protocol
 
 from emulator.hyperpod.simulation import faults
 from emulator.hyperpod.simulation.event_log import record_node
-from emulator.hyperpod.simulation.identifiers import instance_id, unique_id
+from emulator.hyperpod.simulation.hooks import cluster_view, node_view
 from emulator.hyperpod.simulation.network import security_groups_of, subnet_of
-from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
+from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node, instance_id, unique_id
 from emulator.hyperpod.simulation.surroundings import Surroundings
 from emulator.hyperpod.simulation.training_plans import TrainingPlan
-from emulator.hyperpod.simulation.views import cluster_view, node_view
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from hyperpod_cli.inspect.preflight.network.facts import Vpc
 from hyperpod_cli.inspect.preflight.network.routes import WayOut, way_out
 from hyperpod_cli.inspect.preflight.validator import Place
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
-from rehearsal.stand_ins.existing_networks import ExistingNetwork
+from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.configs import configured
 from tests.support.local_aws import client, deploy, resource
 

@@ -11,7 +11,7 @@ from emulator.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
 from emulator.hyperpod import HyperPodApi, HyperPodService
 from hyperpod_cdk import Config, load_config
 from rehearsal.environment import VpcSubnets
-from rehearsal.stand_ins import account_of, named_account, stand_ins
+from rehearsal.existing_resources import account_of, existing_resources, named_account
 from tests.conftest import Configure
 from tests.support.configs import CONFIGS
 from tests.support.local_aws import delete, deploy, resource
@@ -120,11 +120,11 @@ NAMED: dict[str, tuple[Mapping[str, Any], list[str]]] = {
 @pytest.mark.parametrize("case", NAMED)
 def test_what_is_named_is_listed(case: str, configure: Configure) -> None:
     changes, expected = NAMED[case]
-    assert [str(stand_in) for stand_in in stand_ins(configure(changes))] == expected
+    assert [str(stand_in) for stand_in in existing_resources(configure(changes))] == expected
 
 
 def test_nothing_is_made_for_the_default(default_config: Config) -> None:
-    assert stand_ins(default_config) == []
+    assert existing_resources(default_config) == []
     assert account_of(default_config) == ACCOUNT
 
 
@@ -175,7 +175,7 @@ def test_it_can_be_used(region: str, configure: Configure) -> None:
     ):
         clients = aws_clients(aws)
         subnets.connect(clients)
-        for stand_in in [*stand_ins(config), *stand_ins(config)]:
+        for stand_in in [*existing_resources(config), *existing_resources(config)]:
             stand_in.make(clients)
         assert clients("iam").get_role(RoleName="Admin")["Role"]["Arn"] == f"{IAM}:role/team/Admin"
         assert clients("iam").get_user(UserName="Ann")["User"]["Arn"] == f"{IAM}:user/Ann"

@@ -15,7 +15,7 @@ from hyperpod_cdk.encryption.key_policy import (
     log_group_names,
 )
 from hyperpod_cdk.schema.named_resources import named_resources
-from rehearsal.stand_ins.policies import policy
+from rehearsal.existing_resources.roles import policy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,20 +1,162 @@
-"""A VPC that a configuration names, with what else it names in it."""
+"""A VPC that a configuration names, or the one in which it names subnets.
+
+CIDR blocks of the VPC of a deployment.
+
+What is made in a VPC: its tags, its rules, and the VPC that it is in until there is its own.
+
+Subnets and security groups that instance groups name, in the VPC of the deployment.
+
+A VPC that a configuration names, with what else it names in it.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any
 
 from emulator.aws.clients import AwsClients
+from emulator.aws.shared_settings import NETWORK_ID
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
+from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cli.aws.client import AwsClient
-from rehearsal.stand_ins.blocks import free_blocks, vpc_cidr
-from rehearsal.stand_ins.vpc import all_traffic_of, id_tag
+
+
+def vpc_cidr(network: NetworkConfig) -> str:
+    """Return the first block of the VPC; of one that exists, a block around its new subnets."""
+    if network.vpc_cidr is not None:
+        return network.vpc_cidr
+    nodes = () if network.add_cidrs_to_vpc else network.new_hyperpod_cidrs
+    inside = [*network.public_subnet_cidrs, *network.eks_subnet_cidrs, *nodes]
+    return str(IPv4Network(inside[0]).supernet(new_prefix=16)) if inside else "10.192.0.0/16"
+
+
+def free_blocks(
+    network: NetworkConfig, *, prefix_length: int, others: Iterable[str] = ()
+) -> Iterator[str]:
+    """Yield blocks of the VPC that none of its subnets has.
+
+    Args:
+        network: What the deployment has.
+        prefix_length: Of each block; a smaller VPC is one.
+        others: Blocks that others have put into the VPC. Default: none.
+    """
+    taken = [
+        IPv4Network(cidr)
+        for cidr in (
+            *network.public_subnet_cidrs,
+            *network.eks_subnet_cidrs,
+            *network.new_hyperpod_cidrs,
+            *others,
+        )
+    ]
+    vpc = IPv4Network(vpc_cidr(network))
+    for block in vpc.subnets(new_prefix=max(prefix_length, vpc.prefixlen)):
+        if not any(block.overlaps(other) for other in taken):
+            yield str(block)
+
+
+def id_tag(kind: str, id_: str | None) -> list[dict[str, Any]]:
+    """Return the tag by which a resource gets an ID; none for an ID that nobody names.
+
+    Args:
+        kind: EC2's name of the type, such as security-group.
+        id_: The ID.
+    """
+    if id_ is None:
+        return []
+    return [{"ResourceType": kind, "Tags": [{"Key": NETWORK_ID, "Value": id_}]}]
+
+
+def all_traffic_of(group_id: str) -> list[dict[str, Any]]:
+    """Return the rule that lets all traffic of a security group's members through."""
+    return [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group_id}]}]
+
+
+def default_vpc(ec2: AwsClient) -> str:
+    """Return the ID of the region's default VPC."""
+    found = ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["true"]}])["Vpcs"]
+    return str(found[0]["VpcId"])
+
+
+_OWN_SUBNET_PREFIX = 26
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subnet:
+    """A subnet of the VPC that the deployment is in.
+
+    Attributes:
+        id: Its id.
+        cidr: Its addresses.
+        zone: Its zone, by id or by name; None for the region's first.
+        vpc_id: The VPC; None for one that the deployment makes.
+    """
+
+    id: str
+    cidr: str
+    zone: str | None
+    vpc_id: str | None = None
+
+    def __str__(self) -> str:
+        return f"Subnet {self.id}, {self.cidr} in the deployment's VPC"
+
+    def make(self, clients: AwsClients) -> None:
+        """Create it unless it is there; it moves into a new VPC once that is there."""
+        ec2 = clients("ec2")
+        key = "AvailabilityZone" if self.zone and is_zone_name(self.zone) else "AvailabilityZoneId"
+        zone = {} if self.zone is None else {key: self.zone}
+        if self.id not in {each["SubnetId"] for each in ec2.describe_subnets()["Subnets"]}:
+            vpc = self.vpc_id or default_vpc(ec2)
+            tags = id_tag("subnet", self.id)
+            ec2.create_subnet(VpcId=vpc, CidrBlock=self.cidr, TagSpecifications=tags, **zone)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SecurityGroup:
+    """A security group of the VPC that the deployment is in, open to and from itself.
+
+    Attributes:
+        id: Its id.
+        vpc_id: The VPC; None for one that the deployment makes.
+    """
+
+    id: str
+    vpc_id: str | None = None
+
+    def __str__(self) -> str:
+        return f"Security group {self.id} in the deployment's VPC"
+
+    def make(self, clients: AwsClients) -> None:
+        """Create it unless it is there; it moves into a new VPC once that is there."""
+        ec2 = clients("ec2")
+        found = ec2.describe_security_groups()["SecurityGroups"]
+        if self.id in {each["GroupId"] for each in found}:
+            return
+        ec2.create_security_group(
+            GroupName=self.id,
+            Description="Named by the configuration",
+            VpcId=self.vpc_id or default_vpc(ec2),
+            TagSpecifications=id_tag("security-group", self.id),
+        )
+        ec2.authorize_security_group_ingress(GroupId=self.id, IpPermissions=all_traffic_of(self.id))
+
+
+def own_networks(config: Config) -> Iterator[Subnet | SecurityGroup]:
+    """Yield what groups name of the network, the subnets where the first HyperPod subnet is."""
+    networks = [group.override_vpc for group in config.cluster.all_groups if group.override_vpc]
+    ids = dict.fromkeys(itertools.chain(*(each.subnet_ids for each in networks)))
+    zone = config.network.hyperpod_zone_ids[0]
+    blocks = free_blocks(config.network, prefix_length=_OWN_SUBNET_PREFIX)
+    for id_, cidr in zip(ids, blocks, strict=False):
+        yield Subnet(id=id_, cidr=cidr, zone=zone, vpc_id=config.network.vpc_id)
+    groups = itertools.chain(*(each.security_group_ids for each in networks))
+    yield from (SecurityGroup(id=id_, vpc_id=config.network.vpc_id) for id_ in groups)
+
 
 _ANYWHERE = "0.0.0.0/0"
 _NODES_PREFIX, _SMALL_PREFIX = 20, 28

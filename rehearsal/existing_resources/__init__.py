@@ -11,21 +11,19 @@ from emulator.aws.clients import AwsClients
 from emulator.aws.local_aws import ACCOUNT
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
-from rehearsal.stand_ins.buckets import buckets
-from rehearsal.stand_ins.eks_clusters import eks_clusters
-from rehearsal.stand_ins.existing_networks import existing_networks
-from rehearsal.stand_ins.file_systems import file_systems
-from rehearsal.stand_ins.kms_keys import kms_keys
-from rehearsal.stand_ins.node_roles import node_roles
-from rehearsal.stand_ins.own_networks import own_networks
-from rehearsal.stand_ins.principals import principals
-from rehearsal.stand_ins.training_plans import training_plans
+from rehearsal.existing_resources.buckets import buckets
+from rehearsal.existing_resources.eks_clusters import eks_clusters
+from rehearsal.existing_resources.file_systems import file_systems
+from rehearsal.existing_resources.kms_keys import kms_keys
+from rehearsal.existing_resources.networks import existing_networks, own_networks
+from rehearsal.existing_resources.roles import node_roles, principals
+from rehearsal.existing_resources.training_plans import training_plans
 
 DEFAULT_REGION = "us-west-2"
 """Where a configuration without a region is rehearsed."""
 
 
-class StandIn(Protocol):
+class ExistingResource(Protocol):
     """A resource that a configuration names; equal ones are the same, and text says what it is."""
 
     def __hash__(self) -> int:
@@ -35,7 +33,7 @@ class StandIn(Protocol):
         """Create it unless it is there."""
 
 
-_SUBJECTS: tuple[Callable[[Config], Iterable[StandIn]], ...] = (
+_SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
     node_roles,
     principals,
     buckets,
@@ -61,7 +59,7 @@ def account_of(config: Config) -> str:
     return named_account(config) or ACCOUNT
 
 
-def stand_ins(config: Config) -> list[StandIn]:
+def existing_resources(config: Config) -> list[ExistingResource]:
     """Return what the configuration names of its account, in the order in which it is made."""
     named = (subject(config) for subject in _SUBJECTS)
     return list(dict.fromkeys(itertools.chain.from_iterable(named)))

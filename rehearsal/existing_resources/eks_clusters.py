@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON
-from rehearsal.stand_ins.blocks import free_blocks
-from rehearsal.stand_ins.policies import trust
+from rehearsal.existing_resources.networks import free_blocks
+from rehearsal.existing_resources.roles import trust
 
 _PREFIX = 28
 _ROLE = "existing-control-plane"

@@ -9,7 +9,7 @@ from emulator.aws.clients import AwsClients
 from emulator.aws.shared_settings import FILE_SYSTEM_ID
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.client import AwsClient
-from rehearsal.stand_ins.vpc import all_traffic_of, default_vpc
+from rehearsal.existing_resources.networks import all_traffic_of, default_vpc
 
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))
 
