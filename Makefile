@@ -166,8 +166,7 @@ benchmark: setup-development ## Print synth, import and package figures
 	@python tests/benchmark/helm_benchmark.py
 
 picture: synth ## Draw what is deployed into docs/architecture.svg and docs/concepts.md, or into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
-	@hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),docs/architecture.svg)'
-	@$(if $(PICTURE),,python -m tools.generate.architecture_diagram '$(TEMPLATES)')
+	@$(if $(PICTURE),hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(PICTURE)',python -m tools.generate.architecture_diagram '$(TEMPLATES)')
 
 rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/terminal, docs/report.png
 	@python -m rehearsal run --picture docs/rehearsal.svg
@@ -245,7 +244,7 @@ tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/
 	@touch $@
 
 layout:
-	@for f in constructs/__init__.py lambda/__init__.py; do \
+	@for f in constructs/__init__.py lambda/__init__.py shared/__init__.py; do \
 	  if [ -e $$f ]; then echo "$$f must not exist: it hides the package of that name and breaks every import; delete it"; exit 1; fi; \
 	done
 

@@ -1,9 +1,9 @@
 """What a release deploys, kept so that the next version can be tried as an update of it.
 
 `make record-release` keeps the default deployment of the version in `pyproject.toml` in
-`releases/<version>`: its configuration, its templates, and this project's own part of the assets.
-What packages provide of the assets (SDK, kubectl, CDK's provider framework) comes from the version
-that is tried (docs/adr/0049-releases-that-are-kept.md).
+`releases/<version>`: its configuration, and its cloud assembly with this project's own part of the
+assets. What packages provide of them (SDK, kubectl, CDK's provider framework) comes from the
+version that is tried (docs/adr/0049-releases-that-are-kept.md).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rehearsal.chart_choice import STAND_IN
 _REPOSITORY = Path(__file__).resolve().parent.parent
 RELEASES = _REPOSITORY / "releases"
 _CONFIG = _REPOSITORY / "config" / "default.yaml"
-_ASSETS = "assets.tar.xz"
+_ASSEMBLY = "assembly.tar.xz"
 # Assets by their construct: what packages provide, and the one of which they provide a part.
 _PROVIDED = {"Provisioner/KubectlLayer/Code", "Provisioner/Provider/framework-onEvent/Code"}
 _FUNCTION, _OWN_OF_FUNCTION = "Provisioner/OnEvent/Code", "provisioner"
@@ -53,12 +53,22 @@ class Release:
         """File of the configuration."""
         return self.directory / "config.yaml"
 
+    def texts(self) -> dict[str, str]:
+        """Return the templates and manifests of the cloud assembly, by file name."""
+        with self._archive() as archive:
+            return {
+                member.name: file.read().decode()
+                for member in archive
+                if "/" not in member.name and (file := archive.extractfile(member))
+            }
+
     def templates(self) -> dict[str, dict[str, object]]:
         """Return the template of each stack."""
         suffix = ".template.json"
         return {
-            path.name.removesuffix(suffix): json.loads(path.read_text(encoding="utf-8"))
-            for path in sorted(self.directory.glob(f"*{suffix}"))
+            name.removesuffix(suffix): json.loads(text)
+            for name, text in self.texts().items()
+            if name.endswith(suffix)
         }
 
     def restore(self, assembly: Path, *, like: Path) -> None:
@@ -72,8 +82,7 @@ class Release:
             ReleaseError: Today's assembly lacks an asset that the release takes from packages.
         """
         shutil.rmtree(assembly, ignore_errors=True)
-        shutil.copytree(self.directory, assembly, ignore=shutil.ignore_patterns(_ASSETS))
-        with tarfile.open(self.directory / _ASSETS) as archive:
+        with self._archive() as archive:
             archive.extractall(assembly, filter="data")
         today = dict(_assets(like))
         for construct, path in _assets(assembly):
@@ -85,6 +94,9 @@ class Release:
                     "of today has it; name its successor in rehearsal/releases.py"
                 )
             _copy(like / today[construct], assembly / path, own=construct == _FUNCTION)
+
+    def _archive(self) -> tarfile.TarFile:
+        return tarfile.open(self.directory / _ASSEMBLY)
 
 
 def releases() -> list[Release]:
@@ -115,12 +127,10 @@ def record(*, version: str) -> Release:
             raise ReleaseError(f"{_CONFIG}: cannot be synthesized; the lines above say why")
         release.directory.mkdir(parents=True)
         shutil.copy(_CONFIG, release.config)
-        for pattern in _TEXTS:
-            for path in sorted(assembly.glob(pattern)):
-                shutil.copy(path, release.directory)
-        _leave_out_metadata(release.directory / "manifest.json")
-        with tarfile.open(release.directory / _ASSETS, "w:xz") as archive:
-            for path in _own(assembly):
+        _leave_out_metadata(assembly / "manifest.json")
+        texts = [path for pattern in _TEXTS for path in sorted(assembly.glob(pattern))]
+        with tarfile.open(release.directory / _ASSEMBLY, "w:xz") as archive:
+            for path in [*texts, *_own(assembly)]:
                 archive.add(path, str(path.relative_to(assembly)), filter=_without_owner)
     return release
 

@@ -1,10 +1,21 @@
 """What a rehearsal prints, as a picture for the documentation."""
 
+import io
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from rich.console import Console
+from rich.text import Text
 
 _WIDTH = 110
+# A page shows the picture whole: what the text beside it does not need is left out.
+_LEFT_OUT = re.compile(
+    r"\[ *[\d.]+ s\] (  done |Waiting |Lifting )|Stacks$|Outputs of |Helm release "
+)
+_CHECK = re.compile(r"\[ *[\d.]+ s\]   ok ")
+_CHECKS_SHOWN = 2
 _FONT_RATIO = 0.6
 # As rich has it, but without its web font: GitHub loads none, and it is not this project's.
 _SVG = """\
@@ -34,9 +45,14 @@ _SVG = """\
 """
 
 
-def recording_console() -> Console:
-    """Return a console that keeps what it prints, and shows no spinner, which a picture cannot."""
+def recording_console(file: IO[str] | None = None) -> Console:
+    """Return a console that keeps what it prints, and shows no spinner, which a picture cannot.
+
+    Args:
+        file: Where it prints. Default: standard output.
+    """
     return Console(
+        file=file,
         record=True,
         force_terminal=False,
         width=_WIDTH,
@@ -60,11 +76,38 @@ def picture(console: Console, *, title: str, name: str) -> str:
 
 
 def write_picture(console: Console, path: Path, *, title: str) -> None:
-    """Write what was printed as an SVG.
+    """Write what was printed as an SVG of at most 25 lines.
 
     Args:
         console: A console from `recording_console`.
         path: The file.
         title: Text of the title bar, such as the command.
     """
-    path.write_text(picture(console, title=title, name="rehearsal"), encoding="utf-8")
+    shown = recording_console(io.StringIO())
+    for line in _shortened(console.export_text(styles=True).splitlines()):
+        shown.print(Text.from_ansi(line), soft_wrap=True)
+    path.write_text(picture(shown, title=title, name="rehearsal"), encoding="utf-8")
+
+
+def _shortened(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that the picture shows, and how many checks it leaves out."""
+    checks, shown, after_blank = 0, True, False
+    for line in lines:
+        text = Text.from_ansi(line).plain
+        if not text.strip():
+            after_blank = True
+            continue
+        if _CHECK.match(text):
+            checks += 1
+            shown = checks <= _CHECKS_SHOWN
+        elif text.startswith("[") or after_blank:
+            if checks > _CHECKS_SHOWN:
+                yield f"            ... and {checks - _CHECKS_SHOWN} more checks"
+            checks, shown = 0, _LEFT_OUT.match(text) is None
+        if shown:
+            if after_blank:
+                yield ""
+            yield line
+            after_blank = False
+        elif after_blank and not text.startswith("["):
+            after_blank = False

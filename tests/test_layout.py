@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("directory", ["constructs", "lambda"])
+@pytest.mark.parametrize("directory", ["constructs", "lambda", "shared"])
 def test_a_source_root_is_no_package(repository: Path, directory: str) -> None:
     assert (repository / directory).is_dir()
     assert not (repository / directory / "__init__.py").exists()

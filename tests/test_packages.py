@@ -1,6 +1,7 @@
 """Packages are acyclic: each can be read knowing those below it alone."""
 
 import ast
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -16,6 +17,7 @@ LIBRARY = ("constructs", "hyperpod_cdk")
 # The source root of each tree of packages, and the packages' name; a test looks across them.
 TREES = [
     LIBRARY,
+    ("shared", "hyperpod_shared"),
     ("lambda", "provisioner"),
     ("cli", "hyperpod_cli"),
     (".", "stacks"),
@@ -120,9 +122,32 @@ def test_trees_are_acyclic() -> None:
     graph = tree_graph()
 
     assert cycle(graph) == []
-    assert graph["hyperpod_cdk"] == graph["provisioner"] == graph["aws_reference"] == set()
+    assert graph["hyperpod_shared"] == graph["aws_reference"] == set()
+    assert graph["hyperpod_cdk"] == graph["provisioner"] == {"hyperpod_shared"}
     assert graph["emulator"] <= {"aws_reference"}
     assert {"app", "emulator", "hyperpod_cli", "stacks", "aws_reference"} <= graph["rehearsal"]
+
+
+def test_only_the_check_before_a_deletion_imports_the_function() -> None:
+    importers = {
+        name
+        for root, top in TREES
+        if top not in {"provisioner", "rehearsal"}
+        for name, path in modules(root, top).items()
+        if any(other.partition(".")[0] == "provisioner" for other in imported(path))
+    }
+
+    assert importers == {"hyperpod_cli.deliver.deletion_check"}
+
+
+def test_what_is_shared_loads_nothing_but_the_sdk() -> None:
+    others = {
+        other.partition(".")[0]
+        for path in modules("shared", "hyperpod_shared").values()
+        for other in imported(path)
+    }
+
+    assert others - sys.stdlib_module_names == {"hyperpod_shared", "boto3", "botocore"}
 
 
 def test_one_module_imports_ministack() -> None:

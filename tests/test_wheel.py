@@ -86,6 +86,12 @@ def test_an_app_outside_the_repository(
     for script in ("provisioner/handler.py", "on_create.sh", "Chart.yaml"):
         assert len(list((outside / "cdk.out").glob(f"asset.*/{script}"))) == 1
     assert str(repository) not in json.dumps(template)
+    (function,) = (path.parent for path in (outside / "cdk.out").glob("asset.*/provisioner"))
+    models = {path.name for path in (function / "botocore" / "data").iterdir() if path.is_dir()}
+    assert models == {"cloudformation", "eks", "fsx", "s3", "sagemaker", "sts"}
+    # Nothing but what is packaged: without the packages of an installation.
+    code = "import provisioner.handler"
+    subprocess.run([python, "-S", "-c", code], check=True, env={"PYTHONPATH": str(function)})
     # The kubectl layer makes it large.
     shutil.rmtree(outside)
 
@@ -97,6 +103,6 @@ def test_it_carries_the_library_with_its_assets_and_the_operators_commands_only(
         names = archive.namelist()
 
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"hyperpod_cdk", "hyperpod_cli"}
+    assert tops == {"hyperpod_cdk", "hyperpod_cli", "hyperpod_shared"}
     assert "hyperpod_cdk/py.typed" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]

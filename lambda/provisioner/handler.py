@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient, is_unreached
+from hyperpod_shared.errors import ProvisioningError, UnreachableError, given_up
 from provisioner.aws.clients import Clients
-from provisioner.aws.errors import AWS_ERRORS, WAY_TO_AWS, is_transient, is_unreached
 from provisioner.deletion_check.check import DeletionCheck
 from provisioner.eks.authentication_mode import AuthenticationMode
 from provisioner.framework import log
-from provisioner.framework.errors import ProvisioningError, UnreachableError, given_up
 from provisioner.framework.request import BEGUN_AT, NOT_YET, Progress, Request, Resource
 from provisioner.framework.retry import Clock
 from provisioner.helm.connection import ReleaseConnection
@@ -41,6 +41,13 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
 }
+
+_WAY_TO_AWS = (
+    "If the VPC that the provisioner runs in has no internet access, it needs a VPC endpoint of "
+    "this service that lets HTTPS in from the provisioner's security group "
+    "(docs/closed-network.md); fix that, then deploy again."
+)
+"""What to do about a service that is not reached."""
 
 
 class Context(Protocol):
@@ -104,7 +111,7 @@ def _progress(request: Request, clock: Clock) -> Progress:
             f"{request.type} of {request.owner.logical_id} ({request.resource_type}) finds AWS "
             f"{state}",
             detail=str(error),
-            next_step=WAY_TO_AWS
+            next_step=_WAY_TO_AWS
             if unreached
             else "See the AWS Health Dashboard and the account's other calls of this API, then "
             "deploy again.",
@@ -146,7 +153,7 @@ def _failed(request: Request, error: Exception) -> ProvisioningError:
         f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed in a call "
         "to AWS",
         detail=str(error),
-        next_step=WAY_TO_AWS
+        next_step=_WAY_TO_AWS
         if is_unreached(error)
         else "Fix the cause that the message names, then deploy again.",
     )

@@ -13,8 +13,8 @@ from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.outputs import documented_outputs
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
-from hyperpod_cli.inspect.permissions.deployer import CONSENT_TAG
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
+from hyperpod_shared.owner import CONSENT_TAG
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
 from rehearsal.verification.commands import ClusterTools

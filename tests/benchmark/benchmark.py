@@ -18,7 +18,7 @@ from pathlib import Path
 import yaml
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "lambda")]
+sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "lambda", "shared")]
 
 from tests.support.provisioner import large_cluster  # noqa: E402 - after the path is set
 

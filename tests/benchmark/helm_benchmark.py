@@ -145,7 +145,8 @@ def _module(name: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    paths = [str(_REPOSITORY / "lambda"), os.environ.get("PYTHONPATH", "")]
+    roots = [str(_REPOSITORY / root) for root in ("lambda", "shared")]
+    paths = [*roots, os.environ.get("PYTHONPATH", "")]
     return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "constructs", "lambda")]
+sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "constructs", "lambda", "shared")]
 
 from hyperpod_cdk.synthesis.sizes import MOST_REQUEST_BYTES  # noqa: E402 - after the path is set
 from provisioner.aws.api import SageMakerApi  # noqa: E402

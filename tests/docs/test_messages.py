@@ -13,9 +13,9 @@ from hyperpod_cli.inspect.preflight.validators import VALIDATORS
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explained
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.failures import CAUSES
 from provisioner.framework.request import text_property, truth_property
-from provisioner.hyperpod.causes import CAUSES
 from provisioner.hyperpod.failures import kept, renamed
 from provisioner.kubernetes.eks_cluster import require_usable
 from tests.constructs.checks.test_rules import CASES

@@ -58,7 +58,7 @@ def anchors(page: Path) -> set[str]:
 
 def test_anchors_are_found(readme: str) -> None:
     assert len([anchor for _, anchor in _LINK.findall(readme) if anchor]) > 2
-    assert {"verify", "use-the-constructs-in-your-own-app"} <= anchors(REPOSITORY / "README.md")
+    assert {"limits", "use-the-constructs-in-your-own-app"} <= anchors(REPOSITORY / "README.md")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -3,20 +3,18 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ConnectTimeoutError
 
-from provisioner import handler
-from provisioner.aws.services import SERVICES
-from provisioner.framework.errors import (
+from hyperpod_shared.errors import (
     MESSAGE_LIMIT_BYTES,
     NotReadyError,
     ProvisioningError,
     UnreachableError,
 )
+from provisioner import handler
 from provisioner.framework.request import BEGUN_AT, CLAIM
 from provisioner.helm.client import ReleaseClient
 from provisioner.hyperpod.claim import Claim
@@ -266,15 +264,6 @@ def test_logs_are_json_without_credentials(
     assert {"level", "message", "request_id", "physical_id"} <= lines[0].keys()
     for secret in ("hunter2", "X-Amz-Signature", "c0ffee", "aGVsbG8", "ResponseURL"):
         assert secret not in logged
-
-
-def test_services_are_those_that_clients_are_made_for() -> None:
-    package = Path(handler.__file__).with_name("aws")
-    source = (package / "clients.py").read_text()
-    for service in SERVICES:
-        assert f'client("{service}"' in source
-    assert source.count(".client(") == len(SERVICES)
-    assert "import" not in (package / "services.py").read_text().split('"""')[-1]
 
 
 FSX = "https://fsx.us-west-2.amazonaws.com/"

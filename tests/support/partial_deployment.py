@@ -24,9 +24,9 @@ from emulator.node.network import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
 from hyperpod_cli.inspect.preflight.validator import Place
-from provisioner.aws.errors import AWS_ERRORS
+from hyperpod_shared.aws_errors import AWS_ERRORS
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.eks.authentication_mode import AuthenticationMode
-from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Resource
 from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.lifecycle_scripts.scripts import LifecycleScripts

@@ -14,7 +14,6 @@ from tests.support.browser import run
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _KEYWORD = b"Source"
-_SECTION = "chain"
 # A length before a chunk of PNG, and its type and checksum around its data.
 _LENGTH, _TYPE, _CHECKSUM = 4, 4, 4
 
@@ -52,7 +51,7 @@ def main() -> None:
     parser.add_argument("report", type=Path, help="report.html of a rehearsal")
     parser.add_argument("picture", type=Path, help="PNG file to write")
     arguments = parser.parse_args()
-    run("shoot.mjs", arguments.report, _SECTION, arguments.picture)
+    run("shoot.mjs", arguments.report, arguments.picture)
     arguments.picture.write_bytes(marked(arguments.picture.read_bytes()))
 
 

@@ -66,7 +66,7 @@ IN_A_REHEARSAL: Sequence[tuple[str, str]] = (
 """Blocks that run on a deployment of `config/mine.yaml`, a copy of the default, that is kept."""
 
 ELSEWHERE: Mapping[tuple[str, str], str] = {
-    ("README.md", "export AWS_REGION=us-west-2"): "tests/rehearsal/scenarios/test_default.py",
+    ("docs/verify.md", "export AWS_REGION=us-west-2"): "tests/rehearsal/scenarios/test_default.py",
     ("README.md", "make rehearse"): "tests/rehearsal/test_rehearsal.py",
     ("docs/start-here.md", "make rehearse"): "tests/rehearsal/test_rehearsal.py",
 }
@@ -83,8 +83,8 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "asks on a terminal; the others are those of docs/start-here.md and docs/upgrade.md"
     ),
     ("README.md", "P=/path/to/this/project"): "the path is the reader's",
-    ("README.md", "make destroy CONFIG=config/mine.yaml"): (
-        "asks on a terminal; docs/walk-through.md runs both with FORCE=1"
+    ("README.md", "make validate CONFIG=config/mine.yaml"): (
+        "needs an account; docs/walk-through.md and docs/start-here.md run each of them"
     ),
     ("README.md", "source .venv/bin/activate && make charts"): (
         "reaches GitHub; tests/examples synthesizes the three apps"

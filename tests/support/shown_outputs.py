@@ -1,4 +1,4 @@
-"""The verify commands of README.md, and the outputs that it shows beside them."""
+"""The verify commands of docs/verify.md, and the outputs that it shows beside them."""
 
 import re
 
@@ -17,9 +17,9 @@ _COLUMNS = re.compile(r"\t|  +")
 
 
 def verify_commands() -> dict[str, list[list[str]]]:
-    """Return each command that README.md shows an output of, with the shape of that output."""
-    readme = (REPOSITORY / "README.md").read_text("utf-8")
-    block = readme.partition("<!-- verify -->\n```bash\n")[2].partition("```")[0]
+    """Return each command that docs/verify.md shows an output of, with the shape of that output."""
+    page = (REPOSITORY / "docs" / "verify.md").read_text("utf-8")
+    block = page.partition("<!-- verify -->\n```bash\n")[2].partition("```")[0]
     parts = re.findall(r"^([^#\n].*)\n((?:# .*\n)+)", block, re.MULTILINE)
     return {command: shape(re.sub("^# ", "", output, flags=re.M)) for command, output in parts}
 

@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cli.aws.client import AwsClient
-from provisioner.aws.errors import is_unknown_stack
+from hyperpod_shared.aws_errors import is_unknown_stack
 
 # A change set has made the stack, or what it had was rolled back.
 _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")

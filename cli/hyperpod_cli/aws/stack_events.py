@@ -11,7 +11,7 @@ from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
 from hyperpod_cli.aws.client import AwsClient
-from provisioner.aws.errors import is_unknown_stack
+from hyperpod_shared.aws_errors import is_unknown_stack
 
 READING = ClientConfig(retries={"mode": "standard", "total_max_attempts": 3})
 """How a client reads them: what fails after three attempts is read again at the next poll."""

@@ -23,7 +23,7 @@ from hyperpod_cli.inspect.preflight.run import command_in, outcomes
 from hyperpod_cli.inspect.preflight.validator import Place
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
 from hyperpod_cli.terminal.command_line import config_parser, exit_with, refused
-from provisioner.aws.errors import is_denied
+from hyperpod_shared.aws_errors import is_denied
 
 # `make` has them, and packages the chart.
 _LOCAL = "client-tools"

@@ -13,7 +13,7 @@ from botocore.exceptions import (
 
 from hyperpod_cdk.schema.errors import ConfigError, one_line
 from hyperpod_cli.terminal.errors import OpsError
-from provisioner.aws.errors import is_denied, is_throttled
+from hyperpod_shared.aws_errors import is_denied, is_throttled
 
 # The first that fits counts, so specific errors come before general ones.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {

@@ -10,7 +10,7 @@ from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import limit_findings
 
 _ALL_TAGS = 50
-# Of lambda/provisioner/hyperpod/claim.py and framework/owner.py.
+# Of shared/hyperpod_shared/owner.py and lambda/provisioner/hyperpod/claim.py.
 _OWN_TAGS = 4
 _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
 

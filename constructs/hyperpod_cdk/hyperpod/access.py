@@ -11,11 +11,9 @@ from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
 from hyperpod_cdk.provisioner.provisioner import ask_for_stack
 from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
 from hyperpod_cdk.synthesis.statements import statement
+from hyperpod_shared.owner import STACK_TAG
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
-
-# The tag by which the provisioner, a package of the Lambda function, marks a cluster.
-_STACK_TAG = "hyperpod-cdk:stack-id"
 
 
 def any_hyperpod_cluster(scope: Construct) -> str:
@@ -78,7 +76,7 @@ def hyperpod_access(
             # A cluster has no tag until it is created, and may have lost it.
             conditions={
                 "StringLikeIfExists": {
-                    f"aws:ResourceTag/{_STACK_TAG}": _any_stack_of_the_name(scope)
+                    f"aws:ResourceTag/{STACK_TAG}": _any_stack_of_the_name(scope)
                 }
             },
         ),

@@ -1,9 +1,9 @@
 """The provisioner's deployment package: its code and a pinned AWS SDK cut to what it calls."""
 
 import hashlib
-import runpy
+import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +13,7 @@ import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
+import hyperpod_shared
 from hyperpod_cdk.synthesis.assets import asset_directory
 
 # boto3 and all that it imports; `six` is a module, the others are packages.
@@ -20,6 +21,7 @@ _SDK_PACKAGES = ("boto3", "botocore", "s3transfer", "jmespath", "urllib3", "date
 _SDK_DISTRIBUTIONS = (
     "boto3", "botocore", "s3transfer", "jmespath", "urllib3", "python-dateutil", "six",
 )  # fmt: skip
+_CLIENT = re.compile(r"\.client\(\s*\"(\w+)\"")
 _NEVER_SHIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.pyi", "py.typed", "examples")
 
 
@@ -28,12 +30,11 @@ def provisioner_code() -> lambda_.Code:
 
     The SDK comes from this environment, so the model that validated the configuration is the one
     that calls HyperPod; the Lambda runtime's own SDK lags it and refuses newer parameters. Only
-    the service models that the code names in `provisioner/aws/services.py` are shipped.
+    the models of services that the code makes clients of are shipped.
     """
-    source = asset_directory("lambda")
     return lambda_.Code.from_asset(
-        str(source),
-        asset_hash=_digest(source),
+        str(asset_directory("lambda")),
+        asset_hash=_digest(),
         asset_hash_type=AssetHashType.CUSTOM,
         bundling=BundlingOptions(
             # Never pulled: the local bundling below always succeeds.
@@ -46,9 +47,10 @@ def provisioner_code() -> lambda_.Code:
 @jsii.implements(ILocalBundling)
 class _CopyCodeAndSdk:
     def try_bundle(self, output_dir: str, *_args: Any, **_options: Any) -> bool:
-        source, target = asset_directory("lambda"), Path(output_dir)
-        shutil.copytree(source / "provisioner", target / "provisioner", ignore=_NEVER_SHIPPED)
-        services = _services(source)
+        target = Path(output_dir)
+        for package in _packages():
+            shutil.copytree(package, target / package.name, ignore=_NEVER_SHIPPED)
+        services = _services()
         for name in _SDK_PACKAGES:
             location = _location(name)
             if location.is_file():
@@ -58,7 +60,7 @@ class _CopyCodeAndSdk:
         return True
 
 
-def _copy_package(location: Path, target: Path, *, services: Sequence[str]) -> None:
+def _copy_package(location: Path, target: Path, *, services: Collection[str]) -> None:
     shutil.copytree(
         location,
         target,
@@ -88,21 +90,30 @@ def _location(name: str) -> Path:
     return origin.parent if origin.name == "__init__.py" else origin
 
 
-def _services(source: Path) -> tuple[str, ...]:
-    return tuple(runpy.run_path(str(source / "provisioner" / "aws" / "services.py"))["SERVICES"])
+def _packages() -> tuple[Path, Path]:
+    """Return the provisioner, and what it shares with the command line."""
+    shared = Path(hyperpod_shared.__file__).parent
+    return asset_directory("lambda") / "provisioner", shared
 
 
-def _digest(source: Path) -> str:
+def _services() -> set[str]:
+    """Return the services that the code makes clients of."""
+    sources = (path.read_text("utf-8") for package in _packages() for path in package.rglob("*.py"))
+    return {name for source in sources for name in _CLIENT.findall(source)}
+
+
+def _digest() -> str:
     digest = hashlib.sha256()
-    for part in _digest_parts(source):
+    for part in _digest_parts():
         digest.update(part)
         digest.update(b"\0")
     return digest.hexdigest()
 
 
-def _digest_parts(source: Path) -> Iterator[bytes]:
+def _digest_parts() -> Iterator[bytes]:
     for name in _SDK_DISTRIBUTIONS:
         yield f"{name}=={version(name)}".encode()
-    for path in sorted((source / "provisioner").rglob("*.py")):
-        yield path.relative_to(source).as_posix().encode()
-        yield path.read_bytes()
+    for package in _packages():
+        for path in sorted(package.rglob("*.py")):
+            yield path.relative_to(package.parent).as_posix().encode()
+            yield path.read_bytes()

@@ -4,7 +4,7 @@ import io
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 
 ZIP_LIMIT_BYTES = 200 * 1024 * 1024
 """Leaves room in Lambda's default /tmp of 512 MB."""

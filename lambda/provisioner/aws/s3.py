@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_not_found
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import S3Api
-from provisioner.aws.errors import AWS_ERRORS, aws_retried, code, is_not_found
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.retry import Clock
+from provisioner.framework.retry import Clock, aws_retried
 
 _DELETE_BATCH = 1000  # https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
 

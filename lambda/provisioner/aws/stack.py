@@ -6,9 +6,9 @@ and so does an Update. Asked for only where the difference matters.
 
 from enum import Enum, auto
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_unknown_stack
 from provisioner.aws.api import CloudFormationApi
-from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_unknown_stack
-from provisioner.framework.retry import Clock
+from provisioner.framework.retry import Clock, aws_retried
 
 _GONE = "DELETE_COMPLETE"
 

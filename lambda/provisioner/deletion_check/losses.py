@@ -7,13 +7,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import STACK_LABEL, Owner, consent_command, is_consent
 from provisioner.deletion_check.properties import DeletionCheckProperties
 from provisioner.deletion_check.provisioned_volumes import provisioned_claims
 from provisioner.deletion_check.running_jobs import running_jobs
 from provisioner.framework import log
-from provisioner.framework.consent import consent_command, is_consent
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import STACK_LABEL, Owner
 from provisioner.framework.retry import Clock, retried
 from provisioner.helm.user_objects import UserObject, changed_containers, named, user_objects
 from provisioner.kubernetes.connection import ClusterCommands, EksConnection

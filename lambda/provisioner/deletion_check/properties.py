@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework.request import json_property, text_property, truth_property
 from provisioner.kubernetes.manifest import ReleaseId
 

@@ -20,11 +20,11 @@ https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
 
 from typing import Final, Literal
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, code
 from provisioner.aws.api import Answer, EksModeApi
-from provisioner.aws.errors import AWS_ERRORS, aws_retried, code
 from provisioner.framework import log
 from provisioner.framework.request import DONE, NOT_YET, Progress
-from provisioner.framework.retry import Clock
+from provisioner.framework.retry import Clock, aws_retried
 from provisioner.framework.waiting import WaitingResource
 from provisioner.kubernetes.eks_cluster import describe, require_usable
 

@@ -8,7 +8,7 @@ import json
 import logging
 import sys
 
-from provisioner.framework.redaction import redacted
+from hyperpod_shared.redaction import redacted
 
 
 class _JsonFormatter(logging.Formatter):

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import Owner
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import Owner
 from provisioner.framework.retry import Clock
 
 RequestType = Literal["Create", "Update", "Delete"]

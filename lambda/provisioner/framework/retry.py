@@ -1,14 +1,27 @@
 """Retries within limits, and the clock that they go by."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_transient, is_unreached
 from provisioner.framework import log
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Exception)
+
+ACCESS_DENIED_PATIENCE_SECONDS = 45.0
+ROLE_PATIENCE_SECONDS = 120.0
+THROTTLING_PATIENCE_SECONDS = 90.0
+UNREACHED_PATIENCE_SECONDS = 30.0
+"""Of a service that no connection is made to: each call has tried four times, for 5 s each."""
+# A role is usable only some seconds after IAM returned it; until then a service says in words that
+# it cannot assume the role.
+_ROLE_UNUSABLE = re.compile(
+    r"(?is)assume.{0,80}role|role.{0,200}(assum|trust|not exist|propagat|not valid|invalid)"
+)
 
 FIRST_DELAY_SECONDS = 2.0
 LONGEST_DELAY_SECONDS = 15.0
@@ -62,3 +75,26 @@ def retried(
             log.info("retrying", cause=str(error), delay_seconds=delay)
         clock.sleep(delay)
         delay = min(delay * 2, LONGEST_DELAY_SECONDS)
+
+
+def aws_retried(call: Callable[[], T], *, clock: Clock) -> T:
+    """Call AWS again while the error is one that passes by itself.
+
+    Raises:
+        ClientError: The service refused.
+        BotoCoreError: The call did not reach the service.
+    """
+    return retried(call, errors=AWS_ERRORS, patience=aws_patience, clock=clock)
+
+
+def aws_patience(error: Exception) -> float:
+    """Return for how many seconds the call is worth repeating; 0 for an error that will stay."""
+    if is_unreached(error):
+        return UNREACHED_PATIENCE_SECONDS
+    if is_transient(error):
+        return THROTTLING_PATIENCE_SECONDS
+    if is_denied(error):
+        return ACCESS_DENIED_PATIENCE_SECONDS
+    if code(error) == "ValidationException" and _ROLE_UNUSABLE.search(str(error)):
+        return ROLE_PATIENCE_SECONDS
+    return 0.0

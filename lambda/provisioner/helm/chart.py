@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import S3Api
 from provisioner.aws.archive import unpack_chart
 from provisioner.aws.s3 import read_object
-from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.retry import Clock
 
 CHART_LIMIT_BYTES = 100 * 1024 * 1024

@@ -14,9 +14,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from provisioner.framework.consent import is_consent
-from provisioner.framework.errors import ProvisioningError, UnreachableError
-from provisioner.framework.redaction import redacted, secret_values
+from hyperpod_shared.errors import ProvisioningError, UnreachableError
+from hyperpod_shared.owner import is_consent
+from hyperpod_shared.redaction import redacted, secret_values
 from provisioner.framework.retry import Clock, retried
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Release, Revision, Wanted

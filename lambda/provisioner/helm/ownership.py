@@ -7,8 +7,8 @@ definitions are taken over, and only when no other release owns them.
 from collections.abc import Sequence
 from pathlib import Path
 
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework import log
-from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.client import ReleaseClient
 from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE, Object, object_name, release_of
 

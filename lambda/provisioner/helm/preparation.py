@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework import log
-from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.chart import mentions
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.state import Release, was_deployed_before

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import digest
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import digest
 from provisioner.framework.request import (
     json_object_property,
     json_property,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from hyperpod_shared.errors import ProvisioningError, one_line
 from provisioner.framework import log
-from provisioner.framework.errors import ProvisioningError, one_line
 from provisioner.framework.request import Request
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.state import REQUEST_LABEL, Release, was_deployed_before

@@ -16,10 +16,10 @@ what could not begin because the EKS cluster was not ready, unless the stack has
 from contextlib import AbstractContextManager
 from uuid import uuid4
 
+from hyperpod_shared.errors import CarriedFailure, NotReadyError, ProvisioningError
 from provisioner.aws.api import CloudFormationApi
 from provisioner.aws.stack import stack_phase
 from provisioner.framework import log
-from provisioner.framework.errors import CarriedFailure, NotReadyError, ProvisioningError
 from provisioner.framework.request import DONE, NOT_YET, Accepted, Progress, Request
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient

@@ -36,8 +36,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import RESOURCE_LABEL, STACK_LABEL, Owner, digest, owner_in_labels
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import RESOURCE_LABEL, STACK_LABEL, Owner, digest, owner_in_labels
 
 CONTENT_LABEL = "hyperpod-cdk/content"
 REQUEST_LABEL = "hyperpod-cdk/request"

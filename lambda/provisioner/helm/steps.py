@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import consent_command
+from hyperpod_shared.redaction import secret_values
 from provisioner.framework import log
-from provisioner.framework.consent import consent_command
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.redaction import secret_values
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.ownership import refuse_unowned
 from provisioner.helm.preparation import TerminatingError, prepare

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework import log
-from provisioner.framework.errors import ProvisioningError
 from provisioner.helm.client import ReleaseClient
 from provisioner.kubernetes.kubectl import Kubectl
 from provisioner.kubernetes.manifest import (

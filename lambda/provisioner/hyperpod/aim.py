@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from provisioner.hyperpod.groups import GROUP_LISTS, ClusterInput, means_the_same
+from hyperpod_shared.clusters import GROUP_LISTS, ClusterInput
+from provisioner.hyperpod.comparison import means_the_same
 
 _APART = frozenset({"Tags", "ClusterName", *GROUP_LISTS})
 

@@ -6,12 +6,11 @@ from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.clusters import ClusterInput, ClusterStatus, Described
 from provisioner.aws.api import SageMakerApi
-from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
-from provisioner.framework.retry import Clock
+from provisioner.framework.retry import Clock, aws_retried
 from provisioner.hyperpod.changes import user_tags
-from provisioner.hyperpod.groups import ClusterInput, Described
-from provisioner.hyperpod.statuses import ClusterStatus
 
 T = TypeVar("T")
 

@@ -9,11 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from provisioner.hyperpod.causes import LIFECYCLE_SCRIPT
-from provisioner.hyperpod.failures import ReportedFailure
-from provisioner.hyperpod.groups import Described, Group, groups_of
-from provisioner.hyperpod.shortage import is_updated, nodes_needed
-from provisioner.hyperpod.statuses import NodeStatus
+from hyperpod_shared.clusters import (
+    Described,
+    Group,
+    NodeStatus,
+    groups_of,
+    is_updated,
+    nodes_needed,
+)
+from hyperpod_shared.failures import LIFECYCLE_SCRIPT, ReportedFailure
 
 Node = Mapping[str, object]
 """An entry of ListClusterNodes."""

@@ -20,17 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from provisioner.framework.owner import TAG_PREFIX
-from provisioner.hyperpod.aim import Aim, asked_fields
-from provisioner.hyperpod.cluster_fields import ROLE, UPDATABLE, WHEN_LEFT_OUT, scales
-from provisioner.hyperpod.comparison import (
-    as_requested,
-    covers,
-    has_image,
-    is_as_described,
-    requested_value,
-)
-from provisioner.hyperpod.groups import (
+from hyperpod_shared.clusters import (
     COUNT,
     GROUP_LISTS,
     NAME,
@@ -39,8 +29,18 @@ from provisioner.hyperpod.groups import (
     Group,
     Groups,
     groups_of,
-    means_the_same,
     present_groups,
+)
+from hyperpod_shared.owner import TAG_PREFIX
+from provisioner.hyperpod.aim import Aim, asked_fields
+from provisioner.hyperpod.cluster_fields import ROLE, UPDATABLE, WHEN_LEFT_OUT, scales
+from provisioner.hyperpod.comparison import (
+    as_requested,
+    covers,
+    has_image,
+    is_as_described,
+    means_the_same,
+    requested_value,
     without_image,
 )
 from provisioner.hyperpod.refused_changes import Refusal, refusals

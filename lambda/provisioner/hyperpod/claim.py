@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from provisioner.framework.owner import TAG_PREFIX, digest
+from hyperpod_shared.owner import TAG_PREFIX, digest
 
 REQUEST_TAG = f"{TAG_PREFIX}request"
 """The claim."""

@@ -8,8 +8,8 @@ CloudFormation does not tag what a custom resource makes, so the cluster carries
 logical id, the claim of the request that has it, and what became of its creation.
 """
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from provisioner.aws.api import CloudFormationApi, SageMakerApi
-from provisioner.aws.errors import AWS_ERRORS, is_not_found
 from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
 from provisioner.framework.request import NOT_YET, Accepted, Progress, Request

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from provisioner.hyperpod.groups import Described
+from hyperpod_shared.clusters import Described
 
 UPDATABLE = frozenset(
     {

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from provisioner.aws.errors import is_transient, patience
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import Owner
+from hyperpod_shared.aws_errors import is_transient
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import Owner
 from provisioner.framework.request import Request, RequestType, json_object_property
+from provisioner.framework.retry import aws_patience
 from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.claim import Claim, properties_key
 from provisioner.hyperpod.properties import MOST_WAIT_MINUTES, HyperPodClusterProperties
@@ -86,7 +87,7 @@ class ClusterRequest:
             return is_transient(error)
         if is_transient(error):
             return not self.is_at_its_end(now)
-        return _LEAST_WAIT_SECONDS < now - self.claim.started_at < patience(error)
+        return _LEAST_WAIT_SECONDS < now - self.claim.started_at < aws_patience(error)
 
     def renames_in_place(self, wanted: HyperPodClusterProperties) -> bool:
         """Say whether another name is asked for on the same EKS cluster.

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from provisioner.aws.errors import AWS_ERRORS
+from hyperpod_shared.aws_errors import AWS_ERRORS
+from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.framework import log
-from provisioner.framework.owner import TAG_PREFIX
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.claim import CREATION_TAG, Claim, visible_claim
 from provisioner.hyperpod.found import Found

@@ -4,12 +4,15 @@ Answers show the present state and the wanted one side by side, statuses, and va
 fills in; a request has none of these.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from provisioner.hyperpod.groups import COUNT, Group, means_the_same, without_image
+from hyperpod_shared.clusters import COUNT, Group
 from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate
 
+IMAGE_KEYS = frozenset({"ImageId", "ImageReleaseVersion"})
+"""A group's AMI: it changes by UpdateClusterSoftware, not by UpdateCluster."""
 _READ_ONLY = frozenset(
     {
         "ActiveOperations",
@@ -90,3 +93,22 @@ def _requested(details: Group, *, like: Group) -> dict[str, Any]:
         request["MinInstanceCount"] = details.get("MinCount")
     # HyperPod may describe an absent member as an empty one.
     return {key: value for key, value in request.items() if value or key in like}
+
+
+def without_image(group: Group) -> dict[str, Any]:
+    """Return a group without what says its AMI."""
+    return {key: value for key, value in group.items() if key not in IMAGE_KEYS}
+
+
+def means_the_same(one: object, other: object) -> bool:
+    """Compare regardless of the order of lists: subnets and security groups have none."""
+    return one == other or _canonical(one) == _canonical(other)
+
+
+def _canonical(value: object) -> str:
+    if isinstance(value, Mapping):
+        parts = [f"{key}={_canonical(item)}" for key, item in sorted(value.items())]
+        return "{" + ",".join(parts) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(sorted(map(_canonical, value))) + "]"
+    return json.dumps(value, default=str)

@@ -10,8 +10,9 @@ The table of what is found and which step follows is `tests/provisioner/hyperpod
 
 from dataclasses import replace
 
+from hyperpod_shared.clusters import SETTLED, ClusterStatus
+from hyperpod_shared.owner import is_marked
 from provisioner.aws.stack import StackPhase
-from provisioner.framework.owner import is_marked
 from provisioner.hyperpod.changes import TO_DELETE, Changes, changes
 from provisioner.hyperpod.claim import (
     ADOPTED,
@@ -35,7 +36,6 @@ from provisioner.hyperpod.failures import (
 )
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.properties import HyperPodClusterProperties
-from provisioner.hyperpod.statuses import SETTLED, ClusterStatus
 from provisioner.hyperpod.steps import (
     AskStack,
     Change,

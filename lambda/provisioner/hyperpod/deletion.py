@@ -1,8 +1,9 @@
 """What is done next about a HyperPod cluster whose Delete has come: a part of `decide`."""
 
-from provisioner.aws.errors import ROLE_PATIENCE_SECONDS
+from hyperpod_shared.clusters import ClusterStatus
+from hyperpod_shared.owner import is_marked
 from provisioner.aws.stack import StackPhase
-from provisioner.framework.owner import is_marked
+from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
 from provisioner.hyperpod.claim import (
     ADOPTED,
     CREATE_FAILED,
@@ -14,7 +15,6 @@ from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.failures import kept, lost_its_tags, stale
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.properties import KEEP, HyperPodClusterProperties
-from provisioner.hyperpod.statuses import ClusterStatus
 from provisioner.hyperpod.steps import AskStack, Delete, Done, Fail, Refuse, Step, Wait
 from provisioner.hyperpod.visibility import NOT_VISIBLE, is_stale, may_be_unseen, write_claim
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+from hyperpod_shared.aws_errors import AWS_ERRORS
+from hyperpod_shared.clusters import CONTINUOUS, Described
+from hyperpod_shared.failures import ReportedFailure, failure_message
 from provisioner.aws.api import SageMakerApi
-from provisioner.aws.errors import AWS_ERRORS
 from provisioner.framework import log
-from provisioner.hyperpod.failures import ReportedFailure
-from provisioner.hyperpod.groups import Described
-from provisioner.hyperpod.shortage import CONTINUOUS
 
 Event = Mapping[str, Any]
 _EVENTS_A_PAGE = 100
@@ -102,18 +101,6 @@ class HyperPodEvents:
             log.warning("no event details", cluster=self.cluster_name, cause=str(error))
             return None
         return failure_message(answer)
-
-
-def failure_message(answer: Mapping[str, Any]) -> str | None:
-    """Return the cause that DescribeClusterEvent tells; None if it tells none.
-
-    Args:
-        answer: Its answer.
-    """
-    details = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
-    # All kinds of resources are there in what EventBridge delivers, most of them null.
-    messages = (item.get("FailureMessage") for item in details.values() if item)
-    return next((message for message in messages if message), None)
 
 
 def _of_each_kind(events: Sequence[Event]) -> list[Event]:

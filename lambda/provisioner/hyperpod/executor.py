@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_conflict, is_in_use, is_transient
+from hyperpod_shared.clusters import SETTLED
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import CloudFormationApi
-from provisioner.aws.errors import AWS_ERRORS, is_conflict, is_in_use, is_transient
 from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
-from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import DONE, NOT_YET, Progress
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.arrivals import Arrivals
@@ -35,7 +36,6 @@ from provisioner.hyperpod.nodes import look
 from provisioner.hyperpod.patching import is_patching
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.report import NOTHING_SHORT, shortage_report
-from provisioner.hyperpod.statuses import SETTLED
 from provisioner.hyperpod.steps import (
     AskNodes,
     AskStack,

@@ -1,78 +1,15 @@
 """What goes wrong with a HyperPod cluster, as messages with cause and next step."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import owner_in_tags
-from provisioner.hyperpod.causes import UNKNOWN, Cause, cause_of
-from provisioner.hyperpod.groups import Described, Group, groups_of
+from hyperpod_shared.clusters import Described, Group, log_group, shortages
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
+from hyperpod_shared.owner import owner_in_tags
 from provisioner.hyperpod.refused_changes import Refusal
-from provisioner.hyperpod.shortage import shortages
-from provisioner.hyperpod.statuses import GroupStatus
 
 MOST_EXPLANATIONS = 3
-_LOG_GROUP = "/aws/sagemaker/Clusters"
-_LOG_STREAM = re.compile(r"LifecycleConfig/(?P<group>[\w-]+)/i-\w+")
-# What HyperPod says around the error of an instance, and of the log that the next step names.
-_AROUND = re.compile(
-    r'\AInstance \S+ failed to provision with the following error: "(?P<error>.*)"'
-    r"( Note that multiple instances may be impacted)?\Z",
-    re.DOTALL,
-)
-_LOGS = re.compile(r"\s*To view lifecycle script logs, visit log group [^.]* log stream '[^']*'\.?")
-_INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 _DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedFailure:
-    """One failure that AWS reports, by group, instance and cause.
-
-    Attributes:
-        text: AWS's words.
-        group: The instance group; None for the cluster itself.
-        instance: The instance; None for the whole group.
-    """
-
-    text: str
-    group: str | None = None
-    instance: str | None = None
-
-    @property
-    def cause(self) -> Cause:
-        """The kind of failure."""
-        return cause_of(self.text)
-
-    def within_group(self) -> "ReportedFailure":
-        """Return the failure without the group, for a line that begins with it."""
-        return replace(self, group=None)
-
-    def __str__(self) -> str:
-        where = ", ".join(
-            f"{what} {name}"
-            for what, name in (("group", self.group), ("instance", self.instance))
-            if name
-        )
-        labels = ": ".join(part for part in (where, self.cause.name) if part)
-        text = self._without_instance() if self.instance else self.text
-        text = text.rstrip(". ")
-        return f"{labels}: {text}" if labels else text
-
-    def _without_instance(self) -> str:
-        """Return AWS's words without what the instance's name and the next step say."""
-        found = _AROUND.match(self.text.rstrip(". "))
-        return _LOGS.sub("", found["error"] if found else self.text)
-
-    def next_step(self, described: Described) -> str:
-        """Return what to do, with the names of this cluster."""
-        return self.cause.next_step.format(
-            log_group=log_group(described),
-            log_stream=log_stream(
-                group=self.group or "<group>", instance=self.instance or "<instance>"
-            ),
-        )
 
 
 def failure(
@@ -266,33 +203,3 @@ def _no_cause(described: Described) -> str:
         f"aws sagemaker list-cluster-nodes --cluster-name {described.get('ClusterName')}; then "
         "deploy again."
     )
-
-
-def log_stream(*, group: str, instance: str) -> str:
-    """Return the name of the log stream of a node's lifecycle scripts."""
-    return f"LifecycleConfig/{group}/{instance}"
-
-
-def log_group(described: Described) -> str:
-    """Return the name of the log group of a cluster's nodes."""
-    cluster_id = str(described.get("ClusterArn", "")).rpartition("/")[2]
-    return f"{_LOG_GROUP}/{described.get('ClusterName', '')}/{cluster_id}"
-
-
-def own_message(described: Described) -> ReportedFailure | None:
-    """Return what a cluster says of itself, with the group and instance that it is about.
-
-    The message names the instance, if anything; the group shows by its state.
-    """
-    text = described.get("FailureMessage")
-    if not text:
-        return None
-    stream = _LOG_STREAM.search(text)
-    instance = _INSTANCE.search(text)
-    failed = [
-        name
-        for name, group in groups_of(described).items()
-        if group.get("Status") == GroupStatus.FAILED
-    ]
-    group = stream["group"] if stream else failed[0] if len(failed) == 1 else None
-    return ReportedFailure(text=text, group=group, instance=instance[0] if instance else None)

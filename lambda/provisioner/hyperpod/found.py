@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from hyperpod_shared.clusters import ClusterStatus, Described, groups_of
 from provisioner.aws.stack import StackPhase
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import (
@@ -13,8 +14,6 @@ from provisioner.hyperpod.claim import (
     READ_LAG_SECONDS,
     SUCCEEDED,
 )
-from provisioner.hyperpod.groups import Described, groups_of
-from provisioner.hyperpod.statuses import ClusterStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ never deleted.
 
 from collections.abc import Callable, Iterator, Sequence
 
+from hyperpod_shared.aws_errors import AWS_ERRORS
 from provisioner.aws.api import Answer
-from provisioner.aws.errors import AWS_ERRORS
 from provisioner.framework import log
 from provisioner.hyperpod.api import HyperPodApi
 

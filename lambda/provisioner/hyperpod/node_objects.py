@@ -7,17 +7,15 @@ manager of EKS does not see them. Pods stay bound to such a Node, and hold up th
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from provisioner.aws.errors import AWS_ERRORS
+from hyperpod_shared.aws_errors import AWS_ERRORS
+from hyperpod_shared.clusters import CLUSTER_LABEL, ClusterInput
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework import log
-from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.retry import Clock
-from provisioner.hyperpod.groups import ClusterInput
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.kubectl import Kubectl
 
-CLUSTER_LABEL = "sagemaker.amazonaws.com/cluster-name"
-"""HyperPod's label on its Nodes."""
 _COMMAND_SECONDS = 30.0
 _NAMESPACE = "default"
 # A deletion must not fail for what is left in a Kubernetes API that cannot be reached.

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from provisioner.aws.errors import AWS_ERRORS, code, is_denied, is_not_found
+from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_not_found
+from hyperpod_shared.clusters import ClusterStatus, groups_of
 from provisioner.framework import log
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.arrivals import Arrivals
@@ -10,8 +11,6 @@ from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.groups import groups_of
-from provisioner.hyperpod.statuses import ClusterStatus
 
 _MOST_NODES = 2000
 """How many nodes a poll can list."""

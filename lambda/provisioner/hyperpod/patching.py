@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from provisioner.aws.errors import AWS_ERRORS
+from hyperpod_shared.aws_errors import AWS_ERRORS
+from hyperpod_shared.clusters import groups_of, is_updated
 from provisioner.framework import log
 from provisioner.hyperpod.api import HyperPodApi
-from provisioner.hyperpod.groups import groups_of
-from provisioner.hyperpod.shortage import is_updated
 
 
 def is_patching(api: HyperPodApi, groups: Sequence[str]) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.clusters import ClusterInput
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework.request import json_object_property, text_property
-from provisioner.hyperpod.groups import ClusterInput
 
 ACCEPTED, IN_SERVICE, NODES = "accepted", "in_service", "nodes"
 FAIL, CONTINUE = "fail", "continue"

@@ -3,18 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hyperpod_shared.clusters import GROUP_LISTS, NAME, Described, Group, Groups, present_groups
 from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.cluster_fields import ROLE, UPDATABLE, WHEN_LEFT_OUT, scales
-from provisioner.hyperpod.comparison import requested_value
-from provisioner.hyperpod.groups import (
-    GROUP_LISTS,
-    NAME,
-    Described,
-    Group,
-    Groups,
-    means_the_same,
-    present_groups,
-)
+from provisioner.hyperpod.comparison import means_the_same, requested_value
 
 _FLEXIBLE = "InstanceRequirements"
 # Of an existing group, UpdateCluster takes the same role and threads as at its creation:

@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from provisioner.framework.errors import shortened
+from hyperpod_shared.clusters import ClusterStatus, Described, groups_of, updated_groups
+from hyperpod_shared.errors import shortened
+from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from provisioner.hyperpod.arrivals import Arrivals
-from provisioner.hyperpod.causes import UNKNOWN
-from provisioner.hyperpod.failures import ReportedFailure, own_message
-from provisioner.hyperpod.groups import Described, groups_of
-from provisioner.hyperpod.shortage import updated_groups
-from provisioner.hyperpod.statuses import ClusterStatus
 
 NOTHING_SHORT = "none"
 # The whole response to CloudFormation must fit into 4,096 bytes.

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from provisioner.framework.owner import digest
-from provisioner.hyperpod.groups import NAME, ClusterInput, Group
+from hyperpod_shared.clusters import NAME, ClusterInput, Group
+from hyperpod_shared.owner import digest
 
 DEFAULT_IMAGE = "default"
 """HyperPod's own AMI instead of a custom one."""

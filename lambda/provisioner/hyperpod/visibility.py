@@ -1,11 +1,11 @@
 """What the tags show of the requests for a cluster, and what they may not show yet."""
 
+from hyperpod_shared.clusters import ClusterStatus
 from provisioner.hyperpod.changes import counts_differ
 from provisioner.hyperpod.claim import READ_LAG_SECONDS, UPDATE_KEY, Claim, visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.properties import HyperPodClusterProperties
-from provisioner.hyperpod.statuses import ClusterStatus
 from provisioner.hyperpod.steps import Tag, Wait
 
 NOT_VISIBLE = Wait(why="its tags are not visible yet")

@@ -11,20 +11,25 @@ A group whose nodes all fail in their lifecycle script is a failure when nodes a
 HyperPod would try for ever. A rollback waits for the cluster alone, and is not failed for nodes.
 """
 
+from hyperpod_shared.clusters import (
+    CONTINUOUS,
+    ClusterStatus,
+    SoftwareUpdateStatus,
+    groups_of,
+    shortages,
+    updated_groups,
+)
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import Changes, counts_differ
 from provisioner.hyperpod.claim import Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.groups import groups_of
 from provisioner.hyperpod.properties import (
     ACCEPTED,
     CONTINUE,
     NODES,
     HyperPodClusterProperties,
 )
-from provisioner.hyperpod.shortage import CONTINUOUS, shortages, updated_groups
-from provisioner.hyperpod.statuses import ClusterStatus, SoftwareUpdateStatus
 from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait
 
 _TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})

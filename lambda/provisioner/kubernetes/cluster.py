@@ -18,8 +18,8 @@ from http.client import HTTPS_PORT, HTTPException, HTTPSConnection
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from hyperpod_shared.eks_token import TokenSigner
 from provisioner.aws.api import Answer
-from provisioner.aws.eks_token import TokenSigner
 from provisioner.kubernetes.eks_cluster import require_usable
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE

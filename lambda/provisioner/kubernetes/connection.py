@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from hyperpod_shared.eks_token import TokenSigner
 from provisioner.aws.api import Answer, EksApi
-from provisioner.aws.eks_token import TokenSigner
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.cluster import Cluster
 from provisioner.kubernetes.eks_cluster import describe

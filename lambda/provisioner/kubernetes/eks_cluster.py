@@ -12,10 +12,10 @@ there is an endpoint (docs/adr/0046).
 | FAILED            | any      | fails with what EKS says of its health                           |
 """
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.aws.api import Answer, EksApi
-from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
-from provisioner.framework.errors import NotReadyError, ProvisioningError
-from provisioner.framework.retry import Clock
+from provisioner.framework.retry import Clock, aws_retried
 
 _USABLE = frozenset({"ACTIVE", "UPDATING", "PENDING"})
 _CREATING, _DELETING = "CREATING", "DELETING"

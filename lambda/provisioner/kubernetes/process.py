@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.kubernetes.failures import CommandFailedError, CommandTimeoutError, last_lines
 
 STOP_GRACE_SECONDS = 10.0

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from hyperpod_shared.aws_errors import AWS_ERRORS
+from hyperpod_shared.errors import CarriedFailure, ProvisioningError
 from provisioner.aws.api import S3Api
 from provisioner.aws.archive import open_zip
-from provisioner.aws.errors import AWS_ERRORS, aws_retried
 from provisioner.aws.s3 import read_object, remove_keys
 from provisioner.framework import log
-from provisioner.framework.errors import CarriedFailure, ProvisioningError
 from provisioner.framework.request import (
     DONE,
     Accepted,
@@ -27,7 +27,7 @@ from provisioner.framework.request import (
     json_property,
     text_property,
 )
-from provisioner.framework.retry import Clock
+from provisioner.framework.retry import Clock, aws_retried
 
 _CONTENT_TYPES = {
     ".sh": "text/x-shellscript",

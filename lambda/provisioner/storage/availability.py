@@ -20,11 +20,11 @@ attributes it has then, AWS does not say, so they come from here (docs/adr/0046)
 from collections.abc import Mapping
 from typing import Any
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.aws.api import Answer, FsxApi
-from provisioner.aws.errors import AWS_ERRORS, aws_retried, is_not_found
-from provisioner.framework.errors import NotReadyError, ProvisioningError
 from provisioner.framework.request import Progress
-from provisioner.framework.retry import Clock
+from provisioner.framework.retry import Clock, aws_retried
 from provisioner.framework.waiting import WaitingResource
 
 _MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})

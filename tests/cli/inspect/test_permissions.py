@@ -14,7 +14,6 @@ from hyperpod_cdk import load_config
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.templates import Address, Resource
 from hyperpod_cli.inspect.permissions import __main__ as command
-from hyperpod_cli.inspect.permissions import deployer
 from hyperpod_cli.inspect.permissions.documents import (
     DOCUMENT_CHARACTERS,
     POLICIES_OF_A_ROLE,
@@ -26,7 +25,6 @@ from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
 from hyperpod_cli.inspect.permissions.policies import Policies, policies_of
 from hyperpod_cli.stack_progress.next_steps import Situation, interrupted, next_step
-from provisioner.framework import consent
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY
@@ -343,10 +341,6 @@ def test_who_deploys_may_look_at_the_key_of_a_volume() -> None:
     )
 
 
-def test_who_deploys_may_consent_to_a_deletion() -> None:
-    assert deployer.CONSENT_TAG == consent.CONSENT_TAG
-
-
 SESSIONS = {
     "boto3",
     "botocore.session",
@@ -385,7 +379,6 @@ def test_scripts_that_call_aws_are_known() -> None:
         # What `hyperpod-ops` calls is in docs/operating.md.
         "cli/hyperpod_cli/aws/account.py",
         "cli/hyperpod_cli/aws/session.py",
-        "cli/hyperpod_cli/aws/kubernetes_api/connection.py",
     }
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from emulator.kubernetes import Fault
 from emulator.kubernetes.control_plane import unreachable
+from hyperpod_shared.errors import ProvisioningError
 from provisioner import handler
-from provisioner.framework.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, event
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.helm_charts import definition

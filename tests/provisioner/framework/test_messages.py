@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from provisioner.aws.errors import patience
-from provisioner.framework.errors import MESSAGE_LIMIT_BYTES, ProvisioningError, shortened
-from provisioner.framework.redaction import redacted, secret_values
-from provisioner.framework.retry import retried
+from hyperpod_shared.errors import MESSAGE_LIMIT_BYTES, ProvisioningError, shortened
+from hyperpod_shared.redaction import redacted, secret_values
+from provisioner.framework.retry import aws_patience, retried
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -103,7 +102,7 @@ def test_secret_with_escaped_characters_is_hidden(said: str) -> None:
     ],
 )
 def test_patience_with_errors_of_aws(code: str, message: str, waits: bool) -> None:
-    assert (patience(client_error(code, "X", message)) > 0) is waits
+    assert (aws_patience(client_error(code, "X", message)) > 0) is waits
 
 
 def test_retries_end_before_the_function_does() -> None:

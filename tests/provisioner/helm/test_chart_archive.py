@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws import archive
 from provisioner.aws.archive import open_zip, unpack_chart
-from provisioner.framework.errors import ProvisioningError
 from provisioner.helm import chart
 from provisioner.helm.chart import fetch_chart
 from tests.support.provisioner.cloudformation import Time

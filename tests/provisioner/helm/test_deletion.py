@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from emulator.kubernetes import Fault
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.helm_charts import definition
 from tests.support.provisioner.helm_cloud import DENIED, Cloud, namespace, properties
 

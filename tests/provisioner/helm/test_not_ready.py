@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from provisioner.framework.errors import NotReadyError, ProvisioningError, UnreachableError
+from hyperpod_shared.errors import NotReadyError, ProvisioningError, UnreachableError
 from provisioner.framework.request import Progress
 from provisioner.helm.release import HelmRelease
 from provisioner.kubernetes.eks_cluster import ClusterFailedError, ClusterNotFoundError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.helm_accidents import helm_by_hand
 from tests.support.provisioner.helm_charts import definition, packaged
 from tests.support.provisioner.helm_cloud import Cloud, namespace, properties

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm import readiness as helm_readiness
 from tests.support.provisioner.helm_charts import CHART
 from tests.support.provisioner.helm_cloud import Cloud, properties

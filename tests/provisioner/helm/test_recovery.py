@@ -6,9 +6,9 @@ from threading import Thread
 import pytest
 
 from emulator.kubernetes import Fault, KubernetesApi, Principal, unreachable
+from hyperpod_shared.errors import ProvisioningError
 from provisioner import handler
 from provisioner.framework import retry
-from provisioner.framework.errors import ProvisioningError
 from provisioner.helm import state, steps
 from tests.support.provisioner.cloudformation import STACK_ID
 from tests.support.provisioner.helm_accidents import (

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm import preparation as helm_preparation
 from rehearsal.scenarios.destructions import METRICS
 from tests.support.provisioner.helm_cloud import Cloud, namespace, properties

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from emulator.kubernetes import Fault, unreachable
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID
 from tests.support.provisioner.fake_s3 import zipped
 from tests.support.provisioner.helm_accidents import delay, helm_by_hand

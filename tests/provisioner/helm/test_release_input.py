@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm

@@ -2,8 +2,8 @@
 
 import pytest
 
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import Owner
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import Owner
 from provisioner.helm.state import (
     Action,
     Decision,

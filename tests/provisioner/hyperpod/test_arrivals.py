@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from hyperpod_shared.failures import ReportedFailure
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
-from provisioner.hyperpod.failures import ReportedFailure
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.steps import Done, Fail, Wait

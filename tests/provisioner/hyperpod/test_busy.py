@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from emulator.hyperpod import Caller, Faults
-from provisioner.aws.errors import is_conflict
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.aws_errors import is_conflict
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.claim import CREATION_TAG
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error

@@ -5,7 +5,7 @@ import datetime
 import pytest
 from botocore.stub import ANY, Stubber
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.stubbed_hyperpod import (
     ARN,

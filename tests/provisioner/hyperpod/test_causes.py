@@ -2,9 +2,9 @@
 
 import pytest
 
-from provisioner.framework.errors import MESSAGE_LIMIT_BYTES
-from provisioner.hyperpod.causes import CAUSES, UNKNOWN, cause_of
-from provisioner.hyperpod.failures import ReportedFailure, failure, refused_by_service
+from hyperpod_shared.errors import MESSAGE_LIMIT_BYTES
+from hyperpod_shared.failures import CAUSES, UNKNOWN, ReportedFailure, cause_of
+from provisioner.hyperpod.failures import failure, refused_by_service
 
 LOG_GROUP = "/aws/sagemaker/Clusters/ml-cluster/abcdefghij12"
 DESCRIBED = {

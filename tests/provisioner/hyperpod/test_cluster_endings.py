@@ -4,8 +4,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Caller, Faults
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import STACK_TAG
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.request import Request
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (

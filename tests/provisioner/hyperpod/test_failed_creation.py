@@ -3,8 +3,8 @@
 import pytest
 
 from emulator.hyperpod import Caller, Faults
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import STACK_TAG
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.request import Request
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 from tests.support.provisioner.cloudformation import STACK_ID, Time

@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.hyperpod import Caller
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.hyperpod_stack import ONE, HyperPodStack, describe
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from emulator.hyperpod import Caller, Faults
-from provisioner.aws.errors import ROLE_PATIENCE_SECONDS
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
+from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
 from provisioner.hyperpod.claim import READ_LAG_SECONDS
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error

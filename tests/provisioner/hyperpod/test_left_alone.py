@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from emulator.hyperpod import Caller, Faults, HyperPodService, Timings, Unknowns
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,

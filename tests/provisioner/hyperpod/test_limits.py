@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import SageMakerApi
-from provisioner.framework.errors import ProvisioningError
 from provisioner.framework.request import Request
 from provisioner.hyperpod.cluster import HyperPodCluster
 from tests.support.provisioner.cloudformation import Framework, Time, event

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from emulator.hyperpod import Faults, HyperPodService, Unknowns
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     ANOTHER_EKS_CLUSTER,

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from emulator.kubernetes import Fault
-from provisioner.aws.eks_token import TokenSigner
+from hyperpod_shared.eks_token import TokenSigner
 from provisioner.framework.retry import Clock
 from provisioner.hyperpod.node_objects import NodeObjects
 from provisioner.kubernetes.connection import EksConnection

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time, Waiter
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,

@@ -7,10 +7,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from emulator.hyperpod import Caller, Unknowns
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.clusters import groups_of
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.changes import changes
-from provisioner.hyperpod.groups import groups_of
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID
 from tests.support.provisioner.deployed import NAME, Deployed, properties_of
 from tests.support.provisioner.hyperpod_stack import hyperpod_stack

@@ -7,7 +7,7 @@ import pytest
 
 from emulator.hyperpod import Caller, HyperPodService, Timings, Unknowns
 from emulator.kubernetes import InProcessControlPlane
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from rehearsal.environment import EksDependencies
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import ONE, group, hyperpod_stack, properties

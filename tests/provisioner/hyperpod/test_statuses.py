@@ -5,7 +5,7 @@ from enum import StrEnum
 import botocore.session
 import pytest
 
-from provisioner.hyperpod.statuses import ClusterStatus, GroupStatus, SoftwareUpdateStatus
+from hyperpod_shared.clusters import ClusterStatus, GroupStatus, SoftwareUpdateStatus
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import (

@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.hyperpod import Caller, Faults
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework.request import Request
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from hyperpod_shared.eks_token import TOKEN_PREFIX, TokenSigner
 from provisioner.aws.clients import Clients
-from provisioner.aws.eks_token import TOKEN_PREFIX, TokenSigner
 from provisioner.kubernetes.cluster import Cluster
 from provisioner.kubernetes.eks_cluster import ClusterNotFoundError, describe
 from tests.support.provisioner.cloudformation import Time

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from provisioner.framework.errors import NotReadyError, ProvisioningError
+from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.kubernetes.eks_cluster import (
     ClusterFailedError,
     ClusterNotFoundError,

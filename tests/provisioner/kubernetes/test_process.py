@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
-from provisioner.framework.errors import ProvisioningError, UnreachableError
-from provisioner.framework.owner import OWNER_LABEL, STACK_LABEL, Owner
+from hyperpod_shared.errors import ProvisioningError, UnreachableError
+from hyperpod_shared.owner import OWNER_LABEL, STACK_LABEL, Owner
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted

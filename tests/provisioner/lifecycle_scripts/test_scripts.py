@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from provisioner.framework.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.lifecycle_scripts.scripts import LifecycleScripts
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from provisioner.framework.errors import NotReadyError, ProvisioningError
+from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.framework.request import Progress
 from provisioner.storage.availability import FileSystemAvailability, decide
 from tests.support.provisioner.cloudformation import Framework, Time

@@ -167,7 +167,7 @@ def test_an_admin_gets_in_and_so_does_whom_the_deployer_lets_in(
 
 
 @pytest.mark.slow(seconds=2)
-def test_the_verify_commands_print_what_the_readme_shows(stage: Stage, tmp_path: Path) -> None:
+def test_the_verify_commands_print_what_their_page_shows(stage: Stage, tmp_path: Path) -> None:
     _deployed(stage)
     wait_for_nodes(stage.config, clients=stage.environment.clients)
     owner = Person(environment=stage.environment, home=tmp_path)

@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
+from hyperpod_shared.owner import Owner
 from provisioner.aws.stack import StackPhase
-from provisioner.framework.owner import Owner
 from provisioner.framework.request import RequestType
 from provisioner.hyperpod.claim import CREATION_TAG, Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest

@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 from emulator.hyperpod import HyperPodService, Unknowns
-from provisioner.framework.errors import ProvisioningError
-from provisioner.framework.owner import TAG_PREFIX
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import TAG_PREFIX
 from tests.support.provisioner.cloudformation import Time, Waiter
 from tests.support.provisioner.hyperpod_stack import describe, hyperpod_stack, tags_of_cluster
 from tests.support.provisioner.local_sagemaker import LocalSageMaker

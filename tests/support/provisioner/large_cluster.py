@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from provisioner.framework.owner import Owner
+from hyperpod_shared.owner import Owner
 from tests.support.provisioner.cloudformation import STACK_ID
 
 GROUPS, INSTANCES = 100, 6758

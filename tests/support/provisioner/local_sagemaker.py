@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from emulator.hyperpod import ApiError, Caller, HyperPodService
-from provisioner.framework.owner import TAG_PREFIX
+from hyperpod_shared.owner import TAG_PREFIX
 
 _WRITES = frozenset(
     {

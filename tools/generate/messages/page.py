@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
-from provisioner.hyperpod.causes import CAUSES
+from hyperpod_shared.failures import CAUSES
 from tools.generate.messages.texts import ErrorText, Scope, scopes
 
 _REPOSITORY = Path(__file__).parents[3]

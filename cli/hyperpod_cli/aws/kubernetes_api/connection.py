@@ -16,8 +16,8 @@ from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError, SSLEr
 
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.terminal.errors import OpsError, PassingError
-from provisioner.aws.clients import Clients
-from provisioner.aws.errors import is_not_found
+from hyperpod_shared.aws_errors import is_not_found
+from hyperpod_shared.eks_token import token_signer
 
 _TIMEOUT_SECONDS = 10.0
 _NO_STATUS = 0
@@ -89,7 +89,7 @@ def kubernetes_api(session: AwsSession, *, eks_cluster: str) -> Iterator[ApiClie
         if not is_not_found(error):
             raise
         raise OpsError(f"EKS cluster: {eks_cluster!r} is not in {region}") from None
-    signer = Clients(region=region, session=session.session).token_signer
+    signer = token_signer(session.session)
     with _client(found, token=signer.token(eks_cluster)) as client, told_in_a_line(client):
         yield client
 

@@ -5,7 +5,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.account import AccountError
-from provisioner.aws.errors import is_denied, is_not_found
+from hyperpod_shared.aws_errors import is_denied, is_not_found
 
 _WORKS = "AVAILABLE"
 

@@ -1,7 +1,8 @@
 """The architecture that templates describe: stacks, what they hold, and what needs what."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from hyperpod_cli.aws.templates import Address, Stack
 from hyperpod_cli.inspect.diagram.card import Card, Surroundings
@@ -53,6 +54,19 @@ def architecture(stacks: Sequence[Stack]) -> list[StackPicture]:
     return [_stack_picture(stack, cards=cards, needed=needed) for stack in stacks]
 
 
+def overview(stacks: Sequence[StackPicture]) -> list[StackPicture]:
+    """Return the stacks as a newcomer reads them: one card each, with what it holds."""
+    return [
+        replace(
+            stack,
+            cards={stack.name: Card(kind="", lines=(" · ".join(_counted(stack)),))},
+            needs={stack.name: ()},
+            takes=dict.fromkeys(stack.takes, ()),
+        )
+        for stack in stacks
+    ]
+
+
 def rows(needs_of: Needs) -> list[list[str]]:
     """Sort names so that what is needed is in a row above what needs it.
 
@@ -93,6 +107,13 @@ def groups(needs_of: Needs) -> list[list[str]]:
         result.append(list(dict.fromkeys(joined)))
     order = list(needs_of)
     return [sorted(group, key=order.index) for group in result]
+
+
+def _counted(stack: StackPicture) -> Iterator[str]:
+    """Yield the kinds of a stack's cards, what is created first at the beginning."""
+    order = [name for row in rows(stack.needs) for name in row]
+    for kind, number in Counter(stack.cards[name].kind for name in order).items():
+        yield kind if number == 1 else f"{number} {kind}s"
 
 
 def _stack_picture(

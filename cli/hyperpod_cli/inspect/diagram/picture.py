@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hyperpod_cli.aws.templates import read_stacks, read_templates
 from hyperpod_cli.inspect.diagram import mermaid, png, svg
-from hyperpod_cli.inspect.diagram.architecture import StackPicture, architecture
+from hyperpod_cli.inspect.diagram.architecture import StackPicture, architecture, overview
 from hyperpod_cli.inspect.diagram.existing import with_existing
 
 TITLE = "HyperPod on EKS"
@@ -28,6 +28,15 @@ def pictured(assembly: Path) -> list[StackPicture]:
     """
     stacks = with_existing(read_stacks(assembly), templates=read_templates(assembly))
     return architecture(stacks)
+
+
+def overview_picture(assembly: Path) -> str:
+    """Return the overview of what was synthesized into a directory, as SVG.
+
+    Raises:
+        OSError: The directory has no synthesized app.
+    """
+    return _svg(overview(pictured(assembly)))
 
 
 def drawn(stacks: Sequence[StackPicture], *, file_format: str) -> bytes:

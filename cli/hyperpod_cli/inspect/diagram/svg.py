@@ -272,7 +272,7 @@ def _height(card: Card, width: float) -> float:
 
 def _texts(card: Card, width: float) -> list[tuple[str, str]]:
     """Return the lines of a card as they are broken, each with its style."""
-    lines = [(line, "title") for line in _wrapped(card.title, width, style="title")]
+    lines = [(line, "title") for line in _wrapped(card.title, width, style="title") if line]
     return lines + [(part, "body") for line in card.lines for part in _wrapped(line, width)]
 
 
@@ -284,7 +284,7 @@ def _wrapped(words: str, width: float, *, style: str = "body") -> list[str]:
 
 
 def _taken(stack: StackPicture) -> str:
-    parts = [f"the {_list(kinds)} of {name}" for name, kinds in stack.takes.items()]
+    parts = [f"the {_list(kinds)} of {name}" for name, kinds in stack.takes.items() if kinds]
     return f"uses {', and '.join(parts)}" if parts else ""
 
 

@@ -11,9 +11,7 @@ from hyperpod_cli.inspect.permissions.documents import Document, Statement, docu
 from hyperpod_cli.inspect.permissions.looks import looks
 from hyperpod_cli.inspect.permissions.names import Names, pattern
 from hyperpod_cli.inspect.preflight.bootstrap import BOOTSTRAP_VERSION
-
-CONSENT_TAG = "hyperpod-cdk:delete-user-objects"
-"""What the provisioner takes for consent, whose package is the Lambda function's."""
+from hyperpod_shared.owner import CONSENT_TAG
 
 _READ_STACKS = [
     "cloudformation:DescribeStackEvents",

@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cli.aws.client import AwsClient
 from hyperpod_cli.inspect.preflight.validator import Place
-from provisioner.aws.errors import is_unknown_stack
+from hyperpod_shared.aws_errors import is_unknown_stack
 
 
 class Clients(Protocol):

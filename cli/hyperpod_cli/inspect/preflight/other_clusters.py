@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.validator import Place
 from hyperpod_cli.operate.clusters.pages import pages
-from provisioner.aws.errors import is_not_found
+from hyperpod_shared.aws_errors import is_not_found
 
 
 def other_clusters(config: Config, place: Place) -> Iterator[Mapping[str, Any]]:

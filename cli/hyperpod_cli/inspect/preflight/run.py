@@ -11,7 +11,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cli.inspect.preflight.validator import Place, Problem, Validator
 from hyperpod_cli.inspect.preflight.validators import VALIDATORS
-from provisioner.aws.errors import is_denied
+from hyperpod_shared.aws_errors import is_denied
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")

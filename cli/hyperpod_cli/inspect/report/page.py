@@ -23,7 +23,7 @@ from hyperpod_cli.inspect.report.timeline import Timeline, timeline
 from hyperpod_cli.inspect.verification.display import summary as summary_of_checks
 from hyperpod_cli.stack_progress.display import duration
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
-from provisioner.framework.redaction import redacted
+from hyperpod_shared.redaction import redacted
 
 TEMPLATE = Path(__file__).with_name("page.html")
 _COMMAND = "  "

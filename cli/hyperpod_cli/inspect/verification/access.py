@@ -6,7 +6,7 @@ from typing import TypeVar
 from hyperpod_cdk.eks.access import access_by_principal
 from hyperpod_cli.aws.client import AwsClient
 from hyperpod_cli.inspect.verification.check import Check, Deployment, checked, several
-from provisioner.aws.errors import is_not_found
+from hyperpod_shared.aws_errors import is_not_found
 
 T = TypeVar("T")
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cli.inspect.verification.check import several
-from provisioner.hyperpod.node_objects import CLUSTER_LABEL
-from provisioner.hyperpod.shortage import nodes_needed
+from hyperpod_shared.clusters import CLUSTER_LABEL, nodes_needed
 
 
 def nodes_command(config: Config, *, labels: str = "") -> str:

@@ -24,7 +24,7 @@ from hyperpod_cli.inspect.verification.security_groups import security_groups
 from hyperpod_cli.inspect.verification.storage import storage
 from hyperpod_cli.terminal.errors import OpsError, PassingError
 from hyperpod_cli.terminal.explained import explanation
-from provisioner.aws.errors import is_transient
+from hyperpod_shared.aws_errors import is_transient
 
 Subject = Callable[[Deployment], Iterator[Check]]
 

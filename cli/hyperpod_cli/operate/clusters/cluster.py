@@ -11,9 +11,8 @@ from hyperpod_cli.aws.client import AwsClient
 from hyperpod_cli.operate.clusters.listing import own_clusters
 from hyperpod_cli.operate.clusters.pages import pages
 from hyperpod_cli.terminal.errors import OpsError
-from provisioner.aws.errors import is_denied, is_not_found
-from provisioner.hyperpod.groups import Group, Groups, groups_of
-from provisioner.hyperpod.shortage import CONTINUOUS
+from hyperpod_shared.aws_errors import is_denied, is_not_found
+from hyperpod_shared.clusters import CONTINUOUS, Group, Groups, groups_of
 
 
 class NoClusterError(OpsError):

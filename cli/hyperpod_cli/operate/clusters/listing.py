@@ -6,8 +6,8 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cli.aws.client import AwsClient
 from hyperpod_cli.operate.clusters.pages import pages
-from provisioner.aws.errors import is_denied, is_not_found
-from provisioner.framework.owner import STACK_TAG
+from hyperpod_shared.aws_errors import is_denied, is_not_found
+from hyperpod_shared.owner import STACK_TAG
 
 # CloudFormation tags its own resources.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html

@@ -11,7 +11,7 @@ import yaml
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.terminal.atomic_file import replace_file
 from hyperpod_cli.terminal.errors import OpsError
-from provisioner.aws.errors import is_not_found
+from hyperpod_shared.aws_errors import is_not_found
 
 _API_VERSION = "client.authentication.k8s.io/v1beta1"
 _LISTS = ("clusters", "users", "contexts")

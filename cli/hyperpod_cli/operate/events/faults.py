@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from hyperpod_cli.operate.events.levels import Level
-from provisioner.hyperpod.groups import Groups
+from hyperpod_shared.clusters import Groups
 
 Event = Mapping[str, Any]
 """An entry of ListClusterEvents."""

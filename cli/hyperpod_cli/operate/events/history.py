@@ -19,10 +19,8 @@ from hyperpod_cli.operate.events.faults import (
 )
 from hyperpod_cli.operate.events.levels import Level
 from hyperpod_cli.terminal.times import in_utc
-from provisioner.aws.errors import is_not_found
-from provisioner.hyperpod.causes import LIFECYCLE_SCRIPT, UNKNOWN
-from provisioner.hyperpod.events import failure_message
-from provisioner.hyperpod.failures import ReportedFailure
+from hyperpod_shared.aws_errors import is_not_found
+from hyperpod_shared.failures import LIFECYCLE_SCRIPT, UNKNOWN, ReportedFailure, failure_message
 
 # Limits the calls of one look at a large cluster: each cause costs one.
 _MOST_READ = 1000

@@ -14,8 +14,8 @@ from hyperpod_cli.aws.client import AwsClient
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.times import in_utc
-from provisioner.aws.errors import is_not_found
-from provisioner.hyperpod.failures import log_group, log_stream
+from hyperpod_shared.aws_errors import is_not_found
+from hyperpod_shared.clusters import log_group, log_stream
 
 _STREAMS = "LifecycleConfig/"
 

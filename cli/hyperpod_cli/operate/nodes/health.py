@@ -11,8 +11,8 @@ from kubernetes.client import ApiClient
 
 from hyperpod_cli.operate.clusters.cluster import Node
 from hyperpod_cli.operate.nodes.objects import is_ready, labels_of, node_objects
-from provisioner.hyperpod.causes import cause_of
-from provisioner.hyperpod.statuses import NodeStatus
+from hyperpod_shared.clusters import NodeStatus
+from hyperpod_shared.failures import cause_of
 
 HEALTH_LABEL = "sagemaker.amazonaws.com/node-health-status"
 DEEP_HEALTH_CHECK_LABEL = "sagemaker.amazonaws.com/deep-health-check-status"

@@ -6,7 +6,7 @@ from typing import Any
 
 from kubernetes.client import ApiClient, CoreV1Api
 
-from provisioner.hyperpod.node_objects import CLUSTER_LABEL
+from hyperpod_shared.clusters import CLUSTER_LABEL
 
 GROUP_LABEL = "sagemaker.amazonaws.com/instance-group-name"
 """HyperPod's label with the instance group of a Node."""

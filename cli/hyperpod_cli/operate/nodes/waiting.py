@@ -12,7 +12,7 @@ from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action
 from hyperpod_cli.operate.nodes.health import NOT_READY, RUNNING, Health, trouble_of
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
-from provisioner.aws.errors import is_denied
+from hyperpod_shared.aws_errors import is_denied
 
 # A restart may be over between two looks, SageMaker may list the node as Running all the time, and
 # a list may lag behind: a node that has been Running for this long after the call has restarted,

@@ -15,7 +15,7 @@ from hyperpod_cli.aws.templates import read_templates
 from hyperpod_cli.operate.clusters.chosen import Chosen
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
-from provisioner.aws.errors import is_unknown_stack
+from hyperpod_shared.aws_errors import is_unknown_stack
 
 _NATIVE = "native"
 # The CDK CLI has its usage reported by them; the app alone does not.

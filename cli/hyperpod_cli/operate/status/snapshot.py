@@ -18,10 +18,8 @@ from hyperpod_cli.operate.nodes.named import numbered
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_cli.terminal.times import in_utc
-from provisioner.aws.errors import is_denied
-from provisioner.hyperpod.groups import Group
-from provisioner.hyperpod.shortage import is_updated
-from provisioner.hyperpod.statuses import NodeStatus
+from hyperpod_shared.aws_errors import is_denied
+from hyperpod_shared.clusters import Group, NodeStatus, is_updated
 
 _RECENT = timedelta(hours=1)
 _MOST_EVENTS = 5

@@ -34,8 +34,8 @@ def connects(kubernetes: KubernetesApi, monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
     module = "hyperpod_cli.aws.kubernetes_api.connection"
-    signer = SimpleNamespace(token_signer=SimpleNamespace(token=lambda _name: ADMIN))
-    monkeypatch.setattr(f"{module}.Clients", lambda **_given: signer)
+    signer = SimpleNamespace(token=lambda _name: ADMIN)
+    monkeypatch.setattr(f"{module}.token_signer", lambda _session: signer)
 
     def connect(authority: str = kubernetes.ca_pem) -> int:
         data = base64.b64encode(authority.encode()).decode()

@@ -10,7 +10,7 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cdk.config.config import Config
 from hyperpod_cli.inspect.diagram.architecture import direct, groups, rows
-from hyperpod_cli.inspect.diagram.picture import picture
+from hyperpod_cli.inspect.diagram.picture import overview_picture, picture
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIG_FOLDER
 from tools.generate.architecture_diagram import TARGET, render
@@ -30,9 +30,12 @@ def _words(svg: str) -> str:
     return " ".join(element.text or "" for element in root.iter(f"{_SVG}text"))
 
 
-def test_the_picture_is_fresh(drawn: str, repository: Path) -> None:
+def test_the_picture_is_fresh(default_config: Config, assemble: Assemble, repository: Path) -> None:
     target = repository / "docs" / "architecture.svg"
-    assert target.read_text("utf-8") == drawn, "docs/architecture.svg is stale: run `make picture`"
+    overview = overview_picture(assemble(default_config).directory)
+    assert target.read_text("utf-8") == overview, (
+        "docs/architecture.svg is stale: run `make picture`"
+    )
 
 
 def test_the_page_shows_the_diagram_as_mermaid(default_config: Config, assemble: Assemble) -> None:

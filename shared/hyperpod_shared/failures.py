@@ -1,9 +1,22 @@
 """Why clusters and nodes fail, by the words AWS has for it, and what to do about each."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hyperpod_shared.clusters import Described, GroupStatus, groups_of, log_group, log_stream
 
 _WORDS = re.IGNORECASE | re.DOTALL
+_LOG_STREAM = re.compile(r"LifecycleConfig/(?P<group>[\w-]+)/i-\w+")
+# What HyperPod says around the error of an instance, and of the log that the next step names.
+_AROUND = re.compile(
+    r'\AInstance \S+ failed to provision with the following error: "(?P<error>.*)"'
+    r"( Note that multiple instances may be impacted)?\Z",
+    re.DOTALL,
+)
+_LOGS = re.compile(r"\s*To view lifecycle script logs, visit log group [^.]* log stream '[^']*'\.?")
+_INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,3 +136,83 @@ UNKNOWN = Cause(
 def cause_of(text: str) -> Cause:
     """Return the cause that a message of AWS speaks of, or UNKNOWN."""
     return next((cause for cause in CAUSES if cause.signs.search(text)), UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFailure:
+    """One failure that AWS reports, by group, instance and cause.
+
+    Attributes:
+        text: AWS's words.
+        group: The instance group; None for the cluster itself.
+        instance: The instance; None for the whole group.
+    """
+
+    text: str
+    group: str | None = None
+    instance: str | None = None
+
+    @property
+    def cause(self) -> Cause:
+        """The kind of failure."""
+        return cause_of(self.text)
+
+    def within_group(self) -> "ReportedFailure":
+        """Return the failure without the group, for a line that begins with it."""
+        return replace(self, group=None)
+
+    def __str__(self) -> str:
+        where = ", ".join(
+            f"{what} {name}"
+            for what, name in (("group", self.group), ("instance", self.instance))
+            if name
+        )
+        labels = ": ".join(part for part in (where, self.cause.name) if part)
+        text = self._without_instance() if self.instance else self.text
+        text = text.rstrip(". ")
+        return f"{labels}: {text}" if labels else text
+
+    def _without_instance(self) -> str:
+        """Return AWS's words without what the instance's name and the next step say."""
+        found = _AROUND.match(self.text.rstrip(". "))
+        return _LOGS.sub("", found["error"] if found else self.text)
+
+    def next_step(self, described: Described) -> str:
+        """Return what to do, with the names of this cluster."""
+        return self.cause.next_step.format(
+            log_group=log_group(described),
+            log_stream=log_stream(
+                group=self.group or "<group>", instance=self.instance or "<instance>"
+            ),
+        )
+
+
+def own_message(described: Described) -> ReportedFailure | None:
+    """Return what a cluster says of itself, with the group and instance that it is about.
+
+    The message names the instance, if anything; the group shows by its state.
+    """
+    text = described.get("FailureMessage")
+    if not text:
+        return None
+    stream = _LOG_STREAM.search(text)
+    instance = _INSTANCE.search(text)
+    failed = [
+        name
+        for name, group in groups_of(described).items()
+        if group.get("Status") == GroupStatus.FAILED
+    ]
+    group = stream["group"] if stream else failed[0] if len(failed) == 1 else None
+    return ReportedFailure(text=text, group=group, instance=instance[0] if instance else None)
+
+
+def failure_message(answer: Mapping[str, Any]) -> str | None:
+    """Return the cause that DescribeClusterEvent tells; None if it tells none.
+
+    Args:
+        answer: Its answer.
+    """
+    details = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
+    # All kinds of resources are there in what EventBridge delivers, most of them null.
+    messages = (item.get("FailureMessage") for item in details.values() if item)
+    return next((message for message in messages if message), None)

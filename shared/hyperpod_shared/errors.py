@@ -2,7 +2,7 @@
 
 import re
 
-from provisioner.framework.redaction import redacted
+from hyperpod_shared.redaction import redacted
 
 MESSAGE_LIMIT_BYTES = 990
 """CloudFormation's response must fit 4,096 bytes, and the provider framework adds its own lines.

@@ -1,16 +1,10 @@
 """What an error of an AWS call means for us."""
 
 import re
-from collections.abc import Callable
 from http import HTTPStatus
-from typing import TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as AwsConnectionError
-
-from provisioner.framework.retry import Clock, retried
-
-T = TypeVar("T")
 
 AWS_ERRORS: tuple[type[Exception], ...] = (ClientError, BotoCoreError)
 
@@ -52,11 +46,6 @@ _NO_CLUSTER = re.compile(r"(?i)could not find (the )?cluster")
 _ACCESS_DENIED = frozenset(
     {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"}
 )
-# A role is usable only some seconds after IAM returned it; until then a service says in words that
-# it cannot assume the role.
-_ROLE_UNUSABLE = re.compile(
-    r"(?is)assume.{0,80}role|role.{0,200}(assum|trust|not exist|propagat|not valid|invalid)"
-)
 # UpdateCluster says that deep health checks are in progress; with which code is not documented:
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
 _BUSY = re.compile(
@@ -64,19 +53,6 @@ _BUSY = re.compile(
     r"|\bnot (yet )?(in )?active\b"
     r"|\b(is|are) (currently |still |being )*(updat|creat|delet|roll|scal|system *updat)\w*"
 )
-
-ACCESS_DENIED_PATIENCE_SECONDS = 45.0
-ROLE_PATIENCE_SECONDS = 120.0
-THROTTLING_PATIENCE_SECONDS = 90.0
-UNREACHED_PATIENCE_SECONDS = 30.0
-"""Of a service that no connection is made to: each call has tried four times, for 5 s each."""
-
-WAY_TO_AWS = (
-    "If the VPC that the provisioner runs in has no internet access, it needs a VPC endpoint of "
-    "this service that lets HTTPS in from the provisioner's security group "
-    "(docs/closed-network.md); fix that, then deploy again."
-)
-"""What to do about a service that is not reached."""
 
 
 def code(error: Exception) -> str:
@@ -141,26 +117,3 @@ def is_transient(error: Exception) -> bool:
 def is_unreached(error: Exception) -> bool:
     """Say whether no connection to the service was made; the error has the service's URL."""
     return isinstance(error, AwsConnectionError)
-
-
-def patience(error: Exception) -> float:
-    """Return for how many seconds the call is worth repeating; 0 for an error that will stay."""
-    if is_unreached(error):
-        return UNREACHED_PATIENCE_SECONDS
-    if is_transient(error):
-        return THROTTLING_PATIENCE_SECONDS
-    if is_denied(error):
-        return ACCESS_DENIED_PATIENCE_SECONDS
-    if code(error) == "ValidationException" and _ROLE_UNUSABLE.search(str(error)):
-        return ROLE_PATIENCE_SECONDS
-    return 0.0
-
-
-def aws_retried(call: Callable[[], T], *, clock: Clock) -> T:
-    """Call AWS again while the error is one that passes by itself.
-
-    Raises:
-        ClientError: The service refused.
-        BotoCoreError: The call did not reach the service.
-    """
-    return retried(call, errors=AWS_ERRORS, patience=patience, clock=clock)

@@ -7,12 +7,21 @@ https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import NoCredentialsError
+from botocore.signers import RequestSigner
 
 TOKEN_PREFIX = "k8s-aws-v1."  # noqa: S105 - the public prefix of every EKS token, not a secret
 CLUSTER_HEADER = "x-k8s-aws-id"
 EXPIRES_SECONDS = 60
 """What the authenticator expects in the URL; EKS accepts the token for 15 minutes regardless."""
+
+# EKS takes tokens for STS's own endpoint only, so no override may apply. botocore's own parameter,
+# which its type stubs do not know.
+_STS = Config(**cast("dict[str, Any]", {"ignore_configured_endpoint_urls": True}))
 
 
 class Signer(Protocol):
@@ -58,3 +67,28 @@ class TokenSigner:
             region_name=self.region,
         )
         return TOKEN_PREFIX + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
+
+
+def token_signer(session: boto3.Session) -> TokenSigner:
+    """Return what signs calls to the region's own STS endpoint, with a session's credentials.
+
+    Args:
+        session: Its events are held by a weak reference, so it must live as long as the signer.
+
+    Raises:
+        NoCredentialsError: The session has no credentials.
+    """
+    client = session.client("sts", config=_STS)
+    credentials = session.get_credentials()
+    if credentials is None:
+        raise NoCredentialsError
+    region = client.meta.region_name
+    signer = RequestSigner(
+        client.meta.service_model.service_id,
+        region,
+        client.meta.service_model.signing_name,
+        "v4",
+        credentials,
+        session.events,
+    )
+    return TokenSigner(signer=signer, endpoint=client.meta.endpoint_url, region=region)

@@ -2,6 +2,11 @@
 
 CloudFormation tags nothing that a custom resource makes. Without a mark of our own, a retried
 request could not tell its own work from somebody else's of the same name.
+
+Consent to losing users' objects and jobs is a tag of the EKS cluster: a stack in DELETE_FAILED
+takes no new property, and who deletes it may have no access to Kubernetes. The tag can be set in
+every state, and it names one creation of the stack: the next one needs a consent of its own. See
+docs/adr/0041.
 """
 
 import hashlib
@@ -18,6 +23,7 @@ RESOURCE_LABEL = "hyperpod-cdk/resource"
 TAG_PREFIX = "hyperpod-cdk:"
 STACK_TAG = f"{TAG_PREFIX}stack-id"
 RESOURCE_TAG = f"{TAG_PREFIX}logical-id"
+CONSENT_TAG = f"{TAG_PREFIX}delete-user-objects"
 
 
 def digest(*parts: str) -> str:
@@ -93,3 +99,27 @@ def owner_in_tags(tags: Mapping[str, str]) -> str:
     if not is_marked(tags):
         return "somebody else (it carries no mark of any stack)"
     return f"the resource {tags.get(RESOURCE_TAG)} of the stack {tags[STACK_TAG]}"
+
+
+def is_consent(tags: Mapping[str, str], owner: Owner) -> bool:
+    """Say whether an EKS cluster's tags consent to what an owner's stack deletes."""
+    return tags.get(CONSENT_TAG) == _creation(owner)
+
+
+def consent_command(cluster_arn: str, owner: Owner) -> str:
+    """Return the command of the AWS CLI that consents.
+
+    Args:
+        cluster_arn: ARN of the EKS cluster.
+        owner: A resource of the stack that deletes.
+    """
+    region = cluster_arn.split(":")[3]
+    return (
+        f"aws eks tag-resource --region {region} --resource-arn {cluster_arn} "
+        f"--tags {CONSENT_TAG}={_creation(owner)}"
+    )
+
+
+def _creation(owner: Owner) -> str:
+    """Return what CloudFormation draws anew each time a stack of the name is created."""
+    return owner.stack_id.rpartition("/")[2]

@@ -1,0 +1,1 @@
+"""What the provisioner and the command line share: AWS's answers, owners, messages."""

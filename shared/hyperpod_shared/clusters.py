@@ -1,0 +1,137 @@
+"""A HyperPod cluster as AWS describes it: statuses, instance groups, missing nodes, its log.
+
+The statuses are those that decide something, spelled as in botocore's model of SageMaker. A cluster
+in any other status counts as busy.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any
+
+ClusterInput = Mapping[str, Any]
+"""A CreateCluster input."""
+Described = Mapping[str, Any]
+"""DescribeCluster's answer."""
+Group = Mapping[str, Any]
+Groups = Mapping[str, Group]
+"""Groups by name."""
+
+NAME = "InstanceGroupName"
+COUNT = "InstanceCount"
+GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
+
+
+CONTINUOUS = "Continuous"
+"""The provisioning mode in which nodes come and go one by one."""
+CLUSTER_LABEL = "sagemaker.amazonaws.com/cluster-name"
+"""HyperPod's label on its Nodes."""
+_LOG_GROUP = "/aws/sagemaker/Clusters"
+_MOST_SHORTAGES = 3
+
+
+class ClusterStatus(StrEnum):
+    """DescribeCluster's ClusterStatus."""
+
+    DELETING = "Deleting"
+    FAILED = "Failed"
+    IN_SERVICE = "InService"
+    ROLLING_BACK = "RollingBack"
+
+
+class GroupStatus(StrEnum):
+    """The Status of an instance group."""
+
+    DELETING = "Deleting"
+    FAILED = "Failed"
+
+
+class NodeStatus(StrEnum):
+    """The Status of a node, but for those in which it works."""
+
+    DEEP_HEALTH_CHECK = "DeepHealthCheckInProgress"
+    FAILURE = "Failure"
+    NOT_FOUND = "NotFound"
+    PENDING = "Pending"
+    SHUTTING_DOWN = "ShuttingDown"
+
+
+class SoftwareUpdateStatus(StrEnum):
+    """The SoftwareUpdateStatus of an instance group."""
+
+    PENDING = "Pending"
+    IN_PROGRESS = "InProgress"
+    FAILED = "Failed"
+    ROLLBACK_IN_PROGRESS = "RollbackInProgress"
+    ROLLBACK_COMPLETE = "RollbackComplete"
+
+
+SETTLED = frozenset({ClusterStatus.IN_SERVICE, ClusterStatus.FAILED})
+"""The statuses in which HyperPod accepts UpdateCluster and DeleteCluster."""
+_SOFTWARE_BUSY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.IN_PROGRESS})
+
+
+def groups_of(cluster: Mapping[str, Any]) -> dict[str, Group]:
+    """Return the groups of both lists by name."""
+    return {group[NAME]: group for key in GROUP_LISTS for group in cluster.get(key) or ()}
+
+
+def present_groups(described: Described) -> Groups:
+    """Return the groups that are not being deleted, by name."""
+    return {
+        name: group
+        for name, group in groups_of(described).items()
+        if group.get("Status") != GroupStatus.DELETING
+    }
+
+
+def shortages(
+    described: Described, *, there: Callable[[str, Group], int] | None = None
+) -> list[str]:
+    """Return which groups have fewer nodes than they need, in a few short texts.
+
+    Args:
+        described: DescribeCluster's answer.
+        there: How many nodes of a group work. Default: as many as the answer says there are.
+    """
+    count = there or current_count
+    short = [
+        f"group {name} has {count(name, group)} of {nodes_needed(group)} nodes"
+        for name, group in groups_of(described).items()
+        if count(name, group) < nodes_needed(group)
+    ]
+    told, others = short[:_MOST_SHORTAGES], len(short) - _MOST_SHORTAGES
+    return [*told, f"{others} more groups are short of nodes"] if others > 0 else told
+
+
+def current_count(_name: str, group: Group) -> int:
+    """Return how many instances a group has."""
+    count: int = group.get("CurrentCount", 0)
+    return count
+
+
+def nodes_needed(group: Group) -> int:
+    """Return with how many nodes a group is complete: the least that was asked for, or all."""
+    target: int = group.get("TargetCount", 0)
+    return min(group.get("MinCount") or target, target)
+
+
+def updated_groups(described: Described) -> list[str]:
+    """Return which groups are getting another AMI, as short texts."""
+    groups = groups_of(described).items()
+    return [f"group {name} is getting its AMI" for name, group in groups if is_updated(group)]
+
+
+def is_updated(group: Group) -> bool:
+    """Say whether a group is getting another AMI."""
+    return group.get("SoftwareUpdateStatus") in _SOFTWARE_BUSY
+
+
+def log_group(described: Described) -> str:
+    """Return the name of the log group of a cluster's nodes."""
+    cluster_id = str(described.get("ClusterArn", "")).rpartition("/")[2]
+    return f"{_LOG_GROUP}/{described.get('ClusterName', '')}/{cluster_id}"
+
+
+def log_stream(*, group: str, instance: str) -> str:
+    """Return the name of the log stream of a node's lifecycle scripts."""
+    return f"LifecycleConfig/{group}/{instance}"
