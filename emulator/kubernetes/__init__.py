@@ -1,7 +1,7 @@
 """A Kubernetes API server in this process, for rehearsals and tests.
 
-It is frozen: it gets no new behavior by hand. What helm, kubectl or the provisioner will need beyond
-it comes from a real API server behind `control_plane.ControlPlane`.
+It is frozen: it gets no new behavior by hand. What helm, kubectl or the provisioner will need
+beyond it comes from a real API server behind `control_plane.ControlPlane`.
 """
 
 from emulator.kubernetes.control_plane import WRITES, ControlPlane, Fault, unreachable
