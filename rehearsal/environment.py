@@ -25,7 +25,7 @@ from emulator.hyperpod import (
     Subnet,
 )
 from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT, PENDING_REPLACEMENT
-from emulator.hyperpod.simulation.hooks import LABEL_PREFIX
+from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
 from emulator.node.lifecycle_logs import LifecycleLogs
 from emulator.node.network import VpcNetwork

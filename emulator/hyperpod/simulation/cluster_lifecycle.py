@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.hyperpod.simulation.event_log import record_cluster, record_group
-from emulator.hyperpod.simulation.hooks import node_view
-from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place
+from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place, node_view
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
 
