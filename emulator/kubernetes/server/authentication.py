@@ -73,7 +73,9 @@ class Grant:
 
 @cache
 def _policies() -> Mapping[str, Sequence[Rule]]:
-    tables = json.loads(Path(__file__).with_name("access_policies.json").read_text(encoding="utf-8"))
+    tables = json.loads(
+        Path(__file__).with_name("access_policies.json").read_text(encoding="utf-8")
+    )
     return {name: tuple(Rule(**rule) for rule in rules) for name, rules in tables.items()}
 
 
