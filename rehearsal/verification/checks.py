@@ -125,6 +125,6 @@ def verify(
             config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
         )
         for each in checks_of(deployment):
-            yield Check(check=each.check, ok=each.ok, found=each.found, advice=each.advice)
+            yield Check(check=each.title, ok=each.ok, found=each.found, advice=each.advice)
     yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
     yield from new_objects(config, clients=clients, outputs=outputs)
