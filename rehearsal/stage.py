@@ -27,8 +27,8 @@ from rehearsal.progress import Progress
 from rehearsal.releases import Release
 from rehearsal.report import INTERRUPTED, StackReport
 from rehearsal.stand_ins import stand_ins
-from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.inspection import (
+    ClusterTools,
     allow_deletion,
     allow_termination,
     cluster_tools,

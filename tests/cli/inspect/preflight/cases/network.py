@@ -7,7 +7,7 @@ from emulator.aws.chosen_ids import NETWORK_ID
 from rehearsal.stand_ins.existing_networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments.failure import (
+from tests.support.failure import (
     CONTROL_PLANE,
     ROUTES,
     SUBNETS,
