@@ -1,4 +1,4 @@
-"""What must hold after a deployment: what `hyperpod-ops verify` checks."""
+"""What must hold after a deployment: what `verify` checks, images, and links to buckets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def verify(
             config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
         )
         for each in checks_of(deployment):
-            yield Check(check=each.check, ok=each.ok, found=each.found, advice=each.advice)
+            yield Check(check=each.title, ok=each.ok, found=each.found, advice=each.advice)
     yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
     yield from new_objects(config, clients=clients, outputs=outputs)
 

@@ -35,7 +35,7 @@ from hyperpod_cli.inspect.preflight.validators.network_quotas import network_quo
 from hyperpod_cli.inspect.preflight.validators.resource_types import resource_types
 from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans, with_plan
 from hyperpod_cli.terminal.errors import OpsError
-from rehearsal.stand_ins.training_plans import TrainingPlan
+from rehearsal.existing_resources.training_plans import TrainingPlan
 from tests.conftest import Configure
 from tests.support.hyperpod_api import create_request, eks, group
 
