@@ -12,7 +12,7 @@ from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from rehearsal.stand_ins.blocks import free_blocks, vpc_cidr
 from rehearsal.stand_ins.vpc import all_traffic_of, id_tag
 

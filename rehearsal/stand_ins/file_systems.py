@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from emulator.aws.chosen_ids import FILE_SYSTEM_ID
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from rehearsal.stand_ins.vpc import all_traffic_of, default_vpc
 
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))

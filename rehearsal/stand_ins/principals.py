@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from rehearsal.stand_ins.node_roles import node_roles
 from rehearsal.stand_ins.policies import policy, trust
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from emulator.aws.chosen_ids import NETWORK_ID
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 
 
 def id_tag(kind: str, id_: str | None) -> list[dict[str, Any]]:

@@ -21,8 +21,8 @@ from hyperpod_cli.aws.account import (
     Caller,
     Environment,
     caller_of,
-    profile_session,
 )
+from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.inspect.preflight.bootstrap import bootstrap_finding
 from hyperpod_cli.inspect.preflight.report import TO_PERMIT
 from hyperpod_cli.inspect.preflight.run import command_in, outcomes

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
-from hyperpod_cli.aws.templates import Resource, Value
+from hyperpod_cli.aws.assembly import Resource, Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.preflight.validator import Place
 from hyperpod_shared.aws_errors import is_unknown_stack
 

@@ -7,9 +7,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_names
-from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api, unreached
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, unreached
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.aws.stack_outputs import outputs_of
+from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.verification.check import Check, Deployment
 from hyperpod_cli.inspect.verification.verify import verify
 from hyperpod_cli.terminal.errors import OpsError

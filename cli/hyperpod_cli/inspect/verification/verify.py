@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.aws.kubernetes_api.connection import told_in_a_line
+from hyperpod_cli.aws.kubernetes_api import told_in_a_line
 from hyperpod_cli.inspect.verification.access import access_entries, authentication
 from hyperpod_cli.inspect.verification.addon_pods import addon_pods
 from hyperpod_cli.inspect.verification.addons import addons

@@ -8,16 +8,15 @@ import boto3
 import pytest
 
 from hyperpod_cdk import load_file
+from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.deliver.pipeline import review as reviewing
 from hyperpod_cli.deliver.pipeline.cdk_diff import Diff
-from hyperpod_cli.deliver.pipeline.deployed import UnreadableError, deployed, reader
-from hyperpod_cli.deliver.pipeline.judgment import Review
-from hyperpod_cli.deliver.pipeline.review import RefusedError, review, write_review
-from hyperpod_cli.deliver.pipeline.stage import StageStack
+from hyperpod_cli.deliver.pipeline.environment import UnreadableError, deployed, reader
+from hyperpod_cli.deliver.pipeline.review import RefusedError, Review, review, write_review
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
 
-STACK = StageStack(
+STACK = Stack(
     name="ml-platform",
     template={},
     lookup_role="arn:aws:iam::444455556666:role/lookup",
@@ -151,7 +150,7 @@ def test_an_environment_is_read_with_its_own_role(
     pipeline, own = session(), session()
     used: list[tuple[str, object]] = []
 
-    def assumed(stack: StageStack, *, session: boto3.Session) -> boto3.Session:
+    def assumed(stack: Stack, *, session: boto3.Session) -> boto3.Session:
         assert stack is STACK
         used.append(("role", session))
         return own
@@ -160,7 +159,7 @@ def test_an_environment_is_read_with_its_own_role(
         used.append(("problems", session))
         return ["eks.version: is old"]
 
-    def found(_stack: StageStack, *, session: boto3.Session) -> None:
+    def found(_stack: Stack, *, session: boto3.Session) -> None:
         used.append(("stacks", session))
 
     nothing = Diff(text="+ all", broadens_permissions=False, destroys=False)

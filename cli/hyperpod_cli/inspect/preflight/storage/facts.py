@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.stack_outputs import described_stack
+from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.inspect.preflight.validator import Place
 
 Record = dict[str, Any]
