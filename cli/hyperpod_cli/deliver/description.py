@@ -6,7 +6,7 @@ from hyperpod_cdk import Config, StorageConfig
 from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.network.endpoint_services import endpoint_services
-from hyperpod_cdk.storage.retained import RetainedFiles
+from hyperpod_cdk.storage.claim_section import RetainedFiles
 
 _ADDONS = {DNS_ADDON: "CoreDNS", FSX_ADDON: "the FSx for Lustre CSI driver"}
 

@@ -8,7 +8,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.refusals import FixedValue
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.pipeline.review import Review, is_unprotected, refusals
