@@ -17,9 +17,9 @@ from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.existing_control_plane import (
     existing_control_plane,
 )
-from rehearsal.stand_ins.eks_clusters import EksCluster
-from rehearsal.stand_ins.existing_networks import ExistingNetwork
-from rehearsal.stand_ins.stand_ins import stand_ins
+from rehearsal.existing_resources import existing_resources
+from rehearsal.existing_resources.eks_clusters import EksCluster
+from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.hyperpod_api import FakeClock, create_request, group
 
@@ -46,7 +46,7 @@ def target(hyperpod: HyperPodApi) -> Iterator[Target]:
 def config(target: Target) -> Config:
     """The example whose EKS cluster there is."""
     loaded = load_config(CONFIG_FOLDER / "examples" / "existing-eks.yaml")
-    for each in stand_ins(loaded):
+    for each in existing_resources(loaded):
         if isinstance(each, EksCluster | ExistingNetwork):
             each.make(target.client)
     return loaded

@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.existing_role import existing_role
-from rehearsal.stand_ins.node_roles import NodeRole
+from rehearsal.existing_resources.roles import NodeRole
 from tests.conftest import Configure
 
 IAM = "arn:aws:iam::111122223333:role"

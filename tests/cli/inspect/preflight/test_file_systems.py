@@ -12,7 +12,7 @@ from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
     change_findings,
     file_system_changes,
 )
-from rehearsal.stand_ins import stand_ins
+from rehearsal.existing_resources import existing_resources
 from tests.conftest import Configure
 from tests.support.configs import CONFIG_FOLDER
 
@@ -24,7 +24,7 @@ ID = "fs-0123456789abcdef0"
 @pytest.fixture(scope="module")
 def made(target: Target) -> Target:
     """The account with what the example names."""
-    for stand_in in stand_ins(EXAMPLE):
+    for stand_in in existing_resources(EXAMPLE):
         stand_in.make(target.client)
     return target
 

@@ -14,7 +14,7 @@ from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cli.inspect.preflight.existing_network import Vpc, WayOut, way_out
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validator import Target
-from rehearsal.stand_ins.existing_networks import ExistingNetwork
+from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.configs import configured
 from tests.support.local_aws import client, deploy, resource
 

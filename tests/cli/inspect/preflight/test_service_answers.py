@@ -38,7 +38,7 @@ from hyperpod_cli.inspect.preflight.validators.resource_types import resource_ty
 from hyperpod_cli.inspect.preflight.validators.storage_stack import storage_stack
 from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans, with_plan
 from hyperpod_cli.terminal.errors import OpsError
-from rehearsal.stand_ins.training_plans import TrainingPlan
+from rehearsal.existing_resources.training_plans import TrainingPlan
 from tests.conftest import Configure
 from tests.support.hyperpod_api import create_request, eks, group
 from tests.support.provisioner.fake_s3 import client_error
