@@ -12,7 +12,7 @@ from pathlib import Path
 from hyperpod_cdk import load_config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
 from hyperpod_cli.aws.assembly import stacks_in
-from hyperpod_cli.aws.deployed import deployed
+from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.inspect.report.content import Attempt
 from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS, lift_protection
 from hyperpod_cli.stack_progress.operation import Operation
@@ -27,8 +27,8 @@ from rehearsal.existing_resources import existing_resources
 from rehearsal.progress import Progress
 from rehearsal.releases import Release
 from rehearsal.report import INTERRUPTED, StackReport
-from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.inspection import (
+    ClusterTools,
     allow_deletion,
     allow_termination,
     cluster_tools,

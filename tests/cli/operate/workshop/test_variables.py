@@ -93,7 +93,7 @@ def test_without_a_stack_it_says_so(
     def nothing(*_: object) -> dict[str, str]:
         raise OpsError("stack: ml-platform is not deployed in us-west-2")
 
-    monkeypatch.setattr("hyperpod_cli.aws.stack_outputs.outputs_of", nothing)
+    monkeypatch.setattr("hyperpod_cli.aws.stacks.outputs_of", nothing)
     with pytest.raises(OpsError, match="ml-platform is not deployed"):
         env()
     # Whoever has all that the stack would tell needs none.
