@@ -24,7 +24,7 @@ FAULTS: Mapping[str, str] = {
     DEEP_HEALTH_CHECK: "deep_health_check_failure",
 }
 """The faults, and the attribute of `rehearsal.hyperpod.Faults` with the groups of each."""
-_SECONDS = 10
+_SECONDS = 60
 
 
 class FaultError(Exception):

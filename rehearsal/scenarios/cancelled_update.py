@@ -5,7 +5,7 @@ import time
 
 from rehearsal.stage import Stage
 
-_LONGEST_SECONDS = 60.0
+_LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
 
 

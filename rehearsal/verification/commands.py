@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scripts.layer_binaries import LayerBinaries
 
-_COMMAND_SECONDS = 30
+_COMMAND_SECONDS = 300
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,7 +19,7 @@ from scripts.deployer_policy.deployer import CONSENT_TAG
 from scripts.layer_binaries import layer_binaries
 from scripts.stack_operations.outputs import documented_outputs
 
-_LONGEST_SECONDS = 60.0
+_LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.2
 _PRIVATE = 0o600
 # Made by `cdk bootstrap`, which destroying an app does not undo.
@@ -44,7 +44,7 @@ def _node_states(config: Config, *, clients: AwsClients) -> list[str]:
 
 
 def wait_for_nodes(config: Config, *, clients: AwsClients) -> None:
-    """Return when the nodes run and no other is there, or after a minute: checks then say more."""
+    """Return when the nodes run and no other is there, or in the end: checks then say more."""
     deadline = time.monotonic() + _LONGEST_SECONDS
     while _node_states(config, clients=clients) != ["Running"] * wanted_nodes(config):
         if time.monotonic() > deadline:

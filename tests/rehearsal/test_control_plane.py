@@ -1,7 +1,6 @@
 """Another control plane can stand in the place of the one in process."""
 
 import base64
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +15,7 @@ from rehearsal.verification.inspection import cluster_tools, left_behind
 from tests.support.control_plane import RecordingControlPlane
 from tests.support.hyperpod_api import create_request, group
 from tests.support.local_aws import deploy, eks_cluster, network, role
-
-_LONGEST_SECONDS = 30.0
+from tests.support.patience import eventually
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +95,11 @@ def _vpc_config(environment: RehearsalEnvironment) -> dict[str, list[str]]:
 def _wait(
     environment: RehearsalEnvironment, control_plane: RecordingControlPlane, *, nodes: int
 ) -> None:
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while len(control_plane.nodes) != nodes:
-        assert time.monotonic() < deadline, f"{len(control_plane.nodes)} nodes, not {nodes}"
+    def there() -> bool:
         environment.hyperpod.advance()
-        time.sleep(0.05)
+        return len(control_plane.nodes) == nodes
+
+    eventually(there)
 
 
 def test_kubectl_and_helm_reach_it(

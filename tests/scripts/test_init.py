@@ -18,6 +18,7 @@ from scripts.init import __main__ as command
 from scripts.init.questions import QUESTIONS, AnswerError, answered, known_zones
 from scripts.init.template import default_answers
 from tests.support.configs import REPOSITORY
+from tests.support.patience import PATIENCE_SECONDS
 
 DEFAULTS = {question.key: question.given(default_answers()) for question in QUESTIONS}
 
@@ -303,7 +304,7 @@ def test_a_person_at_a_terminal_gets_a_file(tmp_path: Path, terminal: tuple[int,
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert (done.returncode, done.stderr) == (0, "")
     config = load_config(path)

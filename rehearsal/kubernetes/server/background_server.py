@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-_START_SECONDS = 30.0
-_STOP_SECONDS = 30.0
+_START_SECONDS = 300.0
+_STOP_SECONDS = 300.0
 _HOST = "127.0.0.1"
 
 

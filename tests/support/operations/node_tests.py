@@ -1,8 +1,6 @@
 """The commands that restart, replace and delete nodes."""
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from hyperpod_ops.clusters.cluster import nodes_of
 from rehearsal.hyperpod import Faults
 from tests.support.on_call import run
 from tests.support.operator import Operator
+from tests.support.patience import eventually
 
 FAST = ("--every", "0.1")
 
@@ -64,7 +63,7 @@ def test_what_aws_does_not_accept_is_told(on_call: Operator) -> None:
     hyperpod.faults = Faults(slow_nodes={node.group: 4.0})
     run(on_call, "replace", node.id, "--yes", "--no-wait")
     again = ("replace", node.group, "--yes", *FAST)
-    until(lambda: ": not accepted: InvalidInstanceStatus: " in run(on_call, *again, code=2))
+    eventually(lambda: ": not accepted: InvalidInstanceStatus: " in run(on_call, *again, code=2))
     hyperpod.faults = Faults()
     wait_until_settled(on_call)
 
@@ -91,12 +90,4 @@ def test_the_interrupted_wait_says_that_it_goes_on(
 def wait_until_settled(operator: Operator) -> None:
     """Wait until each node that there should be works."""
     sagemaker = operator.stage.environment.clients("sagemaker")
-    until(lambda: [node.status for node in nodes_of(sagemaker, "ml-cluster")] == ["Running"])
-
-
-def until(holds: Callable[[], object]) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    eventually(lambda: [node.status for node in nodes_of(sagemaker, "ml-cluster")] == ["Running"])
