@@ -208,7 +208,11 @@ def test_the_real_helm_knows_our_arguments(process: ClusterProcess, tmp_path: Pa
         environment=process.environment,
     )
     process.kubeconfig().write_text(_kubeconfig("https://127.0.0.1:1"))
-    client = _client(real.run, tmp_path)
+
+    def patient(arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        return real.run(arguments, timeout_seconds=timeout_seconds + PATIENCE_SECONDS)
+
+    client = _client(patient, tmp_path)
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 0.1.0\n")
     calls: list[Callable[[], object]] = [
         client.read,
