@@ -6,7 +6,7 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +20,7 @@ from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Faults, HyperPodApi, HyperPodService, NodeView, Timings
 from tests.support.hyperpod_api import NAME, create_request, eks, group
+from tests.support.patience import PATIENCE_SECONDS, eventually
 
 QUICK = Timings(
     create=0.1,
@@ -30,7 +31,6 @@ QUICK = Timings(
     node_stop=0.05,
     payment=0.1,
 )
-PATIENCE = 10.0
 
 # boto3 makes a client's methods at run time, so there is no static type with the operations.
 SageMakerClient = Any
@@ -57,13 +57,6 @@ def client(api: HyperPodApi, *, attempts: int = 1) -> SageMakerClient:
         aws_secret_access_key="any",  # noqa: S106 - no such secret
         config=config,
     )
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true in time"
-        time.sleep(0.02)
 
 
 def test_a_cluster_from_creation_to_deletion(sagemaker: SageMakerClient) -> None:
@@ -102,7 +95,11 @@ def test_lists_are_filtered_and_paged(sagemaker: SageMakerClient) -> None:
     assert sagemaker.list_clusters(CreationTimeBefore=since)["ClusterSummaries"] == []
 
 
-def test_a_training_plan_is_bought_and_described(sagemaker: SageMakerClient) -> None:
+def test_a_training_plan_is_bought_and_described(
+    api: HyperPodApi, sagemaker: SageMakerClient
+) -> None:
+    now = time.time()
+    api.service = HyperPodService(clock=lambda: now, timings=QUICK)
     start = datetime(2030, 1, 1, tzinfo=UTC)
     [offering] = sagemaker.search_training_plan_offerings(
         InstanceType="ml.p5.48xlarge",
@@ -116,9 +113,8 @@ def test_a_training_plan_is_bought_and_described(sagemaker: SageMakerClient) -> 
     )
     plan = sagemaker.describe_training_plan(TrainingPlanName="p5")
     assert (plan["Status"], plan["StartTime"]) == ("Pending", start)
-    eventually(
-        lambda: sagemaker.describe_training_plan(TrainingPlanName="p5")["Status"] == "Scheduled"
-    )
+    now += QUICK.payment
+    assert sagemaker.describe_training_plan(TrainingPlanName="p5")["Status"] == "Scheduled"
     [listed] = sagemaker.list_training_plans()["TrainingPlanSummaries"]
     assert listed["ReservedCapacitySummaries"][0]["InstanceType"] == "ml.p5.48xlarge"
     with pytest.raises(sagemaker.exceptions.ResourceNotFound):
@@ -127,7 +123,7 @@ def test_a_training_plan_is_bought_and_described(sagemaker: SageMakerClient) -> 
 
 def test_errors_are_those_of_the_model() -> None:
     # Still being created when it is deleted, however slow this machine is.
-    service = HyperPodService(clock=time.time, timings=replace(QUICK, create=60.0))
+    service = HyperPodService(clock=time.time, timings=replace(QUICK, create=PATIENCE_SECONDS))
     with HyperPodApi(service=service) as api:
         sagemaker = client(api)
         sagemaker.create_cluster(**create_request())

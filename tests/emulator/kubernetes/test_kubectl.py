@@ -11,6 +11,7 @@ from tests.support.kubernetes_api import (
     daemon_set,
     deployment,
 )
+from tests.support.patience import PATIENCE_SECONDS
 
 
 def test_a_new_cluster_has_its_namespaces_and_priority_classes(cluster: Cluster) -> None:
@@ -149,7 +150,7 @@ def test_wait_watches_until_nodes_join(cluster: Cluster) -> None:
     joining = Timer(0.5, cluster.api.put_node, ["wait-node"], {"instance_type": "ml.m5.large"})
     joining.start()
     try:
-        assert "condition met" in cluster.kubectl(*wait, "--timeout=20s")
+        assert "condition met" in cluster.kubectl(*wait, f"--timeout={PATIENCE_SECONDS:g}s")
         assert "successfully rolled out" in cluster.kubectl("rollout", "status", "deploy/waits")
         node = cluster.kubectl("get", "node", "wait-node").splitlines()[1].split()
         assert node[:2] == ["wait-node", "Ready"]
@@ -160,7 +161,9 @@ def test_wait_watches_until_nodes_join(cluster: Cluster) -> None:
 
 def test_delete_waits_until_it_is_gone(cluster: Cluster) -> None:
     cluster.kubectl("create", "-f", "-", stdin=config_map("short-lived"))
-    assert "deleted" in cluster.kubectl("delete", "cm", "short-lived", "--timeout=5s")
+    assert "deleted" in cluster.kubectl(
+        "delete", "cm", "short-lived", f"--timeout={PATIENCE_SECONDS:g}s"
+    )
     assert "NotFound" in cluster.try_kubectl("get", "cm", "short-lived").error
 
 
