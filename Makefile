@@ -14,11 +14,12 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export CDK_DISABLE_VERSION_CHECK := true
+PYTEST := pytest -n auto --dist loadfile --no-loadscope-reorder
 # A shell may forbid it, as images of containers do; each command would then compile all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
-CDK := python -m hyperpod_cli.deliver.cdk --no-notices --output '$(TEMPLATES)' -c 'config=$(CONFIG)'
-# Without a terminal nobody answers whether to delete.
-FORCED := $(if $(filter 1,$(FORCE)),--force)
+CLI = hyperpod-cdk $@ --config '$(CONFIG)'
+# A switch of make as an option, if it is on: $(call on,EXPRESS) is --express.
+on = $(if $(filter 1,$($(1))),--$(call lower,$(1)))
 # NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
 lower = $(shell echo $(1) | tr A-Z a-z)
 given = $(if $(filter command,$(origin $(1))),--$(call lower,$(1)) '$($(1))')
@@ -31,14 +32,14 @@ ifeq ($(strip $(CONFIG)),)
   $(error CONFIG= names no file; leave it out for the default, config/default.yaml)
 endif
 # A switch that is on with 1 alone would be passed over with anything else.
-$(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES,\
+$(foreach switch,CHECKS DIGESTS DRY EXPRESS FORCE KEEP MIRROR UNCHECKED YES,\
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        account deployable pullable addon-versions chart charts charts-check images deployer-policy preflight prices diff deploy verify status deletion-check asks destroy destroy-all \
-        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
-        rehearsal-picture security-page docs record-release clean
+        addon-versions charts charts-check images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
+        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test test-all random-configs check format benchmark picture \
+        rehearsal-picture generate docs record-release clean
 .PHONY: checkov critical-path
 
 help: ## Show this help
@@ -61,88 +62,81 @@ rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the
 ##@ Deploy
 
 bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES= TRUST=account of a pipeline
-	@place=$$(python -m hyperpod_cli.deliver.can_deploy --config '$(CONFIG)' --for-bootstrap) && cdk --no-notices bootstrap $$place $(if $(POLICIES),--cloudformation-execution-policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
+	@$(CLI) $(if $(POLICIES),--policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
 
 init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE=; into CONFIG=, else config/<NAME>.yaml
-	@python -m hyperpod_cli.deliver.init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
+	@hyperpod-cdk init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
 
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
-	@python -m hyperpod_cli.deliver.validate --config '$(CONFIG)'
+	@$(CLI)
 
 cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
-	@python -m hyperpod_cli.inspect.cost --config '$(CONFIG)'
+	@$(CLI)
 
-critical-path: ## Show the longest chain of resources of a first deployment, with its minutes: CONFIG= EXPRESS=1
-	@$(MAKE) --no-print-directory synth >&2
-	@python -m hyperpod_cli.inspect.critical_path '$(TEMPLATES)' --config '$(CONFIG)' $(if $(filter 1,$(EXPRESS)),--express)
+critical-path: .venv/.installed layout ## Show the longest chain of resources of a first deployment, with its minutes: CONFIG= EXPRESS=1
+	@$(CLI) $(call on,EXPRESS)
 
 prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
 	@python -m tools.read_prices --config '$(CONFIG)'
 
-deployer-policy: ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=
-	@$(MAKE) --no-print-directory synth >&2
-	@python -m hyperpod_cli.inspect.permissions '$(TEMPLATES)' build/deployer-policy --config '$(CONFIG)' $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
+deployer-policy: .venv/.installed layout ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=
+	@$(CLI) $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
 
 synth: setup layout ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
-	@$(CDK) synth --quiet
-	@ls -1 '$(TEMPLATES)'/*.template.json
+	@$(CLI)
 
-templates: setup layout chart ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
-	@python -m hyperpod_cli.deliver.templates --config '$(CONFIG)'
+templates: setup layout ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
+	@$(CLI)
 
 preflight: setup layout ## Look read-only for what would fail in the middle of a deployment: CONFIG= SKIP=validators
-	@hyperpod-ops preflight --config '$(CONFIG)' $(foreach name,$(SKIP),--skip '$(name)')
+	@$(CLI) $(foreach name,$(SKIP),--skip '$(name)')
 
-diff: deployable chart ## Show what a deployment would change, including IAM permissions: CONFIG=
-	@$(CDK) diff
+diff: setup layout ## Show what a deployment would change, including IAM permissions: CONFIG=
+	@$(CLI)
 
 # EXPRESS=1 waits for less (docs/express.md).
-deploy: deployable pullable ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
-	@echo 'Synthesizing, and comparing with what is deployed ...'
-	@$(CDK) --ci synth --quiet >/dev/null
-	@python -m hyperpod_cli.deliver.deploy '$(TEMPLATES)' --config '$(CONFIG)' $(if $(ONLY),--only '$(ONLY)') $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(YES)),--yes)
+deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
+	@$(CLI) $(if $(ONLY),--only '$(ONLY)') $(call on,EXPRESS) $(call on,YES)
 
 pipeline: setup layout ## Create the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml
-	@python -m hyperpod_cli.deliver.pipeline check --config '$(PIPELINE)'
-	@$(MAKE) --no-print-directory chart CONFIG='$(PIPELINE)'
-	@cdk --no-notices --output cdk.out/pipeline -c 'config=$(PIPELINE)' deploy '*-pipeline' --require-approval never
+	@hyperpod-cdk pipeline --config '$(PIPELINE)'
 
 ##@ Operate
 
 verify: .venv/.installed layout ## Check that what is deployed works: CONFIG=
-	@hyperpod-ops verify --config '$(CONFIG)'
+	@$(CLI)
 
 status: .venv/.installed layout ## Show the cluster, its groups and nodes, and what went wrong: CONFIG=
-	@hyperpod-ops status --config '$(CONFIG)'
+	@$(CLI)
 
-destroy: asks account deletion-check ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
-	@$(CDK) --ci synth --quiet >/dev/null
-	@python -m hyperpod_cli.deliver.destroy '$(TEMPLATES)' --config '$(CONFIG)' $(FORCED) $(if $(filter 1,$(EXPRESS)),--express)
+destroy: setup layout ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
+	@$(CLI) $(call on,FORCE) $(call on,UNCHECKED) $(call on,EXPRESS)
 
-destroy-all: CHECK_ALL := --all
-destroy-all: asks account deletion-check ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
-	@$(CDK) --ci synth --quiet >/dev/null
-	@python -m hyperpod_cli.deliver.destroy '$(TEMPLATES)' --config '$(CONFIG)' --all $(FORCED)
+destroy-all: setup layout ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
+	@hyperpod-cdk destroy --all --config '$(CONFIG)' $(call on,FORCE) $(call on,UNCHECKED)
 
-addon-versions: account ## Show newer versions of the EKS add-ons: CONFIG=
-	@python -m hyperpod_cli.deliver.addon_versions --config '$(CONFIG)'
+addon-versions: .venv/.installed layout ## Show newer versions of the EKS add-ons: CONFIG=
+	@$(CLI)
 
 charts: .venv/.installed layout ## Package the official HyperPod Helm chart into build/charts; needs git and the network
-	@python -m hyperpod_cli.deliver.charts package
+	@hyperpod-cdk charts
 
 charts-check: .venv/.installed layout ## Report newer charts upstream and what they would change: CONFIG=
-	@python -m hyperpod_cli.deliver.charts check --config '$(CONFIG)'
+	@$(CLI)
 
 images: .venv/.installed layout ## List the container images of a configuration, or mirror them: CONFIG= DIGESTS=1 MIRROR=1 DRY=1
-	@python -m hyperpod_cli.deliver.images --config '$(CONFIG)' $(if $(filter 1,$(DIGESTS)),--digests) $(if $(filter 1,$(MIRROR)),--mirror) $(if $(filter 1,$(DRY)),--dry-run)
+	@$(CLI) $(call on,DIGESTS) $(call on,MIRROR) $(if $(filter 1,$(DRY)),--dry-run)
 
 ##@ Develop
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: this-machine setup-development layout ## Run every test, in a quarter of an hour; FAST=1 leaves out the slow ones
-	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(filter 1,$(FAST)),-m "not slow")
+test: this-machine setup-development layout ## Run the tests, with one whole deployment, in six minutes
+	@$(PYTEST) -m "not whole"
+
+test-all: this-machine setup-development layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
+	@$(PYTEST)
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
 	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
@@ -165,13 +159,19 @@ benchmark: setup-development ## Print synth, import and package figures
 	@python tests/benchmark/hyperpod_benchmark.py
 	@python tests/benchmark/helm_benchmark.py
 
-picture: synth ## Draw what is deployed into docs/architecture.svg and docs/concepts.md, or into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
-	@$(if $(PICTURE),hyperpod-ops diagram --templates '$(TEMPLATES)' --output '$(PICTURE)',python -m tools.generate.architecture_diagram '$(TEMPLATES)')
+picture: synth ## Draw what is deployed into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
+	@hyperpod-cdk diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),build/architecture.svg)'
 
 rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/terminal, docs/report.png
 	@python -m rehearsal run --picture docs/rehearsal.svg
 	@python -m tests.support.screenshot build/rehearsal/report.html docs/report.png
 	@python -m tests.support.terminal_pictures
+
+# Tests compare the last two, which are to be read: what a change of each key does, and the templates.
+generate: setup-development layout ## Write every generated file that is stale, and what tests compare
+	@python -m tools.generate
+	@python -m tests.changes.test_config_changes
+	@pytest tests/snapshot --snapshot-update
 
 docs: .venv/docs/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
@@ -179,9 +179,6 @@ docs: .venv/docs/.installed ## Build the docs site into build/site
 
 record-release: setup-rehearsal layout ## Keep what the version in pyproject.toml deploys, to try upgrades from it (CONTRIBUTING.md)
 	@python -m rehearsal.releases
-
-security-page: synth ## Write the roles of the templates into docs/security.md: CONFIG=
-	@python -m tools.security '$(TEMPLATES)' docs/security.md
 
 clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 	@[ ! -e build/rehearsal/shell.sh ] || { echo "A rehearsal is kept in build/rehearsal: end it with Ctrl-C first, or, if it was killed, delete build/rehearsal/shell.sh"; exit 1; }
@@ -251,26 +248,3 @@ layout:
 # MiniStack runs the Lambda functions with this machine's own Python, and their layer is for Linux on x86-64.
 this-machine:
 	@[ "$$(uname -s)-$$(uname -m)" = Linux-x86_64 ] || { echo "A rehearsal needs Linux on x86-64, and this is $$(uname -s) on $$(uname -m); deploying works here too"; exit 1; }
-
-# What is deployed needs the chart: packages it unless the configuration names one of its own, or the
-# package is up to date. Without it app.py synthesizes with a placeholder.
-chart: setup layout
-	@python -m hyperpod_cli.deliver.charts package --if-needed-by '$(CONFIG)'
-
-# Refuses an image that a closed network cannot pull.
-pullable: chart
-	@python -m hyperpod_cli.deliver.images --config '$(CONFIG)' --check
-
-account: setup layout
-	@python -m hyperpod_cli.deliver.can_deploy --config '$(CONFIG)'
-
-# And refuses what EKS would refuse in the middle of a deployment.
-deployable: setup layout
-	@python -m hyperpod_cli.deliver.can_deploy --config '$(CONFIG)' --for-deployment
-
-# Refuses what the stack's own check would refuse, before CloudFormation begins.
-deletion-check: setup layout
-	@python -m hyperpod_cli.deliver.deletion_check --config '$(CONFIG)' $(CHECK_ALL) $(if $(filter 1,$(UNCHECKED)),--unchecked)
-
-asks:
-	@[ "$(FORCE)" = 1 ] || [ -t 0 ] || { echo "There is no terminal to ask on; to delete without a question: FORCE=1"; exit 1; }

@@ -1,6 +1,6 @@
 """What the Service Authorization Reference says of actions: their resources, and dependent actions.
 
-The data file is written by `tools/generate/action_resources.py`. The terms are those of
+The data file is written by `make generate`. The terms are those of
 https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html.
 """
 

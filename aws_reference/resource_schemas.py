@@ -1,6 +1,6 @@
 """What CloudFormation's resource schemas say of a template's resources and of their changes.
 
-The data file is written by `tools/generate/resource_schemas.py`. The terms are those of
+The data file is written by `make generate`. The terms are those of
 https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html.
 """
 
@@ -242,8 +242,12 @@ def service_of_linked_role(resource_type: str) -> str:
 @functools.cache
 def schemas() -> Mapping[str, ResourceSchema]:
     """Return every schema of the data file by type."""
-    content = json.loads(DATA_FILE.read_text(encoding="utf-8"))
-    return {name: _schema(name, data) for name, data in content["types"].items()}
+    return read_schemas(DATA_FILE.read_text(encoding="utf-8"))
+
+
+def read_schemas(text: str) -> Mapping[str, ResourceSchema]:
+    """Return every schema of a data file's text by type."""
+    return {name: _schema(name, data) for name, data in json.loads(text)["types"].items()}
 
 
 def _schema(name: str, data: Mapping[str, Any]) -> ResourceSchema:

@@ -16,8 +16,8 @@ from emulator.signals import raise_on_interrupts
 from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
-from hyperpod_cli.terminal.command_line import add_config, refused
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from rehearsal.cdk_cli import CdkError
 from rehearsal.chart_choice import choose_chart
 from rehearsal.existing_resources import DEFAULT_REGION
@@ -44,7 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m rehearsal")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="deploy everything locally, verify it, take it down")
-    add_config(run)
+    run.add_argument("--config", type=Path, default=DEFAULT_CONFIG)
     run.add_argument(
         "--scenario",
         default="default",
@@ -86,7 +86,8 @@ def main() -> int:
         UnknownTypeError,
         UnplayableError,
     ) as error:
-        return refused(error)
+        print(error, file=sys.stderr)
+        return REFUSED
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise

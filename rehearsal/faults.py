@@ -8,11 +8,13 @@ import os
 import sys
 import urllib.request
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from urllib.error import URLError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
-from hyperpod_cli.terminal.command_line import add_config, refused
+from hyperpod_cli.terminal.errors import REFUSED
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 
 FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
 """Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
@@ -91,7 +93,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m rehearsal.faults")
     parser.add_argument("name", metavar="NAME", help=", ".join((*FAULTS, NONE)))
     parser.add_argument("--group", default="", help="instance group whose nodes fail")
-    add_config(parser)
+    parser.add_argument("--config", type=Path, default=DEFAULT_CONFIG)
     arguments = parser.parse_args()
     try:
         config = load_config(arguments.config)
@@ -103,7 +105,8 @@ def main() -> int:
             api=os.environ.get(FAULTS_VARIABLE),
         )
     except (ConfigError, FaultError) as error:
-        return refused(error)
+        print(error, file=sys.stderr)
+        return REFUSED
     if arguments.name == NONE:
         print("Nothing fails any more.")
     else:

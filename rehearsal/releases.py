@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import main as synthesize
-from hyperpod_cli.terminal.command_line import refused
+from hyperpod_cli.terminal.errors import REFUSED
 from rehearsal.chart_choice import STAND_IN
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
@@ -182,7 +182,8 @@ def main() -> int:
     try:
         release = record(version=project["project"]["version"])
     except ReleaseError as error:
-        return refused(error)
+        print(error, file=sys.stderr)
+        return REFUSED
     print(f"Kept in {release.directory.relative_to(_REPOSITORY)}; commit it, and tag the commit.")
     return 0
 

@@ -38,6 +38,7 @@ from rehearsal.verification.inspection import (
 )
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
+_CLI = (sys.executable, "-m", "hyperpod_cli")
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"
 
@@ -232,17 +233,25 @@ class Stage(Deployable):
         )
 
     def look(
-        self, module: str, *options: str, credentials: Mapping[str, str] | None = None
+        self, command: str, *options: str, credentials: Mapping[str, str] | None = None
     ) -> tuple[int, str]:
-        """Run what `make` runs before CloudFormation; return exit code and output.
+        """Run what is looked at before CloudFormation; return exit code and output.
 
         Args:
-            module: The command's module, such as `hyperpod_cli.deliver.can_deploy`.
+            command: Name of the command, such as `account`.
             options: Its options, but for the configuration.
             credentials: Of whoever runs it. Default: the deployer's.
         """
         done = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-m", module, "--config", str(self.current), *options],
+            [
+                sys.executable,
+                "-m",
+                "hyperpod_cli",
+                command,
+                "--config",
+                str(self.current),
+                *options,
+            ],
             cwd=_REPOSITORY,
             env={
                 **self.environment.aws.environment(),

@@ -9,10 +9,10 @@ from hyperpod_cdk import Config, ConfigError, Loaded
 from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.chart.placeholder_rule import PlaceholderRule
 from hyperpod_cdk.helm.chart.rules import refuse_unfit
+from hyperpod_cdk.helm.dependencies import PlaceholderRule
 from hyperpod_cdk.schema.errors import refuse_errors
-from hyperpod_cdk.synthesis.findings import report
+from hyperpod_cdk.synthesis.refusals import report
 from stacks.addons_stack import AddonsStack
 from stacks.hyperpod_stack import HyperPodStack
 from stacks.pipeline_stack import PipelineStack

@@ -71,12 +71,12 @@ class HyperPodStack(cdk.Stack):
                 health=config.node_health,
                 instance_types=config.cluster.instance_types,
             )
-        make_cluster = hyperpod_cluster(config.cluster, provisioner=platform.provisioner)
-        cluster = make_cluster(
+        cluster = hyperpod_cluster(
             self,
             "Cluster",
             cluster=platform.cluster,
             orchestrator=Eks(cluster=platform.eks_cluster),
+            provisioner=platform.provisioner,
             execution_role=platform.execution_role,
             subnets=platform.network.node_subnets,
             security_group=platform.security_group,

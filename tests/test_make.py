@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hyperpod_cli.aws.cdk_cli import templates_folder
+from hyperpod_cli.commands import commands
 from tests.support.configs import REPOSITORY
 
 
@@ -37,7 +39,7 @@ def test_help_lists_the_targets_in_groups() -> None:
 def test_it_works_from_another_folder(tmp_path: Path) -> None:
     done = make("-C", str(REPOSITORY), "-n", "deploy", directory=tmp_path)
     assert done.returncode == 0
-    assert "cdk --no-notices --output 'cdk.out/default'" in done.stdout
+    assert "hyperpod-cdk deploy --config 'config/default.yaml'" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -49,8 +51,8 @@ def test_it_works_from_another_folder(tmp_path: Path) -> None:
     ],
 )
 def test_each_configuration_has_a_folder(config: str, folder: str) -> None:
-    said = make("-n", "synth", f"CONFIG={config}").stdout
-    assert f"--output '{folder}' -c 'config={config}' synth" in said
+    assert templates_folder(Path(config)) == Path(folder)
+    assert f"diagram --templates '{folder}'" in make("-n", "picture", f"CONFIG={config}").stdout
 
 
 @pytest.mark.parametrize("given", ["config=config/mine.yaml", "config/mine.yaml"])
@@ -72,13 +74,11 @@ def test_a_configuration_that_would_be_passed_over_is_told(given: str) -> None:
 )
 def test_a_switch_is_on_with_1_alone(given: str, options: list[str]) -> None:
     *_, command = make("-n", "deploy", given).stdout.splitlines()
-    module = ["python", "-m", "hyperpod_cli.deliver.deploy", "cdk.out/default"]
-    assert shlex.split(command) == [*module, "--config", "config/default.yaml", *options]
+    started = ["hyperpod-cdk", "deploy", "--config", "config/default.yaml"]
+    assert shlex.split(command) == [*started, *options]
 
 
-@pytest.mark.parametrize(
-    "switch", ["CHECKS", "EXPRESS", "FAST", "FORCE", "KEEP", "UNCHECKED", "YES"]
-)
+@pytest.mark.parametrize("switch", ["CHECKS", "EXPRESS", "FORCE", "KEEP", "UNCHECKED", "YES"])
 def test_a_switch_that_is_neither_on_nor_off_is_told(switch: str) -> None:
     done = make("-n", "help", f"{switch}=true")
     assert done.returncode == 2
@@ -94,36 +94,23 @@ def test_no_configuration_is_not_the_default_one() -> None:
 @pytest.mark.parametrize(
     ("target", "options"),
     [
-        ("destroy", ["--force", "--express"]),
-        ("destroy-all", ["--all", "--force"]),
+        ("destroy", ["--force", "--unchecked", "--express"]),
+        ("destroy-all", ["--force", "--unchecked"]),
     ],
 )
 def test_a_deletion_gets_its_switches(target: str, options: list[str]) -> None:
-    *_, command = make("-n", target, "FORCE=1", "EXPRESS=1").stdout.splitlines()
-    module = ["python", "-m", "hyperpod_cli.deliver.destroy", "cdk.out/default"]
-    assert shlex.split(command) == [*module, "--config", "config/default.yaml", *options]
+    *_, command = make("-n", target, "FORCE=1", "UNCHECKED=1", "EXPRESS=1").stdout.splitlines()
+    started = ["destroy", "--all"] if target == "destroy-all" else ["destroy"]
+    words = ["hyperpod-cdk", *started, "--config", "config/default.yaml", *options]
+    assert shlex.split(command) == words
 
 
-@pytest.mark.parametrize("target", ["synth", "destroy", "destroy-all", "picture"])
-def test_the_chart_is_not_packaged_for_what_deploys_nothing(target: str) -> None:
-    assert "hyperpod_cli.deliver.charts" not in make("-n", target, "FORCE=1").stdout
+_ALIAS = re.compile(r"^([a-z-]+):.*\n\t@\$\(CLI\)", re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    ("target", "command"),
-    [
-        ("deploy", "cdk --no-notices"),
-        ("diff", "cdk --no-notices"),
-        ("templates", "python -m hyperpod_cli.deliver.templates"),
-    ],
-)
-def test_the_chart_is_packaged_before_anything_else_needs_it(target: str, command: str) -> None:
-    said = make("-n", target, "CONFIG=config/mine.yaml").stdout
-    package = said.index(
-        "python -m hyperpod_cli.deliver.charts package --if-needed-by 'config/mine.yaml'"
-    )
-    assert package < said.index(command)
-    assert said.find("hyperpod_cli.deliver.can_deploy") < package
+def test_an_alias_is_a_command() -> None:
+    aliases = _ALIAS.findall((REPOSITORY / "Makefile").read_text("utf-8"))
+    assert {"deploy", "destroy", "diff", "validate", "verify"} < {*aliases} <= commands().keys()
 
 
 def test_a_kept_rehearsal_is_not_cleaned_away(tmp_path: Path) -> None:
@@ -153,18 +140,9 @@ def test_init_takes_what_is_on_the_command_line_alone(
 ) -> None:
     monkeypatch.setenv("TYPE", "of this shell")
     said = make("-n", "init", *given).stdout.splitlines()[-1]
-    assert " ".join(said.split()).startswith(
-        f"python -m hyperpod_cli.deliver.init {options}".strip()
-    )
+    assert " ".join(said.split()).startswith(f"hyperpod-cdk init {options}".strip())
     assert ("--count '3'" in said) is bool(given)
     assert "--type" not in said
-
-
-@pytest.mark.parametrize("target", ["destroy", "destroy-all"])
-def test_nothing_is_destroyed_where_nobody_can_be_asked(target: str) -> None:
-    done = make(target)
-    assert done.returncode == 2
-    assert done.stdout == "There is no terminal to ask on; to delete without a question: FORCE=1\n"
 
 
 @pytest.mark.parametrize(

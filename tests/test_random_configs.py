@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, event, given, seed, settings
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
-from hyperpod_cdk.synthesis.sizes import TooLargeError
+from hyperpod_cdk.synthesis.refusals import TooLargeError
 from tests.support.assembly import synthesized
 from tests.support.linter import findings
 from tests.support.random_documents import documents

@@ -7,6 +7,7 @@ https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-price-list-fi
 import argparse
 import json
 import re
+import sys
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -19,7 +20,7 @@ from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.account import known_region
-from hyperpod_cli.terminal.command_line import exit_with, refused
+from hyperpod_cli.terminal.errors import REFUSED
 
 TABLE = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "prices.json"
 LIST = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker"
@@ -49,7 +50,8 @@ def main() -> int:
             )
         found, unclear = prices(_fetched(f"{LIST}/current/{region}/index.json"))
     except (ConfigError, PriceListError) as error:
-        return refused(error)
+        print(error, file=sys.stderr)
+        return REFUSED
     table = json.loads(TABLE.read_text(encoding="utf-8"), parse_float=Decimal)
     TABLE.write_text(rendered(merged(table, found, region=region, day=date.today())), "utf-8")
     print(f"Wrote {len(found)} prices of {region} into {TABLE.name}")
@@ -149,4 +151,4 @@ def _fetched(address: str) -> Mapping[str, Any]:
 
 
 if __name__ == "__main__":
-    exit_with(main)
+    sys.exit(main())

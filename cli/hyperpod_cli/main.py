@@ -1,4 +1,4 @@
-"""The command line: the commands by name, and how their errors are told."""
+"""The command line: its commands by wing, and how their errors are shown."""
 
 import errno
 import functools
@@ -6,56 +6,60 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from hyperpod_cli.commands.cluster_config import cluster_config
-from hyperpod_cli.commands.connect import connect
-from hyperpod_cli.commands.diagram import diagram
-from hyperpod_cli.commands.env import env
-from hyperpod_cli.commands.events import events
-from hyperpod_cli.commands.kubeconfig import kubeconfig
-from hyperpod_cli.commands.list import list_clusters
-from hyperpod_cli.commands.logs import logs
-from hyperpod_cli.commands.node_actions import command_of
-from hyperpod_cli.commands.preflight import preflight
-from hyperpod_cli.commands.scale import scale
-from hyperpod_cli.commands.status import status
-from hyperpod_cli.commands.verify import verify
-from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE
-from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED
+from hyperpod_cli.commands import WINGS, Command, Function, commands
+from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "cluster-config": cluster_config,
-    "connect": connect,
-    "delete": command_of(DELETE),
-    "diagram": diagram,
-    "env": env,
-    "events": events,
-    "kubeconfig": kubeconfig,
-    "list": list_clusters,
-    "logs": logs,
-    "preflight": preflight,
-    "reboot": command_of(REBOOT),
-    "replace": command_of(REPLACE),
-    "scale": scale,
-    "status": status,
-    "verify": verify,
-}
-"""A module of `commands/` each; what its work takes is imported when it runs."""
 _DEBUG = "--debug"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_OPS = "hyperpod-ops"
+# Commands of other wings that `hyperpod-ops` has, too.
+_ALSO_OPS = ("diagram", "preflight", "verify")
+# What is in the project and not in the package: `app.py` is beside them.
+_OF_PROJECT = ("app", "aws_reference", "stacks")
 
 
-def main() -> None:
-    """Run `hyperpod-ops`; exit with 2 for what it cannot do."""
+class _Wings(TyperGroup):
+    """Lists the commands under the headings of their wings."""
+
+    def format_commands(
+        self,
+        ctx: Any,  # noqa: ANN401, ARG002 - typer has click's types under a private name
+        formatter: Any,  # noqa: ANN401
+    ) -> None:
+        """Write the commands and their first sentences."""
+        limit = formatter.width - 6 - max(map(len, self.commands))
+        for wing, heading in WINGS.items():
+            rows = [
+                (name, shown.get_short_help_str(limit))
+                for name, shown in self.commands.items()
+                if shown.rich_help_panel == wing and not shown.hidden
+            ]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+def main(name: str = "hyperpod-cdk") -> None:
+    """Run a command line; exit with 2 for what it cannot do.
+
+    Args:
+        name: `hyperpod-cdk`, or `hyperpod-ops` for what operators use of it.
+    """
     debug = _DEBUG in sys.argv
     # Also after the command: people add it when something has gone wrong.
     sys.argv[:] = [argument for argument in sys.argv if argument != _DEBUG]
+    # As `python -m` does; what a project has of its own hides no package.
+    if Path("app.py").is_file() and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
     try:
         try:
-            app(debug=debug)()
+            app(name=name, debug=debug)()
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -69,23 +73,36 @@ def main() -> None:
         sys.exit(REFUSED)
 
 
-def app(*, debug: bool = False) -> typer.Typer:
-    """Return the command line.
+def app(*, name: str = "hyperpod-cdk", debug: bool = False) -> typer.Typer:
+    """Return a command line.
 
     Args:
+        name: `hyperpod-cdk`, or `hyperpod-ops` for what operators use of it.
         debug: Whether errors show where in the code they are from.
     """
     line = typer.Typer(
-        name="hyperpod-ops",
+        name=name,
+        cls=_Wings,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,
     )
-    line.callback()(_options)
-    for name, command in _COMMANDS.items():
-        line.command(name)(command if debug else _told(command))
+    about = (
+        "Look at a HyperPod cluster, and operate it."
+        if name == _OPS
+        else "Deploy a HyperPod cluster on Amazon EKS, look at it, and operate it."
+    )
+    line.callback(help=about)(_options)
+    for each in commands().values():
+        if name != _OPS or _is_of_ops(each):
+            run = each.run if debug else one_line_errors(each.run)
+            line.command(each.name, rich_help_panel=each.wing)(_exiting(run))
     return line
+
+
+def _is_of_ops(command: Command) -> bool:
+    return command.wing == "operate" or command.name in _ALSO_OPS
 
 
 def _show_version(value: bool) -> None:
@@ -107,31 +124,44 @@ def _options(
     debug: Annotated[
         bool, typer.Option(_DEBUG, help="Show where in the code an error is from.")
     ] = False,
-) -> None:
-    """Look at a HyperPod cluster, and operate it."""
+) -> None: ...
 
 
-def _told(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that tells its errors in a line each."""
+def _exiting(command: Function) -> Callable[..., None]:
+    """Return a command that exits with the code that its function returns."""
 
     @functools.wraps(command)
     def run(**options: object) -> None:
+        code = command(**options)
+        if code:
+            raise typer.Exit(code)
+
+    return run
+
+
+def one_line_errors(command: Function) -> Function:
+    """Return a command that shows each of its errors in a line."""
+
+    @functools.wraps(command)
+    def run(**options: object) -> int | None:
         try:
-            command(**options)
+            return command(**options)
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:  # nobody reads on, as `head` does not
-            raise typer.Exit(1) from None
+            return INTERRUPTED
+        except BrokenPipeError:  # the reader has gone, as `head` goes
+            return 1
         except Exception as error:
             # botocore, which this imports, takes long.
             from hyperpod_cli.terminal.explained import explained  # noqa: PLC0415
 
             lines = explained(error)
+            if isinstance(error, ModuleNotFoundError) and error.name in _OF_PROJECT:
+                lines = ("app.py: is not in this folder; run it in the folder of the project",)
             if lines is None:
                 raise
             typer.echo("\n".join(lines), err=True)
-            raise typer.Exit(REFUSED) from None
+            return error.code if isinstance(error, OpsError) else REFUSED
 
     return run
 

@@ -1,15 +1,15 @@
 from .config.config import Config as Config
-from .deletion_check.deletion_check import DeletionCheck as DeletionCheck
+from .deletion_check import DeletionCheck as DeletionCheck
 from .eks.addons import EksAddons as EksAddons
-from .eks.authentication_mode import AuthenticationMode as AuthenticationMode
 from .eks.cluster import EksCluster as EksCluster
 from .eks.cluster import eks_cluster_of as eks_cluster_of
-from .eks.editors import EditorsConfig as EditorsConfig
+from .eks.imported import AuthenticationMode as AuthenticationMode
 from .eks.imported import ImportedEksCluster as ImportedEksCluster
+from .eks.section import EditorsConfig as EditorsConfig
 from .eks.section import EksConfig as EksConfig
 from .encryption.data_keys import DataKeys as DataKeys
+from .encryption.data_keys import EncryptionKey as EncryptionKey
 from .encryption.data_keys import data_keys as data_keys
-from .encryption.key import EncryptionKey as EncryptionKey
 from .encryption.section import EncryptionConfig as EncryptionConfig
 from .helm.chart.chart import HyperPodChartError as HyperPodChartError
 from .helm.components.section import ComponentsConfig as ComponentsConfig
@@ -20,35 +20,35 @@ from .helm.release import HelmRelease as HelmRelease
 from .helm.section import HelmConfig as HelmConfig
 from .hyperpod.autoscaling_role import AutoScalingRole as AutoScalingRole
 from .hyperpod.cluster import HyperPodCluster as HyperPodCluster
-from .hyperpod.data_bucket import DataBucketConfig as DataBucketConfig
+from .hyperpod.cluster import NativeHyperPodCluster as NativeHyperPodCluster
+from .hyperpod.cluster import hyperpod_cluster as hyperpod_cluster
 from .hyperpod.execution_role import ExecutionRole as ExecutionRole
+from .hyperpod.execution_role import ImportedExecutionRole as ImportedExecutionRole
 from .hyperpod.execution_role import execution_role_of as execution_role_of
-from .hyperpod.imported import ImportedExecutionRole as ImportedExecutionRole
 from .hyperpod.instance_group import InstanceGroupConfig as InstanceGroupConfig
+from .hyperpod.instance_group import (
+    RestrictedInstanceGroupConfig as RestrictedInstanceGroupConfig,
+)
+from .hyperpod.instance_group import SharedEnvironmentConfig as SharedEnvironmentConfig
 from .hyperpod.instance_storage import EbsVolumeConfig as EbsVolumeConfig
 from .hyperpod.instance_storage import FsxLustreMountConfig as FsxLustreMountConfig
 from .hyperpod.instance_storage import FsxOpenZfsMountConfig as FsxOpenZfsMountConfig
-from .hyperpod.kinds import hyperpod_cluster as hyperpod_cluster
 from .hyperpod.kubernetes import TaintConfig as TaintConfig
 from .hyperpod.lifecycle import LifecycleConfig as LifecycleConfig
-from .hyperpod.native_cluster import NativeHyperPodCluster as NativeHyperPodCluster
 from .hyperpod.node_group import OverrideVpcConfig as OverrideVpcConfig
 from .hyperpod.orchestrator import Eks as Eks
 from .hyperpod.orchestrator import Orchestrator as Orchestrator
-from .hyperpod.restricted_instance_group import (
-    RestrictedInstanceGroupConfig as RestrictedInstanceGroupConfig,
-)
-from .hyperpod.restricted_instance_group import SharedEnvironmentConfig as SharedEnvironmentConfig
-from .hyperpod.rolling_update import BatchSizeConfig as BatchSizeConfig
-from .hyperpod.rolling_update import RollingUpdateConfig as RollingUpdateConfig
 from .hyperpod.section import ClusterConfig as ClusterConfig
+from .hyperpod.section import DataBucketConfig as DataBucketConfig
 from .hyperpod.section import TieredStorageConfig as TieredStorageConfig
 from .hyperpod.software_update import AutoPatchConfig as AutoPatchConfig
+from .hyperpod.software_update import BatchSizeConfig as BatchSizeConfig
 from .hyperpod.software_update import DrainConfig as DrainConfig
+from .hyperpod.software_update import RollingUpdateConfig as RollingUpdateConfig
 from .hyperpod.software_update import ScheduledUpdateConfig as ScheduledUpdateConfig
+from .lifecycle_scripts.bucket import ImportedBucket as ImportedBucket
 from .lifecycle_scripts.bucket import LifecycleBucket as LifecycleBucket
 from .lifecycle_scripts.bucket import lifecycle_bucket_of as lifecycle_bucket_of
-from .lifecycle_scripts.imported import ImportedBucket as ImportedBucket
 from .lifecycle_scripts.scripts import LifecycleScripts as LifecycleScripts
 from .lifecycle_scripts.section import LifecycleScriptsConfig as LifecycleScriptsConfig
 from .loading import Deployment as Deployment
@@ -60,34 +60,34 @@ from .network.imported import ImportedNetwork as ImportedNetwork
 from .network.imported import ImportedSecurityGroup as ImportedSecurityGroup
 from .network.network import Network as Network
 from .network.network import network_of as network_of
-from .network.node_subnets import NodeSubnets as NodeSubnets
 from .network.section import HyperPodSubnetConfig as HyperPodSubnetConfig
 from .network.section import NetworkConfig as NetworkConfig
 from .network.security_group import ClusterSecurityGroup as ClusterSecurityGroup
 from .network.security_group import security_group_of as security_group_of
+from .network.subnets import NodeSubnets as NodeSubnets
 from .node_health.node_health import NodeHealth as NodeHealth
 from .node_health.section import NodeHealthConfig as NodeHealthConfig
 from .pipeline.pipeline import DeploymentPipeline as DeploymentPipeline
 from .pipeline.section import PipelineConfig as PipelineConfig
 from .pipeline.section import PipelineFile as PipelineFile
 from .provisioner.access import ProvisionerAccess as ProvisionerAccess
-from .provisioner.placement import VpcPlacement as VpcPlacement
 from .provisioner.provisioner import Provisioner as Provisioner
+from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
-from .storage.availability import FileSystemAvailability as FileSystemAvailability
 from .storage.claim_section import ClaimConfig as ClaimConfig
+from .storage.claims import FileSystemAvailability as FileSystemAvailability
 from .storage.claims import FileSystemClaims as FileSystemClaims
 from .storage.csi_driver_role import FsxCsiDriverRole as FsxCsiDriverRole
-from .storage.data_repository_section import DataRepositoryConfig as DataRepositoryConfig
-from .storage.imported import ImportedLustre as ImportedLustre
-from .storage.lustre import Lustre as Lustre
-from .storage.lustre import lustre_file_system as lustre_file_system
+from .storage.file_systems import ImportedLustre as ImportedLustre
+from .storage.file_systems import Lustre as Lustre
+from .storage.file_systems import OpenZfs as OpenZfs
+from .storage.file_systems import lustre_file_system as lustre_file_system
+from .storage.lustre_section import DataRepositoryConfig as DataRepositoryConfig
 from .storage.lustre_section import LustreConfig as LustreConfig
 from .storage.lustre_section import NamedLustreConfig as NamedLustreConfig
-from .storage.open_zfs import OpenZfs as OpenZfs
-from .storage.open_zfs_section import HomeDirectoriesConfig as HomeDirectoriesConfig
+from .storage.section import HomeDirectoriesConfig as HomeDirectoriesConfig
 from .storage.section import StorageConfig as StorageConfig
-from .synthesis.log_groups import LogGroups as LogGroups
-from .synthesis.sizes import TooLargeError as TooLargeError
+from .synthesis.logs import LogGroups as LogGroups
+from .synthesis.refusals import TooLargeError as TooLargeError
 
 __version__: str

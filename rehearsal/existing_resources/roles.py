@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
+from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.client import AwsClient
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
 
 
 def policy(*statements: Mapping[str, object]) -> str:
@@ -53,7 +53,7 @@ class NodeRole:
     def make(self, clients: AwsClients) -> None:
         """Create it unless it is there, with the managed policy and what nodes need beside it."""
         # The CDK takes a second to import, and few configurations name a role.
-        from hyperpod_cli.inspect.preflight.node_role.node_rights import (  # noqa: PLC0415
+        from hyperpod_cli.inspect.preflight.node_rights import (  # noqa: PLC0415
             needed_statements,
         )
 
@@ -68,14 +68,14 @@ class NodeRole:
             iam.attach_role_policy(
                 RoleName=name, PolicyArn=f"arn:aws:iam::aws:policy/{MANAGED_POLICY}"
             )
-            place = Place(
+            target = Target(
                 partition="aws",
                 account=self.arn.split(":")[4],
                 region=iam.meta.region_name,
                 client=clients,
             )
             groups = self.config.cluster.all_groups
-            statements = needed_statements(self.config, place, groups=groups)
+            statements = needed_statements(self.config, target, groups=groups)
             iam.put_role_policy(
                 RoleName=name, PolicyName="Nodes", PolicyDocument=policy(*statements)
             )

@@ -23,7 +23,7 @@ from rehearsal.stage import Stage
 _COMMAND = re.compile(
     r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"
 )
-_CHECK = "hyperpod_cli.deliver.deletion_check"
+_CHECK = "deletion-check"
 _WITHOUT_CONSENT = {"helm.delete_user_objects": False}
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"

@@ -66,7 +66,7 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
 
     stage.restore()
-    code, said = stage.look("hyperpod_cli.deliver.can_deploy", "--for-deployment")
+    code, said = stage.look("account", "--for-deployment")
     refused = code == REFUSED and f"is older than {version}" in said
     yield Check(check=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
     # As EKS lets it, within seven days of an upgrade; its kube-proxy does not fit before.
@@ -74,7 +74,7 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
     update = eks.update_cluster_version(name=name, version=former, force=True)["update"]
     while update["status"] == "InProgress":
         update = eks.describe_update(name=name, updateId=update["id"])["update"]
-    code, said = stage.look("hyperpod_cli.deliver.can_deploy", "--for-deployment")
+    code, said = stage.look("account", "--for-deployment")
     yield Check(check="and deploys it once EKS has gone back", ok=code == 0, message=said)
 
 

@@ -18,7 +18,7 @@ from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.helm.images.registry import is_from_outside
-from hyperpod_cli.inspect.verification.check import Deployment
+from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.verify import verify as checks_of
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools
@@ -121,10 +121,10 @@ def verify(
             it too. Default: the rights are not tried.
     """
     with new_client_from_config(config_file=str(tools.kubeconfig)) as kubernetes:
-        deployment = Deployment(
+        deployment = LiveDeployment(
             config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
         )
         for each in checks_of(deployment):
-            yield Check(check=each.check, ok=each.ok, found=each.found, advice=each.advice)
+            yield Check(check=each.title, ok=each.ok, found=each.found, advice=each.advice)
     yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
     yield from new_objects(config, clients=clients, outputs=outputs)

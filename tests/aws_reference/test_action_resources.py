@@ -1,8 +1,7 @@
 """What the local AWS and the deployer's policy know of the Service Authorization Reference."""
 
-from aws_reference.action_resources import DATA_FILE, action_resources
+from aws_reference.action_resources import action_resources
 from aws_reference.resource_schemas import schemas
-from tools.generate import action_resources as generated
 
 # Actions of handlers that are younger than the pinned reference: they stand on every resource.
 YOUNGER = {
@@ -31,10 +30,6 @@ ELSEWHERE = {
     "TableBucket",
     "Table",
 }
-
-
-def test_the_data_file_is_what_the_reference_says() -> None:
-    assert DATA_FILE.read_text("utf-8") == generated.render()
 
 
 def test_what_the_reference_does_not_know_is_younger() -> None:

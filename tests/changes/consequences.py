@@ -180,7 +180,8 @@ def _require_schemas(templates: Templates) -> None:
     lacking = sorted(kind for kind in kinds if kind.startswith("AWS::") and not schema_of(kind))
     if lacking:
         raise LookupError(
-            f"{', '.join(lacking)}: add to TYPES of tools/generate/resource_schemas.py and run it"
+            f"{', '.join(lacking)}: add to TYPES of tools/generate/facts/resource_schemas.py, "
+            "and run `make generate`"
         )
 
 

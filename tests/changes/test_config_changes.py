@@ -3,8 +3,8 @@
 `config_changes.json` has, for each key of the default configuration and each that another one
 sets, the stacks' resources and what becomes of them: update, remove, replace or fail
 (`consequences.py`). None takes a named resource or one that holds data, or fails in
-CloudFormation's words alone: synthesis or the template's rules refuse it. Write the file anew with
-`python -m tests.changes.test_config_changes`, and read the difference.
+CloudFormation's words alone: synthesis or the template's rules refuse it. `make generate` writes
+the file anew; read the difference.
 """
 
 import io
@@ -165,6 +165,7 @@ def reviewed() -> dict[str, Any]:
     return content
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=17)
 @pytest.mark.parametrize("name", documents())
 def test_each_change_does_what_was_reviewed(name: str) -> None:

@@ -8,8 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-from hyperpod_cdk.helm.chart.dependency_values import dependency_values
-from hyperpod_cdk.helm.chart.rules import values_for_chart
+from hyperpod_cdk.helm.chart.rules import dependency_values, values_for_chart
 from hyperpod_cli.deliver.charts.manifest import parse_objects
 from rehearsal.chart_choice import STAND_IN
 from stacks.helm_chart import OFFICIAL_CHART

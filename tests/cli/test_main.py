@@ -1,5 +1,6 @@
 """The command line: what it imports for its help, and how it tells errors."""
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,11 @@ from typer.testing import CliRunner
 from hyperpod_cdk import ConfigError
 from hyperpod_cli import main as cli
 from hyperpod_cli.aws.account import AccountError
-from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.commands import WINGS, Command, commands
+from hyperpod_cli.terminal.errors import FailedError, LinesError, OpsError
+from tests.support.commands import run as run_command
+from tests.support.configs import REPOSITORY
+from tests.test_packages import imported, module_graph
 
 SLOW = {"aws_cdk", "boto3", "botocore", "kubernetes", "pydantic"}
 ERRORS: list[tuple[Exception, str]] = [
@@ -40,13 +45,19 @@ def failing(error: BaseException) -> Callable[..., None]:
     return command
 
 
+def only(monkeypatch: pytest.MonkeyPatch, run: Callable[..., None]) -> None:
+    """Let there be one command, of the name `it`."""
+    it = Command(name="it", wing="inspect", run=run, calls=(), in_kubernetes="")
+    monkeypatch.setattr(cli, "commands", lambda: {"it": it})
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Return a function that runs a command line with one command of the name `it`."""
 
     def result(error: BaseException, *arguments: str) -> int:
-        monkeypatch.setattr(cli, "_COMMANDS", {"it": failing(error)})
-        monkeypatch.setattr("sys.argv", ["hyperpod-ops", "it", *arguments])
+        only(monkeypatch, failing(error))
+        monkeypatch.setattr("sys.argv", ["hyperpod-cdk", "it", *arguments])
         with pytest.raises(SystemExit) as exit_:
             cli.main()
         return int(str(exit_.value.code))
@@ -71,16 +82,16 @@ def test_an_interrupt_is_one_line(
 
 
 def test_a_fault_of_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "_COMMANDS", {"it": failing(ZeroDivisionError())})
-    monkeypatch.setattr("sys.argv", ["hyperpod-ops", "it"])
+    only(monkeypatch, failing(ZeroDivisionError()))
+    monkeypatch.setattr("sys.argv", ["hyperpod-cdk", "it"])
 
     with pytest.raises(ZeroDivisionError):
         cli.main()
 
 
 def test_debug_shows_where_an_error_is_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "_COMMANDS", {"it": failing(OpsError("no"))})
-    monkeypatch.setattr("sys.argv", ["hyperpod-ops", "it", "--debug"])
+    only(monkeypatch, failing(OpsError("no")))
+    monkeypatch.setattr("sys.argv", ["hyperpod-cdk", "it", "--debug"])
 
     with pytest.raises(OpsError):
         cli.main()
@@ -114,10 +125,117 @@ def test_arguments_are_named_as_they_are_written() -> None:
 
 
 def test_help_imports_nothing_slow() -> None:
-    code = "import sys, hyperpod_cli.main; print(*{name.split('.')[0] for name in sys.modules})"
-    imported = subprocess.run(
+    code = (
+        "import sys; from hyperpod_cli.main import app; app(); "
+        "print(*{name.split('.')[0] for name in sys.modules})"
+    )
+    found = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     ).stdout.split()
 
-    assert SLOW & {*imported} == set()
-    assert "typer" in imported
+    assert SLOW & {*found} == set()
+    assert "typer" in found
+
+
+@pytest.mark.parametrize(("module", "name"), [("typer", "--help"), ("yaml", "validate")])
+def test_an_interrupted_import_is_no_traceback(tmp_path: Path, module: str, name: str) -> None:
+    (tmp_path / f"{module}.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "hyperpod_cli", name],
+        cwd=REPOSITORY,
+        env={"PYTHONPATH": str(tmp_path)},
+        # What starts the tests may ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "Interrupted.\n")
+
+
+def test_what_fails_and_what_is_refused_differ(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(FailedError("no git")) == 1
+    assert capsys.readouterr().err == "error: no git\n"
+    assert run(LinesError("one\ntwo")) == 2
+    assert capsys.readouterr().err == "one\ntwo\n"
+
+
+def test_the_project_is_named_where_it_is_needed(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(ModuleNotFoundError("No module named 'stacks'", name="stacks")) == 2
+    assert capsys.readouterr().err.startswith("app.py: is not in this folder; run it in the folder")
+
+
+_FOLDER = REPOSITORY / "cli" / "hyperpod_cli" / "commands"
+
+
+def test_each_file_of_a_wing_registers_its_commands() -> None:
+    files = {
+        f"hyperpod_cli.commands.{path.parent.name}.{path.stem}"
+        for path in _FOLDER.glob("*/*.py")
+        if path.stem != "__init__"
+    }
+    assert {each.run.__module__ for each in commands().values()} == files
+    assert {path.parent.name for path in _FOLDER.glob("*/*.py")} == {*WINGS}
+
+
+def test_each_command_is_listed_in_its_wing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command("--help") == 0
+    text = capsys.readouterr().out
+    for wing, heading in WINGS.items():
+        listed = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+        names = [line.split()[0] for line in listed.splitlines() if line[2] != " "]
+        assert names == [each.name for each in commands().values() if each.wing == wing]
+
+
+def test_hyperpod_ops_operates() -> None:
+    told = CliRunner().invoke(cli.app(name="hyperpod-ops"), ["--help"]).output
+
+    assert "Look at a HyperPod cluster, and operate it." in told
+    assert {line.split()[0] for line in told.partition("Inspect:")[2].splitlines() if line} > {
+        "diagram",
+        "preflight",
+        "replace",
+        "status",
+        "verify",
+    }
+    assert "deploy " not in told
+
+
+def reached(module: str) -> set[str]:
+    """Return what a command imports, directly or not, of the command line."""
+    graph, pending, seen = module_graph("cli", "hyperpod_cli"), [module], {module}
+    while pending:
+        new = graph[pending.pop()] - seen
+        seen |= new
+        pending += new
+    return seen
+
+
+SESSIONS = {
+    "hyperpod_cli.aws.account.profile_session",
+    "hyperpod_cli.aws.connection",
+    "hyperpod_cli.aws.session",
+    "provisioner.aws.clients",
+}
+SAID_ELSEWHERE = {
+    "charts-check": "shares a file with `charts`, which reads a pipeline's chart from S3",
+    "preflight": "each validator says what it calls",
+    "verify": "each subject says what it calls",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, each in commands().items() if not each.calls and name not in SAID_ELSEWHERE],
+)
+def test_a_command_that_calls_aws_says_what(name: str) -> None:
+    for module in reached(commands()[name].run.__module__):
+        file = REPOSITORY / "cli" / f"{module.replace('.', '/')}.py"
+        if file.is_file():
+            assert not SESSIONS & {*imported(file)}, f"{name}: give calls=, because of {module}"

@@ -1,26 +1,20 @@
-"""Running a command of `scripts/` in the test process."""
+"""Running a command of `hyperpod-cdk` in the test process."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from hyperpod_cli.main import main
 
-def run(
-    main: Callable[[], int],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    config: Path,
-) -> tuple[int, list[str], str]:
-    """Return a command's exit code, its lines and its errors.
+
+def run(*arguments: str | Path) -> int:
+    """Return a command's exit code.
 
     Args:
-        main: The command.
-        monkeypatch: Gives it its arguments.
-        capsys: Takes what it prints.
-        config: The configuration that it is run with.
+        arguments: Those of `hyperpod-cdk`.
     """
-    monkeypatch.setattr("sys.argv", ["command", "--config", str(config)])
-    code = main()
-    said = capsys.readouterr()
-    return code, said.out.splitlines(), said.err
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["hyperpod-cdk", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return int(ended.value.code or 0)

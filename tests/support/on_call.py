@@ -1,7 +1,6 @@
 """A role with the permissions that docs/operating.md names, and what its commands really call."""
 
 import json
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,36 +8,22 @@ from contextlib import contextmanager
 import pytest
 from botocore.client import BaseClient
 
+from hyperpod_cli.commands import commands
 from rehearsal.stage import Stage
-from tests.support.configs import REPOSITORY
 from tests.support.operator import Operator
 
 _NAME = "on-call"
 # Lists nodes and pods of all namespaces, and no secrets:
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 _READS = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
-_ROW = re.compile(r"^\| ((?:`[a-z-]+`(?:, )?)+) \| ((?:`[a-z0-9]+:\w+`(?:, )?)+) \|", re.MULTILINE)
 
 CALLS: dict[str, set[str]] = {}
 """What each command has called, of all tests of it."""
 
 
 def documented_actions() -> dict[str, set[str]]:
-    """Return the IAM actions of each command, as the page has them."""
-    page = (REPOSITORY / "docs" / "operating.md").read_text("utf-8")
-    return {
-        command: set(re.findall(r"[\w-]+:\w+", actions))
-        for commands, actions in _ROW.findall(page)
-        for command in re.findall(r"[a-z-]+", commands)
-    }
-
-
-def documented_for_verify() -> set[str]:
-    """Return what docs/verify.md says that `verify` calls of every configuration."""
-    page = (REPOSITORY / "docs" / "verify.md").read_text("utf-8")
-    _, _, section = page.partition("## Permissions\n")
-    everywhere, _, _ = section.partition("; for a closed network")
-    return set(re.findall(r"[a-z0-9]+:\w+", everywhere))
+    """Return the IAM actions of each command of the operating wing, as the page has them."""
+    return {each.name: {*each.calls} for each in commands().values() if each.wing == "operate"}
 
 
 def on_call_credentials(stage: Stage) -> Mapping[str, str]:

@@ -32,14 +32,6 @@ def reasons(assemblies: list[Path]) -> list[Reason]:
     return read_reasons(assemblies)
 
 
-def test_the_page_is_fresh(
-    default_roles: list[Role], reasons: list[Reason], repository: Path
-) -> None:
-    page = (repository / "docs" / "security.md").read_text("utf-8")
-    stale = "docs/security.md is stale: run `make security-page`"
-    assert with_roles(page, roles=default_roles, reasons=reasons) == page, stale
-
-
 def test_a_statement_says_what_adds_it_if_the_default_deployment_does_without_it(
     default_roles: list[Role], assemblies: list[Path], reasons: list[Reason]
 ) -> None:

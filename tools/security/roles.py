@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperpod_cdk.synthesis.statements import REASON
+from hyperpod_cdk.synthesis.reasons import REASON
 from hyperpod_cli.aws.templates import Value, read_templates
 
 # What CDK appends to a logical id to make it unique.

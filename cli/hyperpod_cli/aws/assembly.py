@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk.schema.limits import nearest
+from hyperpod_cli.terminal.errors import OpsError
 
 CDK_METADATA = "AWS::CDK::Metadata"
 """Type of a resource that is nothing in AWS."""
@@ -17,7 +18,7 @@ _PATH = "aws:cdk:path"
 _SOLE = ("/Resource/Default", "/Resource", "/Default")
 
 
-class UnknownStackError(Exception):
+class UnknownStackError(OpsError):
     """No stack of the assembly has the name; the text says which there are."""
 
 

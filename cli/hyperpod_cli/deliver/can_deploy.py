@@ -1,6 +1,6 @@
-"""Says in one line whether the account and region of a deployment can be deployed to.
+"""Whether the account and region of a configuration can be deployed to.
 
-`make deploy`, `make bootstrap` and others run it first: the CDK CLI reports missing credentials
+`deploy`, `destroy` and others ask first: the CDK CLI reports missing credentials
 only after the synthesis, and a missing bootstrap only after it has read every asset.
 """
 
@@ -16,13 +16,17 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from hyperpod_cli.aws.account import AccountError, Environment, caller_of, profile_session
-from hyperpod_cli.inspect.preflight.bootstrap import bootstrap_finding
+from hyperpod_cli.aws.account import (
+    AccountError,
+    Caller,
+    Environment,
+    caller_of,
+    profile_session,
+)
 from hyperpod_cli.inspect.preflight.report import TO_PERMIT
-from hyperpod_cli.inspect.preflight.run import command_in, outcomes
-from hyperpod_cli.inspect.preflight.validator import Place
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
-from hyperpod_cli.terminal.command_line import config_parser, exit_with, refused
+from hyperpod_cli.inspect.preflight.run import VALIDATORS, command_in, results
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap_finding
 from hyperpod_shared.aws_errors import is_denied
 
 # `make` has them, and packages the chart.
@@ -58,78 +62,85 @@ def refuse_problems(
     """Refuse what a deployment would fail at; return a line for each thing that is only told.
 
     Raises:
-        AccountError: AWS could not be asked.
-        ConfigError: A deployment would fail.
+        ConfigError: A deployment would fail, or AWS could not be asked.
     """
     # The stubs know each service by a literal.
     clients: Any = session.client
-    place = Place(**asdict(environment), client=partial(clients, region_name=environment.region))
+    target = Target(**asdict(environment), client=partial(clients, region_name=environment.region))
     file = read_yaml(config_path)
     refused: list[str] = []
     failures: list[str] = []
     told: list[str] = []
     validators = {name: each for name, each in VALIDATORS.items() if name != _LOCAL}
-    for outcome in outcomes(config, place, validators=validators):
-        for problem in outcome.problems:
+    for result in results(config, target, validators=validators):
+        for problem in result.problems:
             finding = problem.finding
             found = file.line(finding) if finding.path else f"{file.path}: {finding}"
-            line = f"{found}; look with: {command_in(problem, place)}"
+            line = f"{found}; look with: {command_in(problem, target)}"
             (refused if finding.severity is Severity.ERROR else told).append(line)
-        if outcome.failure is not None:
-            failures.append(f"{environment}: {outcome.name}: {outcome.failure}")
-        if outcome.missing_permission is not None:
+        if result.failure is not None:
+            failures.append(f"{environment}: {result.name}: {result.failure}")
+        if result.missing_permission is not None:
             told.append(
-                f"{outcome.name}: is not looked at: you may not use {outcome.missing_permission}; "
+                f"{result.name}: is not looked at: you may not use {result.missing_permission}; "
                 f"{TO_PERMIT}"
             )
-    if refused:
+    if refused or failures:
         raise ConfigError([*refused, *failures])
-    if failures:
-        raise AccountError("\n".join(failures))
     return told
 
 
-def main() -> int:
-    """Run the command line; return 2 when nothing can be deployed."""
-    parser = config_parser("hyperpod_cli.deliver.can_deploy", description=__doc__)
-    parser.add_argument(
-        "--for-bootstrap",
-        action="store_true",
-        help="print the environment as `cdk bootstrap` takes it, bootstrapped or not",
-    )
-    parser.add_argument(
-        "--for-deployment",
-        action="store_true",
-        help="refuse what AWS would refuse in the middle of a deployment, too",
-    )
-    arguments = parser.parse_args()
-    try:
-        loaded = load_file(arguments.config)
-        if arguments.for_bootstrap and loaded.pipeline is not None:
-            # It has a bucket in the region of each environment.
-            print(*(f"aws://{loaded.pipeline.account}/{region}" for region in loaded.regions))
-            return 0
-        config = load_config(arguments.config)
-        session = profile_session()
-        caller = caller_of(config, session=session)
-        environment = caller.environment
-        if arguments.for_bootstrap:
-            print(f"aws://{environment}")
-            return 0
-        # Zones and ARNs of another region, where the environment says which one it is.
-        config = load_config(arguments.config, region=environment.region)
-        if not arguments.for_deployment:
-            refuse_unless_bootstrapped(environment, session=session, config_path=arguments.config)
-        else:
-            for line in refuse_problems(
-                config, environment=environment, session=session, config_path=arguments.config
-            ):
-                print(f"WARNING {line}", file=sys.stderr)
-    except (AccountError, ConfigError) as error:
-        return refused(error)
-    print(f"Account {environment.account}, region {environment.region}, as {caller.arn}")
-    return 0
+def require_bootstrapped(config_path: Path) -> Caller:
+    """Return who would work on a configuration's stacks, in an environment that is bootstrapped.
+
+    Raises:
+        AccountError: There are no credentials or no region, or `cdk bootstrap` has never run there.
+        ConfigError: The configuration cannot be used in that region.
+    """
+    session = profile_session()
+    caller, _ = _caller(config_path, session=session)
+    refuse_unless_bootstrapped(caller.environment, session=session, config_path=config_path)
+    return _announced(caller)
 
 
-if __name__ == "__main__":
-    exit_with(main)
+def require_deployable(config_path: Path) -> Caller:
+    """Return who would deploy a configuration, in which nothing is that AWS would refuse.
+
+    Raises:
+        AccountError: There are no credentials or no region.
+        ConfigError: A deployment would fail, or AWS could not be asked.
+    """
+    session = profile_session()
+    caller, config = _caller(config_path, session=session)
+    for line in refuse_problems(
+        config, environment=caller.environment, session=session, config_path=config_path
+    ):
+        print(f"WARNING {line}", file=sys.stderr)
+    return _announced(caller)
+
+
+def places_to_bootstrap(config_path: Path) -> list[str]:
+    """Return the environments of a configuration as `cdk bootstrap` takes them.
+
+    Raises:
+        AccountError: There are no credentials or no region.
+        ConfigError: The configuration cannot be used.
+    """
+    loaded = load_file(config_path)
+    if loaded.pipeline is not None:
+        # It has a bucket in the region of each environment.
+        return [f"aws://{loaded.pipeline.account}/{region}" for region in loaded.regions]
+    caller = caller_of(load_config(config_path), session=profile_session())
+    return [f"aws://{caller.environment}"]
+
+
+def _caller(config_path: Path, *, session: boto3.Session) -> tuple[Caller, Config]:
+    caller = caller_of(load_config(config_path), session=session)
+    # Zones and ARNs of another region, where the environment says which one it is.
+    return caller, load_config(config_path, region=caller.environment.region)
+
+
+def _announced(caller: Caller) -> Caller:
+    place = caller.environment
+    print(f"Account {place.account}, region {place.region}, as {caller.arn}", flush=True)
+    return caller

@@ -1,6 +1,6 @@
 """Says what users would lose by the deletion of the HyperPod stack, before CloudFormation begins.
 
-`make destroy` runs it with the rights of whoever destroys. It looks as the stack's own check does.
+`destroy` asks it with the rights of whoever destroys. It looks as the stack's own check does.
 That one comes too late for a stack that is to stay: once it has refused, CloudFormation takes no
 update any more. So this one also refuses where it cannot look, unless it is told to go on.
 """
@@ -12,15 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.stack_outputs import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
-from hyperpod_cli.inspect.preflight.control_plane.failed_creation import lift_command
+from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
 from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS
-from hyperpod_cli.terminal.command_line import config_parser, exit_with, make_command, refused
-from hyperpod_cli.terminal.errors import REFUSED
+from hyperpod_cli.terminal.errors import LinesError, OpsError
+from hyperpod_cli.terminal.options import make_command
 
 # The function's own check, which no installation puts on the path.
 sys.path.append(str(asset_directory("lambda")))
@@ -29,8 +29,7 @@ from hyperpod_shared.aws_errors import AWS_ERRORS, code
 from hyperpod_shared.errors import ProvisioningError, one_line
 from hyperpod_shared.owner import Owner
 from provisioner.aws.clients import Clients
-from provisioner.deletion_check.losses import UnknownLossError, refuse_losses
-from provisioner.deletion_check.properties import DeletionCheckProperties
+from provisioner.deletion_check import DeletionCheckProperties, UnknownLossError, refuse_losses
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
@@ -39,28 +38,31 @@ READ_SECONDS = 20.0
 """How long one command may take: a private endpoint does not answer from outside its network."""
 
 
-def main() -> int:
-    """Run the command line; return 2 for a deletion, or a configuration, that is refused."""
-    parser = config_parser("hyperpod_cli.deliver.deletion_check", description=__doc__)
-    parser.add_argument(
-        "--unchecked", action="store_true", help="go on where it cannot look, and say so"
-    )
-    parser.add_argument("--all", action="store_true", help="all stacks are to be deleted")
-    arguments = parser.parse_args()
+def refuse_deletion(path: Path, *, everything: bool, unchecked: bool) -> None:
+    """Refuse a deletion by which users would lose something, or which a protection forbids.
+
+    Args:
+        path: File of the configuration.
+        everything: Whether all stacks are to be deleted; else the HyperPod stack alone.
+        unchecked: Whether to go on where it cannot be looked, and say so.
+
+    Raises:
+        ConfigError: The configuration cannot be used.
+        OpsError: The deletion is refused.
+    """
     # The function's log is for CloudWatch.
     logging.getLogger("provisioner").disabled = True
     try:
-        config = load_config(arguments.config)
-        if arguments.all:
-            refuse_protected(config, path=arguments.config)
+        config = load_config(path)
+        if everything:
+            refuse_protected(config, path=path)
         check(config)
     except UnknownLossError as error:
-        return _unknown(error.cause, unchecked=arguments.unchecked)
+        _unknown(error.cause, unchecked=unchecked)
     except AWS_ERRORS as error:
-        return _unknown(str(error), unchecked=arguments.unchecked)
-    except (ConfigError, ProvisioningError) as error:
-        return refused(error)
-    return 0
+        _unknown(str(error), unchecked=unchecked)
+    except ProvisioningError as error:
+        raise LinesError(str(error)) from None
 
 
 def check(config: Config) -> None:
@@ -168,7 +170,7 @@ def _binary(name: str) -> Path:
         raise ProvisioningError(str(error), next_step=f"Install {name}.") from None
 
 
-def _unknown(cause: str, *, unchecked: bool) -> int:
+def _unknown(cause: str, *, unchecked: bool) -> None:
     next_step = (
         "The stack's own check looks before CloudFormation deletes anything."
         if unchecked
@@ -176,12 +178,7 @@ def _unknown(cause: str, *, unchecked: bool) -> int:
         "GrantAdminCommand), or run it with UNCHECKED=1: the stack's own check looks then, and if "
         "it refuses, the stack can only be deleted, not updated."
     )
-    print(
-        f"Could not find out what users would lose: {one_line(cause).rstrip('.')}. {next_step}",
-        file=sys.stderr,
-    )
-    return 0 if unchecked else REFUSED
-
-
-if __name__ == "__main__":
-    exit_with(main)
+    text = f"Could not find out what users would lose: {one_line(cause).rstrip('.')}. {next_step}"
+    if not unchecked:
+        raise OpsError(text)
+    print(text, file=sys.stderr)

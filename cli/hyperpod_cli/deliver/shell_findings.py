@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.lifecycle_scripts.own_scripts import script_keys
+from hyperpod_cdk.lifecycle_scripts.section import script_keys
 
 _LINTER = "shellcheck"
 _OPTIONS = ("--format=gcc", "--severity=warning", "--external-sources", "--source-path=SCRIPTDIR")

@@ -1,33 +1,20 @@
-"""Says what a configuration costs at AWS's list prices."""
+"""What a configuration costs at AWS's list prices, in lines."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 
-from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, unpriced
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import pricing_pages
 from hyperpod_cli.aws.account import known_region
-from hyperpod_cli.terminal.command_line import config_parser, exit_with, refused
 
 _WIDTH = 100
 _CENT = Decimal("0.01")
 UNITS = {"hour": "an hour", "GB-month": "a GB and month", "month": "a month"}
 """What a price is for, in words."""
-
-
-def main() -> int:
-    """Run the command line; return 2 for a configuration that cannot be deployed."""
-    arguments = config_parser("hyperpod_cli.inspect.cost", description=__doc__).parse_args()
-    try:
-        config = load_config(arguments.config)
-    except ConfigError as error:
-        return refused(error)
-    for line in lines(cost_here(config), name=str(arguments.config)):
-        print(line)
-    return 0
 
 
 def cost_here(config: Config) -> Cost:
@@ -121,7 +108,3 @@ def what(charge: Charge) -> str:
 
 def _names(charges: Sequence[Charge]) -> str:
     return ", ".join(charge.name for charge in charges)
-
-
-if __name__ == "__main__":
-    exit_with(main)

@@ -7,11 +7,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.client import AwsClient
 from hyperpod_cli.aws.deployed import Deployed, deployed
+from hyperpod_cli.terminal.errors import OpsError
 
 FAILED_CREATIONS = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
 
 
-class ProtectedError(Exception):
+class ProtectedError(OpsError):
     """A stack whose creation failed cannot be deleted; one line that says what to do."""
 
 

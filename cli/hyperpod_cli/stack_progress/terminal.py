@@ -1,4 +1,4 @@
-"""What `make deploy` and `make destroy` share at the terminal."""
+"""What `deploy` and `destroy` share at the terminal."""
 
 import shutil
 import signal
@@ -10,9 +10,9 @@ from subprocess import TimeoutExpired
 
 from rich.console import Console
 
+from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.aws.assembly import Stack, construct_paths
 from hyperpod_cli.aws.client import AwsClient
-from hyperpod_cli.stack_progress import cdk_cli
 from hyperpod_cli.stack_progress.display import Display, Followed
 from hyperpod_cli.stack_progress.operation import POLL_SECONDS, Operation
 from hyperpod_cli.stack_progress.outcome import Outcome
@@ -23,7 +23,6 @@ from hyperpod_cli.stack_progress.report import (
 )
 from hyperpod_cli.terminal.errors import INTERRUPTED
 
-FAILED = 1
 LOGS = Path("build/cdk")
 _YES = ("y", "yes")
 
@@ -32,15 +31,6 @@ def raise_on_interrupts() -> None:
     """Raise KeyboardInterrupt on SIGINT and SIGTERM, also where the caller ignores the first."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-
-
-def until_interrupted(main: Callable[[], int]) -> int:
-    """Run a command line; Ctrl-C outside of an operation on stacks ends it in a word."""
-    try:
-        return main()
-    except KeyboardInterrupt:
-        print("\nInterrupted.", file=sys.stderr)
-        return INTERRUPTED
 
 
 def console() -> Console:

@@ -11,13 +11,14 @@ from botocore.exceptions import (
     ProfileNotFound,
 )
 
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import ConfigError, one_line
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied, is_throttled
 
 # The first that fits counts, so specific errors come before general ones.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
-    OpsError: "{told}",
+    HyperPodChartError: "{told}",
     NoCredentialsError: (
         "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
         "`aws configure`"
@@ -42,7 +43,7 @@ def explained(error: Exception) -> tuple[str, ...] | None:
     Args:
         error: What a command raised.
     """
-    if isinstance(error, ConfigError):
+    if isinstance(error, ConfigError | OpsError):
         return error.lines
     line = _line(error)
     return None if line is None else (line,)

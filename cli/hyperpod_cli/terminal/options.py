@@ -1,5 +1,6 @@
-"""Options that several commands have."""
+"""Options that several commands have, and the make targets that are commands."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,11 @@ Region = Annotated[
     str | None,
     typer.Option("--region", help="AWS region. Default: the configuration's or the environment's."),
 ]
+Templates = Annotated[
+    Path | None,
+    typer.Option(help="Folder that `cdk synth` wrote. Default: synthesizes by itself."),
+]
+Express = Annotated[bool, typer.Option("--express", help="CloudFormation's express mode.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 NodeName = Annotated[
@@ -40,3 +46,13 @@ GroupName = Annotated[
     str,
     typer.Argument(metavar="GROUP", help="An instance group.", autocompletion=group_names),
 ]
+
+
+def make_command(target: str, config: Path) -> str:
+    """Return a make target as it is run for a configuration.
+
+    Args:
+        target: Name of the target.
+        config: File of the configuration.
+    """
+    return f"make {target} CONFIG={shlex.quote(str(config))}"

@@ -17,14 +17,13 @@ from hyperpod_cdk.eks.imported import ImportedEksCluster
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, EksConfig
 from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.synthesis.acknowledge import (
+from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
+from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     managed_policy_nag_id,
     skip_checkov,
 )
-from hyperpod_cdk.synthesis.findings import report
-from hyperpod_cdk.synthesis.fixed_value import FixedValue
-from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
+from hyperpod_cdk.synthesis.refusals import FixedValue, report
 from hyperpod_cdk.synthesis.template_parameters import in_template
 
 _ENDPOINT_ACCESS = {

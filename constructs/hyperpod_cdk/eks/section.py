@@ -1,17 +1,127 @@
-"""The `eks` section: the Kubernetes control plane."""
+"""The `eks` section: the control plane, its add-ons, and who may use it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Self
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
-from hyperpod_cdk.eks.editors import EditorsConfig, admin_findings, listed_twice
-from hyperpod_cdk.eks.existing_rules import existing_cluster_findings
 from hyperpod_cdk.schema.arns import EKS_NAME, EksClusterArn, KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Section
+
+# The service accounts of EKS and of HyperPod's dependencies, some with rights on the whole cluster.
+_SYSTEM = "kube-system"
+
+EditorsNamespace = Annotated[
+    str,
+    Matching(
+        # https://docs.aws.amazon.com/eks/latest/userguide/access-policies.html
+        pattern=r"[a-z0-9*]([a-z0-9*-]*[a-z0-9*])?",
+        longest=63,
+        rule="must be a namespace, or a pattern of them such as dev-*, of lower-case letters, "
+        "digits, inner hyphens and *",
+    ),
+]
+
+
+class EditorsConfig(Section):
+    """Principals that run jobs in namespaces."""
+
+    namespaces: Listed[EditorsNamespace]
+    """Kubernetes namespaces, which need not exist yet; * stands for any characters, as in dev-*.
+    Not kube-system, whose service accounts an editor could use."""
+
+    principals: Listed[PrincipalArn]
+    """ARNs of IAM roles and users that may change what is in the namespaces, secrets included, but
+    for quotas and roles."""
+
+    training_jobs: bool = True
+    """Whether they may run the jobs of the training operators too, such as a PyTorchJob, by the
+    access policy AmazonSagemakerHyperpodTrainingPolicy. Default: true."""
+
+    @field_validator("namespaces")
+    @classmethod
+    def _check_namespaces(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        refuse(_namespace_findings(value))
+        return value
+
+    @field_validator("principals")
+    @classmethod
+    def _check_principals(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        refuse([*_missing(value, noun="principal"), *listed_twice(value)])
+        return value
+
+
+def listed_twice(principals: Sequence[str]) -> Iterator[Finding]:
+    """Find principals that a list names again."""
+    for index, arn in enumerate(principals):
+        if arn in principals[:index]:
+            message = "is listed twice; EKS takes a principal once"
+            yield Finding(path=(index,), value=arn, message=message)
+
+
+def admin_findings(principals: Sequence[str], *, admins: Sequence[str]) -> Iterator[Finding]:
+    """Find principals of a list that are admins anyway."""
+    for index, arn in enumerate(principals):
+        if arn in admins:
+            message = "is in eks.admins, which gives every right; list it in one of the two"
+            yield Finding(path=(index,), value=arn, message=message)
+
+
+def _missing(values: Sequence[str], *, noun: str) -> Iterator[Finding]:
+    if not values:
+        yield Finding(value=[], message=f"must name one {noun} or more")
+
+
+def _namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
+    yield from _missing(namespaces, noun="namespace")
+    for index, namespace in enumerate(namespaces):
+        if fnmatchcase(_SYSTEM, namespace):
+            message = (
+                f"must leave out {_SYSTEM}: an editor may act as its service accounts, and so as "
+                "an admin; name other namespaces, or list the principals in eks.admins"
+            )
+            yield Finding(path=(index,), value=namespace, message=message)
+        elif namespace in namespaces[:index]:
+            message = "is listed twice; list each namespace once"
+            yield Finding(path=(index,), value=namespace, message=message)
+
+
+# Keys of a new control plane, each with the value that means the same as leaving it out.
+_OF_NEW_ONES: Mapping[str, object] = {
+    "cluster_name": None,
+    "secrets_kms_key_arn": None,
+    "deletion_protection": False,
+}
+_OF_EXISTING_ONES: Mapping[str, object] = {"set_authentication_mode": False, "addons": ()}
+
+
+def existing_cluster_findings(eks: Mapping[str, Any]) -> Iterator[Finding]:
+    """Find keys that have no effect beside, or without, `cluster_arn`.
+
+    Args:
+        eks: The values of the section.
+    """
+    exists = eks["cluster_arn"] is not None
+    for key, absent in (_OF_NEW_ONES if exists else _OF_EXISTING_ONES).items():
+        if eks[key] == absent:
+            continue
+        message = (
+            "must be left out: cluster_arn names a cluster that is not made, and stays as it is"
+            if exists
+            else "must be left out: it is for cluster_arn, which is not set"
+        )
+        value = list(eks[key]) if isinstance(eks[key], tuple) else eks[key]
+        yield Finding(path=(key,), value=value, message=message)
+    for index, name in enumerate(eks["addons"]):
+        if name in eks["addons"][:index]:
+            yield Finding(
+                path=("addons", index), value=name, message="is listed twice; name it once"
+            )
+
 
 # EKS offers newer ones earlier; HyperPod lists those it supports.
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html

@@ -1,6 +1,6 @@
 """The instance types HyperPod accepts, and what is known of each.
 
-The data file is written by `tools/generate/instance_types.py` from public packages; none of them
+The data file is written by `make generate` from public packages; none of them
 is needed here. Hardware is EC2's own description. Regions are derived from SageMaker's price list:
 good for a hint, not for a refusal.
 """

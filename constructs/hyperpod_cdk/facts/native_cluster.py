@@ -1,6 +1,6 @@
 """What CloudFormation's own type of a HyperPod cluster takes, and where there is one.
 
-The data file is written by `tools/generate/native_cluster.py` from the schemas of
+The data file is written by `make generate` from the schemas of
 `AWS::SageMaker::Cluster`, whose properties have the names of CreateCluster's members.
 """
 

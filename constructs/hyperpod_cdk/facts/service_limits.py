@@ -1,6 +1,6 @@
 """Names, limits and patterns of the AWS APIs, from the botocore service models.
 
-The data file is written by `tools/generate/service_limits.py`; botocore itself is not imported
+The data file is written by `make generate`; botocore itself is not imported
 here, so reading a limit costs a synth a millisecond instead of a second.
 """
 
@@ -41,7 +41,7 @@ def shape(name: str) -> Shape:
     """Return the shape called `<service>.<Shape>`, such as `sagemaker.ClusterName`.
 
     Raises:
-        KeyError: The data file has no such shape; run `python -m tools.generate.service_limits`.
+        KeyError: The data file has no such shape; run `make generate`.
     """
     constraints = _data()["shapes"][name]
     return Shape(

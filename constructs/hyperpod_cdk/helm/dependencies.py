@@ -1,19 +1,47 @@
-"""The HyperPod dependencies: the official Helm chart with what a cluster needs of it."""
+"""The HyperPod dependencies as a Helm release."""
 
 from collections.abc import Collection
 from pathlib import Path
 
-from aws_cdk import Duration, Stack
+from aws_cdk import CfnParameter, CfnRule, CfnRuleAssertion, Duration, Fn, Stack
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from hyperpod_cdk.helm.chart.chart import HyperPodChart, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.placeholder import placeholder_warning
-from hyperpod_cdk.helm.chart.rules import values_for_chart
+from hyperpod_cdk.helm.chart.rules import TO_PACKAGE, placeholder_warning, values_for_chart
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.synthesis.findings import report
+from hyperpod_cdk.synthesis.refusals import report
+
+
+class PlaceholderRule(Construct):
+    """A rule with which CloudFormation refuses the template before it touches anything.
+
+    It compares a parameter with another value, as CloudFormation documents rules for parameters.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        super().__init__(scope, construct_id)
+        chart = CfnParameter(
+            self,
+            "Resource",
+            default="not packaged",
+            description="The chart of the HyperPod dependencies. Pass no value.",
+        )
+        CfnRule(
+            self,
+            "Packaged",
+            assertions=[
+                CfnRuleAssertion(
+                    assert_=Fn.condition_equals(chart.value_as_string, "packaged"),
+                    assert_description=(
+                        f"helm.chart: the official chart is not packaged, so nothing is deployed: "
+                        f"{TO_PACKAGE}"
+                    ),
+                )
+            ],
+        )
 
 
 class HyperPodDependencies(HelmRelease):

@@ -13,7 +13,7 @@ from constructs import Construct, IDependable
 from hyperpod_cdk.helm.names import NAMESPACE, RELEASE_NAME
 from hyperpod_cdk.provisioner.provisioner import Provisioner, ask_for_stack
 from hyperpod_cdk.schema.errors import refuse_errors
-from hyperpod_cdk.synthesis.sizes import refuse_large_request
+from hyperpod_cdk.synthesis.refusals import refuse_large_request
 from hyperpod_cdk.synthesis.template_parameters import json_in_template
 
 

@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
-from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
-from hyperpod_cdk.hyperpod.volume_keys import volume_key_statements
-from hyperpod_cdk.synthesis.acknowledge import (
+from hyperpod_cdk.hyperpod.access import (
+    SOURCE_ACCOUNT_IF_SENT,
+    any_hyperpod_cluster,
+    volume_key_statements,
+)
+from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
+    statement,
     wildcard_nag_id,
 )
-from hyperpod_cdk.synthesis.statements import statement
 
 
 class AutoScalingRole(Construct):

@@ -1,22 +1,134 @@
-"""The HyperPod cluster."""
+"""The HyperPod cluster: a custom resource, or CloudFormation's own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from aws_cdk import Stack
+from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
-from hyperpod_cdk.hyperpod.construct_request import create_cluster_request
+from hyperpod_cdk.hyperpod.checks import cluster_findings
+from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
-from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.hyperpod.section import ClusterConfig, cluster_request
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.network.node_subnets import NodeSubnets
+from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, OwnScriptsConfig
+from hyperpod_cdk.network.subnets import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.synthesis.acknowledge import acknowledge
-from hyperpod_cdk.synthesis.sizes import refuse_large_policy, refuse_large_request
+from hyperpod_cdk.synthesis.reasons import acknowledge
+from hyperpod_cdk.synthesis.refusals import (
+    FixedValue,
+    refuse_large_policy,
+    refuse_large_request,
+    report,
+)
 from hyperpod_cdk.synthesis.template_parameters import in_template
+
+
+def create_cluster_request(
+    construct: Construct,
+    cluster: ClusterConfig,
+    *,
+    resource: str,
+    orchestrator: Orchestrator,
+    execution_role: iam.IRole,
+    subnets: NodeSubnets,
+    security_group: ec2.ISecurityGroup,
+    lifecycle_scripts: LifecycleScripts | None,
+    cluster_role: iam.IRole | None,
+    tags: Mapping[str, str],
+) -> tuple[ClusterConfig, dict[str, Any]]:
+    """Return a cluster with what it takes from its surroundings, and the request for it.
+
+    Args:
+        construct: The construct of the cluster; gets its findings, and what cannot change.
+        cluster: The section.
+        resource: Which kind of resource the construct is, as in the section.
+        orchestrator: What runs the jobs.
+        execution_role: Role of the nodes of groups that name none.
+        subnets: Private subnets.
+        security_group: The security group of the nodes.
+        lifecycle_scripts: Scripts for groups that name none.
+        cluster_role: Role for autoscaling, when the section names none.
+        tags: Tags of the cluster.
+
+    Raises:
+        ConfigError: The hardware or the service refuses what the cluster asks for.
+        ValueError: The section asks for another kind of resource, `auto_scaling` lacks a role, or a
+            group is in a zone without a subnet.
+    """
+    if cluster.resource != resource:
+        raise ValueError(
+            f"{construct.node.path}: cluster.resource is {cluster.resource!r}, which "
+            f"{type(construct).__name__} is not; hyperpod_cluster(...) makes either"
+        )
+    report(construct, cluster_findings(cluster))
+    _fix(construct, cluster)
+    if cluster.role_arn is None and cluster_role is not None:
+        cluster = cluster.model_copy(update={"role_arn": cluster_role.role_arn})
+    if cluster.auto_scaling is not None and cluster.role_arn is None:
+        raise ValueError(
+            f"{construct.node.path}: auto_scaling {cluster.auto_scaling!r} needs a role; set "
+            "cluster.role_arn or pass cluster_role"
+        )
+    cluster = cluster.filled_in(
+        ClusterDefaults(
+            execution_role_arn=execution_role.role_arn,
+            security_group_id=security_group.security_group_id,
+            subnet_id_in=lambda zone: _further_subnet_id(subnets, zone),
+            lifecycle=_lifecycle(lifecycle_scripts),
+            lifecycle_in=None if lifecycle_scripts is None else _lifecycle_in(lifecycle_scripts),
+        )
+    )
+    request = cluster_request(
+        cluster,
+        orchestrator=orchestrator.to_request(),
+        security_group_id=security_group.security_group_id,
+        subnet_id=subnets.ids[0],
+        tags=tags,
+    )
+    return cluster, request
+
+
+def _fix(construct: Construct, cluster: ClusterConfig) -> None:
+    """Let CloudFormation refuse another name, and another kind of resource."""
+    again = "destroy the HyperPod stack and deploy it again"
+    FixedValue(
+        construct,
+        "Name",
+        key=("cluster", "name"),
+        value=cluster.name,
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html
+        reason="an EKS cluster takes one HyperPod cluster, so another cannot replace it",
+        instead=again,
+    )
+    FixedValue(
+        construct,
+        "Kind",
+        key=("cluster", "resource"),
+        value=cluster.resource,
+        reason="a resource of one type cannot become one of another",
+        instead=again,
+    )
+
+
+def _further_subnet_id(subnets: NodeSubnets, zone: str) -> str | None:
+    subnet = subnets.in_zone(zone)
+    return None if subnet is subnets.subnets[0] else subnet.subnet_id
+
+
+def _lifecycle(scripts: LifecycleScripts | None) -> LifecycleConfig | None:
+    if scripts is None:
+        return None
+    return LifecycleConfig(source_s3_uri=scripts.s3_uri, on_create=scripts.on_create)
+
+
+def _lifecycle_in(scripts: LifecycleScripts) -> Callable[[OwnScriptsConfig], LifecycleConfig]:
+    return lambda own: LifecycleConfig(source_s3_uri=scripts.s3_uri_of(own), on_create=ENTRY_SCRIPT)
 
 
 class HyperPodCluster(Construct):
@@ -114,3 +226,132 @@ class HyperPodCluster(Construct):
         self.cluster_name = resource.get_att_string("ClusterName")
         self.cluster_arn = resource.get_att_string("ClusterArn")
         self.shortage = resource.get_att_string("Shortage")
+
+
+class NativeHyperPodCluster(Construct):
+    """A SageMaker HyperPod cluster that CloudFormation's own type makes.
+
+    `AWS::SageMaker::Cluster` calls HyperPod with the rights of whoever deploys, waits for up to 12
+    hours, detects drift, and takes most fields of the API; `HyperPodCluster` takes all, and reports
+    nodes that are missing. Its properties have the names of CreateCluster's members.
+
+    Args:
+        cluster: Name, instance groups and recovery; `resource` is `native`. Its ARNs, IDs and URIs
+            may be CDK tokens.
+        orchestrator: What runs the jobs, such as `Eks(cluster=...)`.
+        execution_role: Role of the nodes of groups that name none.
+        subnets: Private subnets. Groups that name no zone are in the first one, which cannot change
+            after the cluster is created; a group in another zone can be added later.
+        security_group: The security group of the nodes.
+        lifecycle_scripts: Scripts that nodes run when they are created, for groups that name none.
+            Default: the AMI's own setup alone.
+        cluster_role: As of `HyperPodCluster`; autoscaling, which needs it, is refused here.
+        tags: Tags of the cluster. Default: none.
+        depends_on: What must exist first: the Helm release above all. Default: nothing.
+
+    Attributes:
+        cluster_name: Name, as configured.
+        cluster_arn: ARN; it ends in a generated ID, not in the name.
+        shortage: None: CloudFormation does not look at nodes.
+
+    Raises:
+        ConfigError: The hardware, the service or the type refuses what the cluster asks for.
+        ValueError: `resource` is not `native`, or a group is in a zone without a subnet.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: ClusterConfig,
+        orchestrator: Orchestrator,
+        execution_role: iam.IRole,
+        subnets: NodeSubnets,
+        security_group: ec2.ISecurityGroup,
+        lifecycle_scripts: LifecycleScripts | None = None,
+        cluster_role: iam.IRole | None = None,
+        tags: Mapping[str, str] | None = None,
+        depends_on: Sequence[IDependable] = (),
+    ) -> None:
+        super().__init__(scope, construct_id)
+        cluster, request = create_cluster_request(
+            self,
+            cluster,
+            resource="native",
+            orchestrator=orchestrator,
+            execution_role=execution_role,
+            subnets=subnets,
+            security_group=security_group,
+            lifecycle_scripts=lifecycle_scripts,
+            cluster_role=cluster_role,
+            tags=tags or {},
+        )
+        FixedValue(
+            self,
+            "ProvisioningMode",
+            key=("cluster", "node_provisioning_mode"),
+            value=cluster.node_provisioning_mode,
+            # UpdateCluster has no such member.
+            reason="HyperPod sets it when the cluster is created",
+            instead="destroy the HyperPod stack and deploy it again",
+        )
+        # `CfnCluster` would need every member in camel case.
+        resource = CfnResource(
+            self, "Resource", type="AWS::SageMaker::Cluster", properties=in_template(request)
+        )
+        resource.node.add_dependency(*depends_on)
+        self.cluster_name: str = in_template(cluster.name)
+        self.cluster_arn = resource.get_att("ClusterArn").to_string()
+        self.shortage: str | None = None
+
+
+def hyperpod_cluster(
+    scope: Construct,
+    construct_id: str,
+    *,
+    cluster: ClusterConfig,
+    orchestrator: Orchestrator,
+    provisioner: Provisioner,
+    execution_role: iam.IRole,
+    subnets: NodeSubnets,
+    security_group: ec2.ISecurityGroup,
+    lifecycle_scripts: LifecycleScripts | None = None,
+    cluster_role: iam.IRole | None = None,
+    tags: Mapping[str, str] | None = None,
+    depends_on: Sequence[IDependable] = (),
+) -> HyperPodCluster | NativeHyperPodCluster:
+    """Return the cluster, made by the resource that its `resource` names.
+
+    Args:
+        scope: Where it is made.
+        construct_id: Id.
+        cluster: As for `HyperPodCluster`.
+        orchestrator: As for `HyperPodCluster`.
+        provisioner: Makes the calls of the custom resource.
+        execution_role: As for `HyperPodCluster`.
+        subnets: As for `HyperPodCluster`.
+        security_group: As for `HyperPodCluster`.
+        lifecycle_scripts: As for `HyperPodCluster`.
+        cluster_role: As for `HyperPodCluster`.
+        tags: As for `HyperPodCluster`.
+        depends_on: As for `HyperPodCluster`.
+    """
+    made_by = (
+        NativeHyperPodCluster
+        if cluster.resource == "native"
+        else partial(HyperPodCluster, provisioner=provisioner)
+    )
+    return made_by(
+        scope,
+        construct_id,
+        cluster=cluster,
+        orchestrator=orchestrator,
+        execution_role=execution_role,
+        subnets=subnets,
+        security_group=security_group,
+        lifecycle_scripts=lifecycle_scripts,
+        cluster_role=cluster_role,
+        tags=tags,
+        depends_on=depends_on,
+    )

@@ -1,32 +1,46 @@
-"""The IAM role of HyperPod nodes."""
+"""The IAM role of HyperPod nodes: one that is made, or one that exists."""
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
-from hyperpod_cdk.hyperpod.data_bucket_access import data_bucket_acknowledgments
-from hyperpod_cdk.hyperpod.imported import ImportedExecutionRole
-from hyperpod_cdk.hyperpod.managed_policy import MANAGED_POLICY
-from hyperpod_cdk.hyperpod.node_needs import need_acknowledgments
+from hyperpod_cdk.hyperpod.access import SOURCE_ACCOUNT_IF_SENT, any_hyperpod_cluster
 from hyperpod_cdk.hyperpod.node_permissions import (
     any_repository,
+    data_bucket_acknowledgments,
     ec2_arn,
+    need_acknowledgments,
     node_statements,
 )
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
-from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.hyperpod.trust import SOURCE_ACCOUNT_IF_SENT
+from hyperpod_cdk.hyperpod.section import MANAGED_POLICY, ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.network.node_subnets import NodeSubnets
-from hyperpod_cdk.synthesis.acknowledge import (
+from hyperpod_cdk.network.subnets import NodeSubnets
+from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
     managed_policy_nag_id,
     wildcard_nag_id,
 )
-from hyperpod_cdk.synthesis.fixed_value import FixedValue
-from hyperpod_cdk.synthesis.sizes import refuse_large_policy
+from hyperpod_cdk.synthesis.refusals import FixedValue, refuse_large_policy
+
+
+class ImportedExecutionRole(Construct):
+    """An IAM role that exists, with the attributes of `ExecutionRole`.
+
+    Nothing of it is changed: its policies must allow what `node_statements` lists, and its trust
+    policy SageMaker.
+
+    Args:
+        role_arn: Its ARN.
+
+    Attributes:
+        role: The role.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, role_arn: str) -> None:
+        super().__init__(scope, construct_id)
+        self.role = iam.Role.from_role_arn(self, "Role", role_arn, mutable=False)
 
 
 class ExecutionRole(Construct):

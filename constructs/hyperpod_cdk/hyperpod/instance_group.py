@@ -1,24 +1,20 @@
-"""The `cluster.instance_groups` list."""
+"""Groups of nodes: those that anyone may use, and restricted ones."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field
 
-from hyperpod_cdk.hyperpod.group_types import SeveralTypesConfig
+from hyperpod_cdk.hyperpod.group_types import OneTypeConfig, SeveralTypesConfig
 from hyperpod_cdk.hyperpod.instance_storage import encrypted
 from hyperpod_cdk.hyperpod.kubernetes import Labels, TaintConfig
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
-from hyperpod_cdk.hyperpod.node_group import (
-    ClusterDefaults,
-    InstanceCount,
-    NodeGroupConfig,
-)
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, InstanceCount, NodeGroupConfig
 from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
-from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
+from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
-from hyperpod_cdk.schema.section import Api, Listed
+from hyperpod_cdk.schema.section import Api, Listed, Section
 
 # Members of the API's ClusterCapacityRequirements.
 CAPACITIES = ("OnDemand", "Spot")
@@ -161,3 +157,52 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         if least is not None and least > self.instance_count:
             message = f"must be at most instance_count ({self.instance_count})"
             yield Finding(path=("min_instance_count",), value=least, message=message)
+
+
+class RestrictedFileSystemConfig(Section):
+    """An FSx for Lustre file system that HyperPod makes for restricted instance groups."""
+
+    size_gib: Annotated[
+        int,
+        ApiLimits(shape_name="sagemaker.FSxLustreSizeInGiB", noun="a size in GiB"),
+        Api("SizeInGiB"),
+    ]
+    """Size in GiB, 1200 to 100800."""
+
+    per_unit_storage_throughput: Annotated[
+        int,
+        ApiLimits(
+            shape_name="sagemaker.FSxLustrePerUnitStorageThroughput",
+            noun="a throughput in MB/s per TiB",
+        ),
+        Api("PerUnitStorageThroughput"),
+    ]
+    """Throughput in MB/s for each TiB of size, 125 to 1000."""
+
+
+class RestrictedEnvironmentConfig(Section):
+    """The environment of one restricted instance group."""
+
+    fsx_lustre: Annotated[RestrictedFileSystemConfig | None, Api("FSxLustreConfig")] = None
+    """File system of the group. Default: none."""
+
+
+class SharedEnvironmentConfig(Section):
+    """The environment that all restricted instance groups share."""
+
+    fsx_lustre: Annotated[RestrictedFileSystemConfig, Api("FSxLustreConfig")]
+    """File system of the groups."""
+
+    fsx_lustre_deletion_policy: Annotated[
+        str,
+        ApiLimits(shape_name="sagemaker.ClusterFSxLustreDeletionPolicy", noun="a deletion policy"),
+        Api("FSxLustreDeletionPolicy"),
+    ]
+    """Keep, or DeleteIfNotUsed: whether the file system and its files outlive the groups."""
+
+
+class RestrictedInstanceGroupConfig(NodeGroupConfig, OneTypeConfig):
+    """A group of identical instances in a restricted environment, to train such models as Nova."""
+
+    environment: Annotated[RestrictedEnvironmentConfig | None, Api("EnvironmentConfig")] = None
+    """Environment of this group alone. Default: the shared one."""

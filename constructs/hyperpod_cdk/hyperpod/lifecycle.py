@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import model_validator
 
-from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
+from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching
 from hyperpod_cdk.schema.section import Api

@@ -21,7 +21,7 @@ from hyperpod_cdk.hyperpod.instance_storage import (
 )
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig
-from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
+from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, refuse

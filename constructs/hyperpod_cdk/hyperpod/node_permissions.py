@@ -1,20 +1,169 @@
 """What nodes may do: the statements of their role's policy."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from aws_cdk import Aws, Stack
+from aws_cdk import Aws, Fn, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
-from hyperpod_cdk.hyperpod.data_bucket import DataBucketConfig
-from hyperpod_cdk.hyperpod.data_bucket_access import data_bucket_statements
+from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster, volume_key_statements
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.hyperpod.node_needs import need_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
+from hyperpod_cdk.hyperpod.section import DataBucketConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
-from hyperpod_cdk.synthesis.statements import statement
+from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
+
+
+def data_bucket_statements(
+    scope: Construct, buckets: Sequence[DataBucketConfig]
+) -> Iterator[iam.PolicyStatement]:
+    """Yield the rights to read the buckets; none without one."""
+    whole = [_data_bucket_arn(bucket) for bucket in buckets if bucket.prefix is None]
+    if whole:
+        yield statement(
+            scope,
+            sid="ListDataBuckets",
+            why="A node finds data in the buckets of `cluster.data_buckets`.",
+            added_by="`cluster.data_buckets`",
+            actions=["s3:ListBucket"],
+            resources=whole,
+        )
+    for number, bucket in enumerate(each for each in buckets if each.prefix is not None):
+        yield statement(
+            scope,
+            sid=f"ListDataPrefix{number}",
+            why="A node finds data below a prefix of `cluster.data_buckets`.",
+            added_by="`cluster.data_buckets`",
+            actions=["s3:ListBucket"],
+            resources=[_data_bucket_arn(bucket)],
+            conditions={"StringLike": {"s3:prefix": [bucket.prefix, f"{bucket.prefix}/*"]}},
+        )
+    if buckets:
+        yield statement(
+            scope,
+            sid="ReadData",
+            why="A node reads the data of `cluster.data_buckets`.",
+            added_by="`cluster.data_buckets`",
+            actions=["s3:GetObject"],
+            resources=[_objects(bucket) for bucket in buckets],
+        )
+    keys = dict.fromkeys(each.kms_key_arn for each in buckets if each.kms_key_arn is not None)
+    if keys:
+        yield statement(
+            scope,
+            sid="DecryptData",
+            why="A node reads data that a key of yours encrypts, through S3 alone.",
+            added_by="`cluster.data_buckets`",
+            actions=["kms:Decrypt"],
+            resources=list(keys),
+            # Any region: a bucket and its key may be in another one than the nodes.
+            conditions={"StringLike": {"kms:ViaService": f"s3.*.{Aws.URL_SUFFIX}"}},
+        )
+
+
+def data_bucket_acknowledgments(
+    scope: Construct, buckets: Sequence[DataBucketConfig]
+) -> dict[str, str]:
+    """Return why each wildcard of `data_bucket_statements` is accepted, by its cdk-nag id."""
+    return {
+        wildcard_nag_id(scope, _objects(bucket)): (
+            "Objects of a bucket or prefix of data that the configuration names; read only."
+        )
+        for bucket in buckets
+    }
+
+
+def _data_bucket_arn(bucket: DataBucketConfig) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{bucket.name}"
+
+
+def _objects(bucket: DataBucketConfig) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{bucket.path}/*"
+
+
+def need_statements(
+    scope: Construct, groups: Sequence[NodeGroupConfig]
+) -> Iterator[iam.PolicyStatement]:
+    """Yield the rights for what the groups name, but for subnets and security groups."""
+    uris = _lifecycle_s3_uris(groups)
+    if uris:
+        yield statement(
+            scope,
+            sid="ListOtherScripts",
+            why="A node finds scripts of your own.",
+            added_by="`lifecycle.source_s3_uri`",
+            actions=["s3:ListBucket"],
+            resources=list(dict.fromkeys(map(_script_bucket_arn, uris))),
+        )
+        yield statement(
+            scope,
+            sid="ReadOtherScripts",
+            why="A node reads them, under their prefix.",
+            added_by="`lifecycle.source_s3_uri`",
+            actions=["s3:GetObject"],
+            resources=_script_arns(uris),
+        )
+    if any(group.rolls_back_on_alarms for group in groups):
+        # On named alarms alone, CloudWatch would hide composite ones.
+        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
+        yield statement(
+            scope,
+            sid="ReadRollbackAlarms",
+            why="HyperPod watches alarms during an update.",
+            added_by="`rollback_alarms`",
+            actions=["cloudwatch:DescribeAlarms"],
+            resources=["*"],
+        )
+    keys = dict.fromkeys(key for group in groups for key in group.volume_key_ids)
+    yield from volume_key_statements(scope, list(keys))
+
+
+def need_acknowledgments(scope: Construct, groups: Sequence[NodeGroupConfig]) -> dict[str, str]:
+    """Return why each wildcard of `need_statements` but `*` is accepted, by its cdk-nag id."""
+    reason = (
+        "Scripts of the configured prefix, whose names are not in the configuration; read only."
+    )
+    return {
+        wildcard_nag_id(scope, resource): reason
+        for resource in _script_arns(_lifecycle_s3_uris(groups))
+    }
+
+
+def _lifecycle_s3_uris(groups: Sequence[NodeGroupConfig]) -> list[str]:
+    return [
+        group.lifecycle.source_s3_uri
+        for group in groups
+        if isinstance(group, InstanceGroupConfig)
+        and group.lifecycle is not None
+        and group.lifecycle.source_s3_uri is not None
+    ]
+
+
+def _script_bucket_arn(s3_uri: str) -> str:
+    location = _location(s3_uri)
+    bucket = (
+        Fn.select(0, Fn.split("/", location)) if _is_opaque(s3_uri) else location.partition("/")[0]
+    )
+    return f"arn:{Aws.PARTITION}:s3:::{bucket}"
+
+
+def _script_arns(s3_uris: Iterable[str]) -> list[str]:
+    arns = (f"arn:{Aws.PARTITION}:s3:::{_location(uri).rstrip('/')}/*" for uri in s3_uris)
+    return list(dict.fromkeys(arns))
+
+
+def _location(s3_uri: str) -> str:
+    """Return the bucket and the prefix, without the scheme."""
+    if _is_opaque(s3_uri):
+        return Fn.select(1, Fn.split("s3://", s3_uri))
+    return s3_uri.removeprefix("s3://")
+
+
+def _is_opaque(s3_uri: str) -> bool:
+    """Tell whether the URI is a CDK token as a whole, which only CloudFormation takes apart."""
+    return not s3_uri.startswith("s3://")
 
 
 def node_statements(

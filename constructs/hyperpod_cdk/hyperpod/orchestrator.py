@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.synthesis.statements import statement
+from hyperpod_cdk.synthesis.reasons import statement
 
 
 class Orchestrator(Protocol):

@@ -1,25 +1,132 @@
-"""The `cluster` section: the HyperPod cluster and its instance groups."""
+"""The `cluster` section: a HyperPod cluster, its groups, and the data that its nodes read."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import ConfigDict, ValidationInfo, field_validator
+from pydantic import ConfigDict, ValidationError, ValidationInfo, field_validator
 
-from hyperpod_cdk.facts.service_limits import shape
-from hyperpod_cdk.hyperpod.data_bucket import DataBucketConfig, data_bucket_findings
-from hyperpod_cdk.hyperpod.group_list_rules import checked_groups
-from hyperpod_cdk.hyperpod.instance_group import DEFAULT_IMAGE, InstanceGroupConfig
-from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig
-from hyperpod_cdk.hyperpod.restricted_instance_group import (
+from hyperpod_cdk.facts.service_limits import Shape, shape
+from hyperpod_cdk.hyperpod.instance_group import (
+    DEFAULT_IMAGE,
+    InstanceGroupConfig,
     RestrictedInstanceGroupConfig,
     SharedEnvironmentConfig,
 )
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
-from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
-from hyperpod_cdk.schema.arns import RoleArn, RoleName
+from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
+from hyperpod_cdk.schema.arns import KmsKeyArn, RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, OneOf
-from hyperpod_cdk.schema.section import Api, Listed, Section, members
+from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf, limit_findings
+from hyperpod_cdk.schema.section import Api, Listed, Section, findings_of, members
+
+Group = TypeVar("Group", bound=NodeGroupConfig)
+
+
+def checked_groups(
+    value: object,
+    *,
+    handler: Callable[[object], tuple[Group, ...]],
+    model: type[Group],
+    key: str,
+    limits: Shape,
+    taken: Sequence[str] = (),
+) -> tuple[Group, ...]:
+    """Validate a list of groups; a finding within one does not hide those between the groups.
+
+    Args:
+        value: The list as given.
+        handler: Validates each group.
+        model: The groups' section.
+        key: The list's own key.
+        limits: The limits of the number of groups.
+        taken: Names of the groups in `instance_groups`, for the other list.
+
+    Raises:
+        RefusedError: There are findings.
+    """
+    findings = (
+        list(_list_findings(value, key=key, limits=limits, taken=taken))
+        if isinstance(value, list | tuple)
+        else []
+    )
+    try:
+        groups = handler(value)
+    except ValidationError as error:
+        refuse([*findings_of(error, model=model), *findings])
+        raise
+    refuse(findings)
+    return groups
+
+
+def _list_findings(
+    groups: Sequence[Any], *, key: str, limits: Shape, taken: Sequence[str]
+) -> Iterator[Finding]:
+    for finding in limit_findings(len(groups), limits=limits, noun="the number of instance groups"):
+        yield replace(finding, message=f"items; {finding.message}")
+    owner = {name: f"instance_groups[{index}]" for index, name in enumerate(taken)}
+    for index, group in enumerate(groups):
+        name = group.get("name") if isinstance(group, dict) else getattr(group, "name", None)
+        if not isinstance(name, str):
+            continue
+        if name in owner:
+            message = f"is already the name of {owner[name]}; names must differ"
+            yield Finding(path=(index, "name"), value=name, message=message)
+        owner.setdefault(name, f"{key}[{index}]")
+
+
+BucketName = Annotated[
+    str,
+    Matching(
+        # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+        pattern=r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+        rule="must be the name of an S3 bucket, 3 to 63 lower-case letters, digits, dots and inner "
+        "hyphens",
+    ),
+]
+# Part of a resource in an IAM policy, so it must not contain wildcards or variables.
+ObjectPrefix = Annotated[
+    str,
+    Matching(
+        pattern=r"[A-Za-z0-9!_.=-]+(/[A-Za-z0-9!_.=-]+)*",
+        longest=512,
+        rule="must be a prefix such as datasets/c4, of letters, digits and !_.=- between slashes, "
+        "without a slash at its ends",
+    ),
+]
+
+
+class DataBucketConfig(Section):
+    """A bucket, or a prefix in one, that the nodes' role reads."""
+
+    name: BucketName
+    """Name of the bucket."""
+
+    prefix: ObjectPrefix | None = None
+    """What the keys of the objects begin with, up to a slash. Default: every object."""
+
+    kms_key_arn: KmsKeyArn | None = None
+    """ARN of the KMS key that encrypts the objects, in the region of the bucket; the key's own
+    policy must allow it too. Default: none, as with keys of S3."""
+
+    @property
+    def path(self) -> str:
+        """The bucket and the prefix."""
+        return self.name if self.prefix is None else f"{self.name}/{self.prefix}"
+
+
+def data_bucket_findings(buckets: Sequence[DataBucketConfig]) -> Iterator[Finding]:
+    """Find buckets that a list names again."""
+    for index, bucket in enumerate(buckets):
+        if any(bucket.path == before.path for before in buckets[:index]):
+            message = "is listed twice with this prefix; list it once"
+            yield Finding(path=(index, "name"), value=bucket.name, message=message)
+
+
+MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
+"""The policy that HyperPod documents as the nodes'."""
+
 
 RESOURCES = ("custom", "native")
 
@@ -292,3 +399,30 @@ def _path(key: str, index: int, group: NodeGroupConfig) -> KeyPath:
 
 def _once(values: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in values if value is not None))
+
+
+def cluster_request(
+    cluster: ClusterConfig,
+    *,
+    orchestrator: Mapping[str, Any],
+    security_group_id: str,
+    subnet_id: str,
+    tags: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return the input of CreateCluster.
+
+    Args:
+        cluster: The cluster, its groups filled in.
+        orchestrator: Its `Orchestrator` member.
+        security_group_id: ID of the security group of the nodes.
+        subnet_id: ID of the cluster's subnet, which never changes: groups elsewhere name their own.
+        tags: Tags of the cluster.
+    """
+    return members(
+        {
+            **cluster.to_request(),
+            "Orchestrator": dict(orchestrator),
+            "VpcConfig": {"SecurityGroupIds": [security_group_id], "Subnets": [subnet_id]},
+            "Tags": [{"Key": key, "Value": value} for key, value in sorted(tags.items())],
+        }
+    )

@@ -1,15 +1,46 @@
-"""The bucket that nodes fetch their lifecycle scripts from."""
+"""The bucket of the lifecycle scripts: one that is made, or one that exists."""
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_cdk.lifecycle_scripts.imported import ImportedBucket
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
-from hyperpod_cdk.synthesis.access_logs import access_log_bucket
-from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
-from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.logs import access_log_bucket
+from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
+from hyperpod_cdk.synthesis.refusals import FixedValue
+
+
+class ImportedBucket(Construct):
+    """An S3 bucket that exists, with the attributes of `LifecycleBucket`.
+
+    Nothing of it is changed: no policy, no encryption, no versioning.
+
+    Args:
+        bucket_name: Its name.
+        kms_key_arn: ARN of the customer key that encrypts it. Default: none.
+
+    Attributes:
+        bucket: The bucket.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        bucket_name: str,
+        kms_key_arn: str | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.bucket = s3.Bucket.from_bucket_attributes(
+            self,
+            "Bucket",
+            bucket_name=bucket_name,
+            encryption_key=(
+                None if kms_key_arn is None else kms.Key.from_key_arn(self, "Key", kms_key_arn)
+            ),
+        )
 
 
 class LifecycleBucket(Construct):

@@ -1,15 +1,147 @@
-"""The `lifecycle_scripts` section: the scripts that new nodes run."""
+"""The `lifecycle_scripts` section, and folders of scripts of your own."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
-from hyperpod_cdk.lifecycle_scripts.own_scripts import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import Matching
-from hyperpod_cdk.schema.section import Listed
+from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.section import Listed, Section
+
+ENTRY_SCRIPT = "on_create.sh"
+"""The script of a folder that nodes run; it runs the others."""
+# Where `lifecycle/on_create.sh` finds scripts to run at its end.
+OWN = "own"
+"""What the keys of scripts that run after others begin with, below those."""
+FOLDERS = "folders"
+"""What the keys of folders of groups begin with, below the scripts of every node."""
+RUNS = ("after", "instead")
+
+# One invocation of the provisioner puts all of them, in 15 minutes and 1 GiB of memory.
+_MOST_FILES = 1_000
+_MOST_BYTES = 100 * 1024**2
+# Keys are in IAM policies, where * and ? stand for other characters.
+_NAME = re.compile(r"[A-Za-z0-9 _.+@=-]+(/[A-Za-z0-9 _.+@=-]+)*")
+_TEXT = (".sh", ".bash", ".py")
+
+
+class OwnScriptsConfig(Section):
+    """Scripts of your own."""
+
+    directory: str | None = None
+    """Folder of scripts of your own, which nodes run as root: its on_create.sh, which runs the
+    others. Relative to the folder of the configuration file. Default: none."""
+
+    run: Annotated[str, OneOf(values=RUNS, noun="a time to run own scripts")] = "after"
+    """after: the project's scripts set the node up, then yours run; a failure of either fails the
+    node. instead: yours alone run. Default: after."""
+
+    @property
+    def runs_own_scripts_alone(self) -> bool:
+        """Whether the project's scripts do not run."""
+        return self.directory is not None and self.run == "instead"
+
+    @field_validator("directory")
+    @classmethod
+    def _find_directory(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
+        folder = (Path((info.context or {}).get("folder", "")) / value).absolute()
+        message = folder_problem(folder)
+        if message is not None:
+            raise ValueError(message)
+        return str(folder)
+
+    @model_validator(mode="after")
+    def _check_run(self) -> Self:
+        if self.directory is None and self.run != "after":
+            message = "has no effect without directory; name the folder of the scripts"
+            refuse([Finding(path=("run",), value=self.run, message=message)])
+        return self
+
+
+def folder_name(folder: OwnScriptsConfig) -> str:
+    """Return the name of a folder of a group.
+
+    Raises:
+        ValueError: It names no folder.
+    """
+    if folder.directory is None:
+        raise ValueError("folders: each needs a directory")
+    return Path(folder.directory).name
+
+
+def folder_prefix(folder: OwnScriptsConfig, *, prefix: str) -> str:
+    """Return what the keys of a group's folder begin with.
+
+    Args:
+        folder: The folder.
+        prefix: What the keys of every node's scripts begin with; may be empty.
+    """
+    return joined(prefix, FOLDERS, folder_name(folder))
+
+
+def joined(*parts: str) -> str:
+    """Return a key, or the beginning of one, of parts; empty ones are left out."""
+    return "/".join(part for part in parts if part)
+
+
+def script_keys(directory: Path) -> list[str]:
+    """Return the relative paths of the files that are put into the bucket.
+
+    These are all but documents (`.md`) and what is hidden: files and folders whose names start
+    with a dot.
+    """
+    files = (path for path in directory.rglob("*") if path.is_file() and path.suffix != ".md")
+    paths = (path.relative_to(directory) for path in files)
+    return sorted(
+        path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts)
+    )
+
+
+def folder_problem(directory: Path) -> str | None:
+    """Return why nodes could not run the scripts of a folder; None if they can."""
+    if not directory.is_dir():
+        return f"must be a folder with an {ENTRY_SCRIPT}; {str(directory)!r} is none"
+    return next(_problems(directory, keys=script_keys(directory)), None)
+
+
+def _problems(directory: Path, *, keys: Sequence[str]) -> Iterator[str]:
+    if ENTRY_SCRIPT not in keys:
+        yield f"has no {ENTRY_SCRIPT}, the script that nodes run; add it"
+        return
+    if len(keys) > _MOST_FILES:
+        yield f"has {len(keys):,} files, more than {_MOST_FILES:,}; let a script download them"
+        return
+    for name in {OWN, FOLDERS} & {key.partition("/")[0] for key in keys}:
+        yield f"has a folder {name}, which the bucket uses for other scripts; rename it"
+    for key in keys:
+        if (directory / key).is_symlink():
+            yield f"has {key}, a symbolic link, which a bucket cannot hold; put the file there"
+        if _NAME.fullmatch(key) is None:
+            yield f"has {key!r}; rename it: letters, digits, spaces and _.+@=- are allowed"
+    size = sum((directory / key).stat().st_size for key in keys)
+    if size > _MOST_BYTES:
+        limit = _MOST_BYTES // 1024**2
+        yield f"has {size:,} bytes, more than {limit} MiB; let a script download what is large"
+        return
+    if not (directory / ENTRY_SCRIPT).read_bytes().startswith(b"#!"):
+        yield (
+            f"has an {ENTRY_SCRIPT} whose first line does not say what runs it; begin it with "
+            "#!/bin/bash"
+        )
+    for key in keys:
+        content = (directory / key).read_bytes()
+        if (key.endswith(_TEXT) or content.startswith(b"#!")) and b"\r\n" in content:
+            yield (
+                f"has {key} with the line ends of Windows, for which a node says `bad "
+                f"interpreter`; convert it with: sed -i 's/\\r$//' {directory / key}"
+            )
+
 
 Prefix = Annotated[
     str,

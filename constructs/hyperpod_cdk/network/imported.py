@@ -1,17 +1,159 @@
-"""A VPC, and a security group, that exist: their twins of `Network` and `ClusterSecurityGroup`."""
+"""A VPC, its subnets and a security group that exist."""
 
+from collections.abc import Callable, Mapping, Sequence
+
+import aws_cdk as cdk
 from aws_cdk import Annotations, CfnResource, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from hyperpod_cdk.network.checks import network_findings
-from hyperpod_cdk.network.fixed_values import fix_existing, fix_security_group, fix_subnets
-from hyperpod_cdk.network.layout import add_eks_subnets, add_hyperpod_subnets, add_public_subnets
-from hyperpod_cdk.network.node_subnets import NodeSubnets
 from hyperpod_cdk.network.section import HyperPodSubnetConfig, NetworkConfig
-from hyperpod_cdk.network.security_group_rules import add_rules
+from hyperpod_cdk.network.subnets import (
+    NodeSubnets,
+    add_eks_subnets,
+    add_hyperpod_subnets,
+    add_public_subnets,
+)
 from hyperpod_cdk.schema.availability_zones import is_zone_name
-from hyperpod_cdk.synthesis.findings import report
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
+from hyperpod_cdk.synthesis.refusals import FixedValue, report
+
+_ANOTHER_DEPLOYMENT = "deploy under another name"
+_AN_ITEM_MORE = f"add to the end of the list, or {_ANOTHER_DEPLOYMENT}"
+
+Values = dict[KeyPath, str | None]
+
+
+def fix_subnets(scope: Construct, network: NetworkConfig) -> None:
+    """Refuse what would replace a subnet; more of them may be added at the end of a list.
+
+    Args:
+        scope: The network; a new VPC and an existing one have the same ids, so that neither can
+            become the other.
+        network: The values.
+    """
+    publics = network.public_subnet_cidrs
+    zones = network.availability_zone_ids or [None] * len(publics)
+    values: Values = {
+        ("vpc_cidr",): network.vpc_cidr,
+        # One value for all: EKS takes no subnet in a further zone.
+        # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+        ("eks_subnet_cidrs",): ", ".join(network.eks_subnet_cidrs) or None,
+        **{("public_subnet_cidrs", index): cidr for index, cidr in enumerate(publics)},
+        **{("availability_zone_ids", index): zone for index, zone in enumerate(zones)},
+    }
+    for index, subnet in enumerate(network.hyperpod_subnets):
+        place = ("hyperpod_subnets", index)
+        values[*place, "cidr"] = subnet.cidr
+        values[*place, "availability_zone_id"] = network.hyperpod_zone_ids[index]
+    _fix(scope, values, reason="its subnets would be replaced under what runs in them")
+
+
+def fix_existing(scope: Construct, network: NetworkConfig) -> None:
+    """Refuse another VPC, another subnet of it, and another route table of a subnet."""
+    values: Values = {
+        ("vpc_id",): network.vpc_id,
+        ("eks_subnet_ids",): ", ".join(network.eks_subnet_ids) or None,
+        ("internet_gateway_id",): network.internet_gateway_id,
+        # EC2 does not remove a block from a VPC while a subnet is in it.
+        ("add_cidrs_to_vpc",): str(network.add_cidrs_to_vpc).lower(),
+    }
+    for index, subnet in enumerate(network.hyperpod_subnets):
+        place = ("hyperpod_subnets", index)
+        values[*place, "subnet_id"] = subnet.subnet_id
+        values[*place, "route_table_id"] = subnet.route_table_id
+    _fix(scope, values, reason="what runs there would be replaced, or cut off")
+
+
+def fix_security_group(scope: Construct, network: NetworkConfig) -> None:
+    """Refuse another security group in an existing VPC."""
+    values: Values = {("security_group_id",): network.security_group_id}
+    # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateCluster.html
+    _fix(scope, values, reason="a HyperPod cluster keeps the security group that it was made with")
+
+
+def _fix(scope: Construct, values: Values, *, reason: str) -> None:
+    for path, value in values.items():
+        FixedValue(
+            scope,
+            "".join(f"{step}".title().replace("_", "") for step in path),
+            key=("network", *path),
+            value=value,
+            reason=reason,
+            instead=_AN_ITEM_MORE if len(path) > 1 else _ANOTHER_DEPLOYMENT,
+        )
+
+
+_SELF_EGRESS, _INTERNET_EGRESS = "self_egress", "internet_egress"
+_MEMBERS = "EFA, pods, control plane and Lustre"
+
+
+def add_rules(scope: Construct, *, names: Sequence[str], group_id: str) -> None:
+    """Add rules by their names to a group.
+
+    Args:
+        scope: Parent.
+        names: As in the section.
+        group_id: The group.
+    """
+    rules = {name: _RULES[name](scope, group_id) for name in names}
+    # CloudFormation removes an allow-all rule when it adds another egress rule, perhaps this one:
+    # https://github.com/aws-cloudformation/cfn-language-discussion/issues/157
+    if {_SELF_EGRESS, _INTERNET_EGRESS} <= rules.keys():
+        rules[_INTERNET_EGRESS].add_dependency(rules[_SELF_EGRESS])
+
+
+# L1: the L2 changes no group that it has imported as immutable, and would add further rules to
+# one that it may change.
+def _self_ingress(scope: Construct, group_id: str) -> cdk.CfnResource:
+    rule = ec2.CfnSecurityGroupIngress(
+        scope,
+        "SelfIngress",
+        group_id=group_id,
+        source_security_group_id=group_id,
+        ip_protocol="-1",
+        description=_MEMBERS,
+    )
+    acknowledge(
+        rule,
+        {
+            f"{NIST}EC2RestrictedCommonPorts": (
+                "EFA needs all traffic among the members of the group; it lets nobody else in."
+            )
+        },
+    )
+    return rule
+
+
+def _self_egress(scope: Construct, group_id: str) -> cdk.CfnResource:
+    return ec2.CfnSecurityGroupEgress(
+        scope,
+        "SelfEgress",
+        group_id=group_id,
+        destination_security_group_id=group_id,
+        ip_protocol="-1",
+        description=_MEMBERS,
+    )
+
+
+def _internet_egress(scope: Construct, group_id: str) -> cdk.CfnResource:
+    return ec2.CfnSecurityGroupEgress(
+        scope,
+        "InternetEgress",
+        group_id=group_id,
+        ip_protocol="-1",
+        cidr_ip="0.0.0.0/0",
+        description="Images and AWS APIs",
+    )
+
+
+_RULES: Mapping[str, Callable[[Construct, str], cdk.CfnResource]] = {
+    "self_ingress": _self_ingress,
+    _SELF_EGRESS: _self_egress,
+    _INTERNET_EGRESS: _internet_egress,
+}
 
 
 class ImportedNetwork(Construct):

@@ -8,20 +8,23 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.network.checks import network_findings
-from hyperpod_cdk.network.fixed_values import fix_subnets
-from hyperpod_cdk.network.imported import ImportedNetwork
-from hyperpod_cdk.network.layout import add_eks_subnets, add_hyperpod_subnets, add_public_subnets
-from hyperpod_cdk.network.node_subnets import NodeSubnets
+from hyperpod_cdk.network.imported import ImportedNetwork, fix_subnets
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.network.subnets import PrivateSubnet
+from hyperpod_cdk.network.subnets import (
+    NodeSubnets,
+    PrivateSubnet,
+    add_eks_subnets,
+    add_hyperpod_subnets,
+    add_public_subnets,
+)
 from hyperpod_cdk.schema.cidrs import is_inside
-from hyperpod_cdk.synthesis.acknowledge import (
+from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
+from hyperpod_cdk.synthesis.reasons import (
     NIST,
     acknowledge,
     acknowledge_inline_policies,
 )
-from hyperpod_cdk.synthesis.findings import report
-from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
+from hyperpod_cdk.synthesis.refusals import report
 
 
 def network_of(

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Protocol, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
-from hyperpod_cdk.network import closed_rules, existing_rules, nat_rules, subnet_rules
+from hyperpod_cdk.network import egress_rules, existing_rules, subnet_rules
 from hyperpod_cdk.schema.arns import (
     InternetGatewayId,
     NatGatewayId,
@@ -174,7 +174,7 @@ class NetworkConfig(Section):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_for_existing_vpc(cls, value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
-        return existing_rules.with_defaults(closed_rules.with_defaults(value))
+        return existing_rules.with_defaults(egress_rules.with_defaults(value))
 
     @field_validator(*_RULES)
     @classmethod
@@ -198,7 +198,7 @@ class NetworkConfig(Section):
     @model_validator(mode="after")
     def _check_combination(self) -> Self:
         values = {**dict(self), "hyperpod_subnets": [dict(each) for each in self.hyperpod_subnets]}
-        refuse(closed_rules.combination_findings(values))
+        refuse(egress_rules.combination_findings(values))
         refuse(existing_rules.combination_findings(values))
-        refuse(nat_rules.nat_gateway_findings(values))
+        refuse(egress_rules.nat_gateway_findings(values))
         return self

@@ -6,10 +6,9 @@ from aws_cdk import Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, RootConstruct
 
-from hyperpod_cdk.network.fixed_values import fix_security_group
-from hyperpod_cdk.network.imported import ImportedSecurityGroup
+from hyperpod_cdk.network.imported import ImportedSecurityGroup, fix_security_group
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
+from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
 
 
 def security_group_of(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from hyperpod_cdk.facts.service_limits import shape
-from hyperpod_cdk.network.nat_rules import zone_findings as nat_zone_findings
+from hyperpod_cdk.network.egress_rules import zone_findings as nat_zone_findings
 from hyperpod_cdk.schema import cidrs
 from hyperpod_cdk.schema.cidrs import NamedCidr
 from hyperpod_cdk.schema.errors import Finding

@@ -1,4 +1,4 @@
-"""Subnets placed by Availability Zone, with their routes."""
+"""The subnets of a network, and those of the nodes by Availability Zone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,50 @@ from constructs import Construct
 
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.availability_zones import is_zone_name
-from hyperpod_cdk.synthesis.acknowledge import NIST, acknowledge
+from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
 from hyperpod_cdk.synthesis.template_parameters import in_template, unless_given
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeSubnets:
+    """Private subnets for HyperPod nodes.
+
+    Attributes:
+        subnets: The subnets, one at least.
+        zone_ids: The Availability Zone ID of each, such as `usw2-az2`; None where it is not known.
+            Default: none is known.
+    """
+
+    subnets: Sequence[ec2.ISubnet]
+    zone_ids: Sequence[str | None] = ()
+
+    @property
+    def ids(self) -> list[str]:
+        """The ID of each subnet."""
+        return [subnet.subnet_id for subnet in self.subnets]
+
+    @property
+    def first_zone_id(self) -> str | None:
+        """The Availability Zone ID of the first subnet; None where it is not known."""
+        return self.zone_ids[0] if self.zone_ids else None
+
+    def in_zone(self, availability_zone_id: str | None) -> ec2.ISubnet:
+        """Return the first subnet of an Availability Zone.
+
+        Args:
+            availability_zone_id: The zone's ID; None for the first subnet of all.
+
+        Raises:
+            ValueError: No subnet is known to be in that zone.
+        """
+        if availability_zone_id is None:
+            return self.subnets[0]
+        if availability_zone_id not in self.zone_ids:
+            raise ValueError(
+                f"no subnet for nodes is in {availability_zone_id!r}; they are in "
+                f"{list(self.zone_ids)}"
+            )
+        return self.subnets[self.zone_ids.index(availability_zone_id)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -216,3 +258,119 @@ class PrivateSubnet(Construct):
             availability_zone=subnet.attr_availability_zone,
             route_table_id=table_id,
         )
+
+
+def add_public_subnets(
+    scope: Construct,
+    *,
+    network: NetworkConfig,
+    vpc: ec2.IVpc,
+    internet_gateway_id: str,
+    attachment: ec2.CfnVPCGatewayAttachment | None = None,
+) -> list[PublicSubnet]:
+    """Return the public subnets, the first ones with the NAT gateways.
+
+    Args:
+        scope: Parent.
+        network: CIDR blocks, zones, and how many NAT gateways there are.
+        vpc: The VPC.
+        internet_gateway_id: Its internet gateway.
+        attachment: What attaches that. Default: it is attached already.
+    """
+    return [
+        PublicSubnet(
+            scope,
+            f"Public{index + 1}",
+            vpc=vpc,
+            cidr=cidr,
+            zone=zone,
+            internet_gateway_id=internet_gateway_id,
+            attachment=attachment,
+            has_nat_gateway=index < network.nat_gateway_count,
+        )
+        for index, (cidr, zone) in enumerate(
+            zip(network.public_subnet_cidrs, subnet_zones(network), strict=False)
+        )
+    ]
+
+
+def add_hyperpod_subnets(
+    scope: Construct,
+    *,
+    network: NetworkConfig,
+    vpc: ec2.IVpc,
+    nat_gateway_ids: Sequence[str],
+    secondary: Sequence[str],
+) -> Mapping[int, PrivateSubnet]:
+    """Return the new subnets for nodes, by their place in the list.
+
+    Args:
+        scope: Parent.
+        network: CIDR blocks and zones.
+        vpc: The VPC.
+        nat_gateway_ids: A NAT gateway for each zone, or one for all; none for no way out.
+        secondary: Which of the CIDR blocks to add to the VPC.
+    """
+    zones = subnet_zones(network)
+    homes = {zone.zone: zone for zone in zones}
+    subnets = {}
+    for index, subnet in enumerate(network.hyperpod_subnets):
+        if subnet.cidr is None:
+            continue
+        zone_id = network.hyperpod_zone_ids[index]
+        by_place = zones[index % len(zones)]
+        home = by_place if zone_id is None else homes.get(zone_id)
+        zone = home if home is not None else SubnetZone(index=by_place.index, zone=zone_id)
+        subnets[index] = PrivateSubnet(
+            scope,
+            f"HyperPod{index + 1}",
+            vpc=vpc,
+            cidr=subnet.cidr,
+            zone=zone,
+            nat_gateway_id=_nat_gateway_of(zone, nat_gateway_ids),
+            route_table_id=subnet.route_table_id,
+            secondary_cidr=subnet.cidr in secondary,
+            # Load balancers of pods belong beside the pods; the EKS subnets are too small.
+            tags={"kubernetes.io/role/internal-elb": "1"},
+        )
+    return subnets
+
+
+def add_eks_subnets(
+    scope: Construct,
+    *,
+    network: NetworkConfig,
+    vpc: ec2.IVpc,
+    nat_gateway_ids: Sequence[str],
+    hyperpod: Sequence[PrivateSubnet],
+) -> list[PrivateSubnet]:
+    """Return the new subnets for the control plane.
+
+    Args:
+        scope: Parent.
+        network: CIDR blocks and zones.
+        vpc: The VPC.
+        nat_gateway_ids: As for `add_hyperpod_subnets`.
+        hyperpod: The new subnets for nodes.
+    """
+    return [
+        PrivateSubnet(
+            scope,
+            f"Eks{index + 1}",
+            vpc=vpc,
+            cidr=cidr,
+            zone=zone,
+            nat_gateway_id=_nat_gateway_of(zone, nat_gateway_ids),
+            # EKS may take an hour to see a block that is added after the control plane; until
+            # then it reaches no webhook and no log of the nodes there.
+            # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+            after=[node.cidr_block for node in hyperpod if node.cidr_block is not None],
+        )
+        for index, (cidr, zone) in enumerate(
+            zip(network.eks_subnet_cidrs, subnet_zones(network), strict=False)
+        )
+    ]
+
+
+def _nat_gateway_of(zone: SubnetZone, nat_gateway_ids: Sequence[str]) -> str | None:
+    return nat_gateway_ids[zone.index % len(nat_gateway_ids)] if nat_gateway_ids else None

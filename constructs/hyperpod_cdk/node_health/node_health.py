@@ -11,7 +11,7 @@ from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.node_health.section import NAMESPACE, RELEASE, NodeHealthConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cdk.synthesis.sizes import refuse_large_request
+from hyperpod_cdk.synthesis.refusals import refuse_large_request
 
 
 class NodeHealth(Construct):

@@ -7,8 +7,7 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.synthesis.acknowledge import acknowledge, wildcard_nag_id
-from hyperpod_cdk.synthesis.statements import statement
+from hyperpod_cdk.synthesis.reasons import acknowledge, statement, wildcard_nag_id
 
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 _OF_ADMINS = ("AmazonEKSAdminPolicy", "AmazonEKSClusterAdminPolicy")

@@ -4,7 +4,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import custom_resources as cr
 from constructs import IConstruct
 
-from hyperpod_cdk.synthesis.acknowledge import (
+from hyperpod_cdk.synthesis.reasons import (
     NIST,
     acknowledge,
     managed_policy_nag_id,

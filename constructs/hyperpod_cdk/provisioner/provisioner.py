@@ -1,7 +1,8 @@
-"""The Lambda function that serves the custom resources."""
+"""The Lambda functions behind the custom resources."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from aws_cdk import Aws, CustomResource, Duration, Fn, Names, RemovalPolicy, Size, Stack
 from aws_cdk import aws_ec2 as ec2
@@ -22,19 +23,57 @@ from hyperpod_cdk.provisioner.acknowledgments import (
     acknowledge_provider,
 )
 from hyperpod_cdk.provisioner.code import provisioner_code
-from hyperpod_cdk.provisioner.placement import (
-    ANY_NETWORK_INTERFACE,
-    VpcPlacement,
-    manage_network_interfaces,
-)
-from hyperpod_cdk.synthesis.acknowledge import (
+from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
+from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
     skip_checkov,
+    statement,
     wildcard_nag_id,
 )
-from hyperpod_cdk.synthesis.log_groups import OWNED_BY_AWS, LogGroups
-from hyperpod_cdk.synthesis.statements import statement
+
+ANY_NETWORK_INTERFACE = (
+    "Lambda makes the network interfaces, whose ids are not known ahead, and takes no narrower "
+    "resource for describing them."
+)
+"""Why `manage_network_interfaces` names no resource."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VpcPlacement:
+    """Where in a VPC a function runs.
+
+    Attributes:
+        vpc: The VPC.
+        subnets: Private subnets with a route to the internet, or with VPC endpoints.
+        security_group: The function's security group.
+        internet_access: What must exist before it can call AWS: routes, or VPC endpoints.
+    """
+
+    vpc: ec2.IVpc
+    subnets: Sequence[ec2.ISubnet]
+    security_group: ec2.ISecurityGroup
+    internet_access: Sequence[IDependable]
+
+
+def manage_network_interfaces(scope: Construct) -> iam.PolicyStatement:
+    """Return the rights of AWSLambdaVPCAccessExecutionRole but for logs."""
+    return statement(
+        scope,
+        sid="ManageNetworkInterfaces",
+        why="In a VPC, Lambda gives the functions network interfaces.",
+        added_by="`eks.public_access_cidrs`, or `eks.endpoint_access: private`",
+        actions=[
+            "ec2:AssignPrivateIpAddresses",
+            "ec2:CreateNetworkInterface",
+            "ec2:DeleteNetworkInterface",
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeSubnets",
+            "ec2:UnassignPrivateIpAddresses",
+        ],
+        resources=["*"],
+    )
+
 
 # CloudFormation gives a custom resource one hour at most, whatever the waiter would allow.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html

@@ -5,12 +5,12 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.synthesis.acknowledge import (
+from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
+    statement,
     wildcard_nag_id,
 )
-from hyperpod_cdk.synthesis.statements import statement
 
 _TAG = "hyperpod-cdk:cluster"
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/charts/aws-fsx-csi-driver/values.yaml

@@ -7,8 +7,8 @@ from botocore.exceptions import NoCredentialsError
 
 from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cli.deliver import addon_versions
-from hyperpod_cli.inspect.preflight.control_plane.offered_addons import Versions, offered_addons
+from hyperpod_cli.inspect.preflight.validators.kubernetes_version import Versions, offered_addons
+from tests.support.commands import run
 
 PINNED, NEWER = "v1.9.0-eksbuild.1", "v1.21.1-eksbuild.7"
 
@@ -67,10 +67,8 @@ def test_without_credentials_it_says_so_in_one_line(
         raise NoCredentialsError
 
     monkeypatch.setattr("boto3.client", client)
-    config = str(repository / "config" / "default.yaml")
-    monkeypatch.setattr("sys.argv", ["addon_versions", "--config", config])
 
-    assert addon_versions.main() == 2
+    assert run("addon-versions", "--config", repository / "config" / "default.yaml") == 2
     said = capsys.readouterr().err
     assert said.startswith("Could not ask EKS for the versions of its add-ons: Unable to locate")
     assert said.count("\n") == 1

@@ -12,10 +12,11 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error, warning
 from hyperpod_cli.aws.account import AccountError, Environment, caller_of
 from hyperpod_cli.deliver import can_deploy as account
-from hyperpod_cli.deliver.can_deploy import main, refuse_unless_bootstrapped
-from hyperpod_cli.inspect.preflight.control_plane.kubernetes_version import kubernetes_version
-from hyperpod_cli.inspect.preflight.validator import Place, Problem
+from hyperpod_cli.deliver.can_deploy import places_to_bootstrap, refuse_unless_bootstrapped
+from hyperpod_cli.inspect.preflight.validator import Problem, Target
+from hyperpod_cli.inspect.preflight.validators.kubernetes_version import kubernetes_version
 from tests.conftest import Configure
+from tests.support.commands import run
 from tests.support.provisioner.fake_s3 import client_error
 
 CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"}
@@ -158,16 +159,12 @@ def test_the_command_line(
 ) -> None:
     monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
     config = str(repository / "config" / "default.yaml")
-    monkeypatch.setattr("sys.argv", ["account", "--config", config])
-    assert main() == 0
+    assert run("account", "--config", config) == 0
     assert capsys.readouterr().out == (
         "Account 111122223333, region us-west-2, as arn:aws:iam::111122223333:user/ada\n"
     )
-    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-bootstrap"])
-    assert main() == 0
-    assert capsys.readouterr().out == "aws://111122223333/us-west-2\n"
-    monkeypatch.setattr("sys.argv", ["account", "--config", "none.yaml"])
-    assert main() == 2
+    assert places_to_bootstrap(Path(config)) == ["aws://111122223333/us-west-2"]
+    assert run("account", "--config", "none.yaml") == 2
     assert capsys.readouterr().err.startswith("none.yaml: ")
 
 
@@ -196,9 +193,7 @@ def test_zones_are_those_of_the_region_of_the_environment(
     )
     monkeypatch.setenv("AWS_REGION", variable)
     monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
-    monkeypatch.setattr("sys.argv", ["account", "--config", str(config)])
-
-    assert main() == (0 if said is None else 2)
+    assert run("account", "--config", str(config)) == (0 if said is None else 2)
     line = capsys.readouterr().err
     assert line == "" if said is None else line.startswith(said.format(config))
 
@@ -213,12 +208,10 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
     monkeypatch.setattr(boto3, "Session", lambda **_: deployed)
     monkeypatch.setattr(account, "VALIDATORS", {"kubernetes-version": kubernetes_version})
     config = str(repository / "config" / "default.yaml")
-    monkeypatch.setattr("sys.argv", ["account", "--config", config])
-    assert main() == 0  # to delete what is there, or to look at it
+    assert run("account", "--config", config) == 0  # to delete what is there, or to look at it
     assert capsys.readouterr().err == ""
 
-    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-deployment"])
-    assert main() == 2
+    assert run("account", "--config", config, "--for-deployment") == 2
     assert capsys.readouterr().err == (
         f"{config}:30: eks.version: '1.34' cannot follow 1.32, which ml-eks has: EKS upgrades one "
         "minor version at a time; deploy 1.33 first; look with: aws eks describe-addon-versions "
@@ -271,8 +264,8 @@ def test_what_a_validator_finds_refuses_a_deployment(
     code: int,
     said: str,
 ) -> None:
-    def subject(_config: Config, place: Place) -> Iterator[Problem]:
-        assert place.client("sts").get_caller_identity() == CALLER
+    def subject(_config: Config, target: Target) -> Iterator[Problem]:
+        assert target.client("sts").get_caller_identity() == CALLER
         if isinstance(found, Exception):
             raise found
         yield Problem(finding=found, command="aws eks list-clusters")
@@ -280,6 +273,5 @@ def test_what_a_validator_finds_refuses_a_deployment(
     monkeypatch.setattr(account, "VALIDATORS", {"subject": subject})
     monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
     config = str(repository / "config" / "default.yaml")
-    monkeypatch.setattr("sys.argv", ["account", "--config", config, "--for-deployment"])
-    assert main() == code
+    assert run("account", "--config", config, "--for-deployment") == code
     assert capsys.readouterr().err == said.format(config)

@@ -11,7 +11,8 @@ from botocore.exceptions import NoCredentialsError
 from hyperpod_cdk import load_config
 from hyperpod_cli.deliver import deletion_check
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.deletion_check.losses import UnknownLossError
+from provisioner.deletion_check import UnknownLossError
+from tests.support.commands import run as run_command
 from tests.support.configs import EXISTING_CONTROL_PLANE
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -63,9 +64,8 @@ def run(
 
         monkeypatch.setattr(deletion_check, "Clients", Clients)
         monkeypatch.setattr(deletion_check, "refuse_losses", look)
-        config = str(repository / "config" / "default.yaml")
-        monkeypatch.setattr("sys.argv", ["deletion_check", "--config", config, *options])
-        code = deletion_check.main()
+        config = repository / "config" / "default.yaml"
+        code = run_command("deletion-check", "--config", config, *options)
         return code, capsys.readouterr().err, seen
 
     return running
@@ -192,10 +192,9 @@ def test_without_a_stack_there_is_nothing_to_lose(
 
 
 def test_a_configuration_that_is_refused_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text("name: [")
-    monkeypatch.setattr("sys.argv", ["deletion_check", "--config", str(path)])
-    assert deletion_check.main() == 2
+    assert run_command("deletion-check", "--config", path) == 2
     assert str(path) in capsys.readouterr().err

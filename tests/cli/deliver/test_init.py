@@ -13,10 +13,11 @@ import pytest
 from botocore.exceptions import NoCredentialsError
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cli.deliver.init import __main__ as command
+from hyperpod_cli.deliver.init import dialogue as command
 from hyperpod_cli.deliver.init.questions import QUESTIONS, AnswerError, answered, known_zones
 from hyperpod_cli.deliver.init.template import default_answers
 from hyperpod_cli.inspect.cost import cost_here, summary
+from tests.support.commands import run as run_command
 from tests.support.configs import REPOSITORY
 
 DEFAULTS = {question.key: question.given(default_answers()) for question in QUESTIONS}
@@ -45,9 +46,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
     def runs(given: Mapping[str, str], *, name: str = "mine.yaml") -> Said:
         options = [word for key, value in given.items() for word in (f"--{key.lower()}", value)]
-        config = ["--config", str(tmp_path / name)] if name else []
-        monkeypatch.setattr("sys.argv", ["init", *config, *options])
-        code = command.main()
+        config = ["--config", tmp_path / name] if name else []
+        code = run_command("init", *config, *options)
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -297,7 +297,7 @@ def test_a_person_at_a_terminal_gets_a_file(tmp_path: Path, terminal: tuple[int,
     os.write(person, b"team\n\n\nml.m5.4xlarge\n3\n\n")
     path = tmp_path / "mine.yaml"
     done = subprocess.run(
-        [sys.executable, "-m", "hyperpod_cli.deliver.init", "--config", str(path)],
+        [sys.executable, "-m", "hyperpod_cli", "init", "--config", str(path)],
         cwd=REPOSITORY,
         stdin=screen,
         capture_output=True,

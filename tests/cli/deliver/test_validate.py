@@ -8,17 +8,23 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk.helm.chart.rules import CHART_CHECKS
-from hyperpod_cli.deliver import validate
 from tests.support.commands import run
 
 GROUPS = "[{name: worker, instance_type: ml.g5.xlarge, instance_count: 1}]"
 
 
+def validated(capsys: pytest.CaptureFixture[str], config: Path) -> tuple[int, list[str], str]:
+    """Return the exit code, the lines and the errors of the command."""
+    code = run("validate", "--config", config)
+    said = capsys.readouterr()
+    return code, said.out.splitlines(), said.err
+
+
 def test_it_lists_stacks_groups_and_warnings(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+    capsys: pytest.CaptureFixture[str], repository: Path
 ) -> None:
     path = repository / "config" / "default.yaml"
-    code, lines, error = run(validate.main, monkeypatch, capsys, path)
+    code, lines, error = validated(capsys, path)
     assert (code, error) == (0, "")
     assert lines[0] == f"{path} is valid. It deploys:"
     assert lines[1].split()[:3] == ["ml-platform", "in", "us-west-2:"]
@@ -41,9 +47,9 @@ def test_it_lists_stacks_groups_and_warnings(
 
 
 def test_without_storage_there_is_no_storage_stack(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+    capsys: pytest.CaptureFixture[str], repository: Path
 ) -> None:
-    _, lines, _ = run(validate.main, monkeypatch, capsys, repository / "config" / "spot-dev.yaml")
+    _, lines, _ = validated(capsys, repository / "config" / "spot-dev.yaml")
     assert not any("-storage" in line for line in lines)
     assert any(" or ml.g5.4xlarge or " in line for line in lines)
 
@@ -55,7 +61,7 @@ def test_without_the_packaged_chart_it_names_what_is_not_checked(
     tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, lines, _ = run(validate.main, monkeypatch, capsys, repository / "config" / "default.yaml")
+    code, lines, _ = validated(capsys, repository / "config" / "default.yaml")
     assert code == 0
     assert lines[-1].startswith("WARNING helm.chart: null is the official chart, which is not pack")
     for name in CHART_CHECKS:
@@ -63,7 +69,7 @@ def test_without_the_packaged_chart_it_names_what_is_not_checked(
 
 
 def test_what_the_chart_lacks_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     chart, path = tmp_path / "chart", tmp_path / "mine.yaml"
     chart.mkdir()
@@ -72,22 +78,25 @@ def test_what_the_chart_lacks_is_refused(
         f"name: ml\ncluster: {{instance_groups: {GROUPS}}}\n"
         f"helm:\n  chart: {chart}\n  values: {{mpi-operater: {{}}}}\n"
     )
-    code, lines, error = run(validate.main, monkeypatch, capsys, path)
+    code, lines, error = validated(capsys, path)
     assert (code, lines) == (2, [])
     assert error.startswith(f"{path}:5: helm.values.mpi-operater: ")
 
 
 def test_a_configuration_that_cannot_be_deployed_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "bad.yaml").write_text("name: ML\n")
-    code, lines, error = run(validate.main, monkeypatch, capsys, tmp_path / "bad.yaml")
+    code, lines, error = validated(capsys, tmp_path / "bad.yaml")
     assert (code, lines) == (2, [])
     assert error.startswith(f"{tmp_path}/bad.yaml")
 
 
 def test_it_does_not_wait_for_the_cdk(repository: Path) -> None:
-    program = "import sys, hyperpod_cli.deliver.validate; sys.exit('aws_cdk' in sys.modules)"
+    program = (
+        "import sys; from tests.support.commands import run; code = run('validate'); "
+        "sys.exit(code or 'aws_cdk' in sys.modules)"
+    )
     assert (
         subprocess.run([sys.executable, "-c", program], cwd=repository, check=False).returncode == 0
     )
@@ -95,7 +104,7 @@ def test_it_does_not_wait_for_the_cdk(repository: Path) -> None:
 
 def test_a_reader_that_stops_reading_sees_no_traceback(repository: Path) -> None:
     validation = subprocess.Popen(
-        [sys.executable, "-m", "hyperpod_cli.deliver.validate"],
+        [sys.executable, "-m", "hyperpod_cli", "validate"],
         cwd=repository,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -117,12 +126,12 @@ def test_it_says_what_shellcheck_finds_in_scripts_of_ones_own(
     path = tmp_path / "mine.yaml"
     path.write_text(example.read_text("utf-8"), "utf-8")
     scripts = shutil.copytree(example.with_suffix(""), tmp_path / "own-scripts")
-    code, before, _ = run(validate.main, monkeypatch, capsys, path)
+    code, before, _ = validated(capsys, path)
     assert code == 0
     with (scripts / "on_create.sh").open("a", encoding="utf-8") as script:
         script.write("cd $missing\n")
 
-    code, after, _ = run(validate.main, monkeypatch, capsys, path)
+    code, after, _ = validated(capsys, path)
 
     assert code == 0  # shellcheck knows no more than the author
     (found, *rest) = [line for line in after if line not in before]
@@ -131,11 +140,10 @@ def test_it_says_what_shellcheck_finds_in_scripts_of_ones_own(
     assert rest == []
 
     monkeypatch.setenv("PATH", str(tmp_path))  # without shellcheck
-    assert run(validate.main, monkeypatch, capsys, path)[1] == before
+    assert validated(capsys, path)[1] == before
 
 
 def test_it_says_what_shellcheck_finds_in_a_health_check(
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     repository: Path,
     tmp_path: Path,
@@ -146,7 +154,7 @@ def test_it_says_what_shellcheck_finds_in_a_health_check(
     with (scripts / "gpus.sh").open("a", encoding="utf-8") as script:
         script.write("cd $missing\n")
 
-    code, lines, _ = run(validate.main, monkeypatch, capsys, path)
+    code, lines, _ = validated(capsys, path)
 
     assert code == 0
     assert any(line.startswith(f"WARNING {scripts}/gpus.sh:") for line in lines)

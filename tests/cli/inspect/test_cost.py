@@ -15,28 +15,31 @@ DAY = date(2026, 10, 6)
 
 
 def test_it_lists_each_resource_with_its_price_and_the_totals(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code, lines, error = run(command.main, monkeypatch, capsys, CONFIG_FOLDER / "default.yaml")
-    assert (code, error) == (0, "")
+    code = run("cost", "--config", CONFIG_FOLDER / "default.yaml")
+    said = capsys.readouterr()
+    assert (code, said.err) == (0, "")
+    lines = said.out.splitlines()
     oldest = command.cost_here(load_config(CONFIG_FOLDER / "default.yaml")).oldest_price
     assert lines[0].endswith(
         f"default.yaml in us-west-2, in USD: On-Demand list prices of {oldest} and later"
     )
-    said = {line[2:38].rstrip(): line[38:].split() for line in lines if line.startswith("  ")}
-    assert said["NAT gateway"] == ["65.70", "2", "x", "0.045", "an", "hour"]
-    assert said["FSx for Lustre, 250 MB/s/TiB"][:4] == ["252.00", "1,200", "x", "0.21"]
-    assert said["worker-group-1, 1 x ml.g5.12xlarge"][:4] == ["price", "not", "in", "the"]
+    parts = {line[2:38].rstrip(): line[38:].split() for line in lines if line.startswith("  ")}
+    assert parts["NAT gateway"] == ["65.70", "2", "x", "0.045", "an", "hour"]
+    assert parts["FSx for Lustre, 250 MB/s/TiB"][:4] == ["252.00", "1,200", "x", "0.21"]
+    assert parts["worker-group-1, 1 x ml.g5.12xlarge"][:4] == ["price", "not", "in", "the"]
     assert any(line.startswith("Not included: EBS volumes") for line in lines)
 
 
 def test_a_configuration_that_cannot_be_deployed_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "bad.yaml").write_text("name: ML\n")
-    code, lines, error = run(command.main, monkeypatch, capsys, tmp_path / "bad.yaml")
-    assert (code, lines) == (2, [])
-    assert error.startswith(f"{tmp_path}/bad.yaml")
+    assert run("cost", "--config", tmp_path / "bad.yaml") == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"{tmp_path}/bad.yaml")
 
 
 def test_the_region_of_the_environment_is_taken_where_there_is_no_other(

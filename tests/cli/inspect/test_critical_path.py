@@ -6,12 +6,12 @@ import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.templates import Address
-from hyperpod_cli.inspect.critical_path import __main__ as command
 from hyperpod_cli.inspect.critical_path.durations import DURATIONS, STACK, duration_of
 from hyperpod_cli.inspect.critical_path.graph import Graph, read_graph, start_of
 from hyperpod_cli.inspect.critical_path.page import lines
 from hyperpod_cli.inspect.critical_path.schedule import chain_to, longest_chain, schedule, span_of
 from tests.conftest import Assemble
+from tests.support.commands import run
 
 FIRST, SECOND = start_of("first"), start_of("second")
 EKS, ENTRY = Address("first", "Eks"), Address("first", "Entry")
@@ -93,9 +93,7 @@ def test_a_page_has_the_chain_each_stack_and_the_sources(
 
 
 def test_without_templates_it_says_what_to_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["critical_path", str(tmp_path)])
-
-    assert command.main() == 2
+    assert run("critical-path", "--templates", tmp_path) == 2
     assert "run `make synth` first" in capsys.readouterr().err

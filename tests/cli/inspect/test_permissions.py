@@ -1,6 +1,7 @@
 """The least policies that deploy a configuration."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,22 @@ from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, UnknownTypeErro
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.templates import Address, Resource
-from hyperpod_cli.inspect.permissions import __main__ as command
+from hyperpod_cli.commands import commands
 from hyperpod_cli.inspect.permissions.documents import (
     DOCUMENT_CHARACTERS,
     POLICIES_OF_A_ROLE,
     size,
     split,
 )
-from hyperpod_cli.inspect.permissions.looks import looks
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
 from hyperpod_cli.inspect.permissions.policies import Policies, policies_of
+from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_actions, read_permissions
 from hyperpod_cli.stack_progress.next_steps import Situation, interrupted, next_step
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
+from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY
-from tests.test_packages import imported
 
 ACCOUNT = "111122223333"
 ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
@@ -336,50 +337,38 @@ def test_who_deploys_may_look_at_the_key_of_a_volume() -> None:
         needs=(),
     )
     names = Names(deployment="ml", environment=ENVIRONMENT, resources=[cluster])
-    assert ("LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], [KEY]) in looks(
-        names, eks_cluster="ml-eks"
+    assert ("LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], [KEY]) in read_permissions(
+        names, eks_cluster="ml-eks", stacks=()
     )
 
 
-SESSIONS = {
-    "boto3",
-    "botocore.session",
-    "hyperpod_cli.aws.account.profile_session",
-    "provisioner.aws.clients",
-}
+@pytest.mark.parametrize("action", sorted(read_actions()))
+def test_what_is_read_exists_and_has_resources(action: str) -> None:
+    assert get_action_data(*action.split(":"))
+    assert any(re.fullmatch(scope, action) for _, scope, _ in SCOPES), "add its row to SCOPES"
 
 
-def test_scripts_that_call_aws_are_known() -> None:
-    calling = {
-        path.relative_to(REPOSITORY).as_posix()
-        for path in (REPOSITORY / "cli" / "hyperpod_cli").rglob("*.py")
-        if SESSIONS & set(imported(path))
-    }
+# Always allowed.
+ALLOWED = {"sts:GetCallerIdentity"}
+OF_DEPLOYER = (
+    "account",
+    "addon-versions",
+    "bootstrap",
+    "deletion-check",
+    "deploy",
+    "destroy",
+    "diff",
+)
 
-    # Who adds one adds what it calls to the deployer's policy.
-    assert calling == {
-        "cli/hyperpod_cli/deliver/can_deploy.py",
-        "cli/hyperpod_cli/deliver/addon_versions.py",
-        "cli/hyperpod_cli/deliver/deletion_check.py",
-        # For `make deploy` and `make destroy`.
-        "cli/hyperpod_cli/aws/connection.py",
-        # `make images MIRROR=1`, with rights that docs/closed-network.md names.
-        "cli/hyperpod_cli/deliver/images/mirroring.py",
-        # Asks who it is, which is always allowed.
-        "cli/hyperpod_cli/inspect/permissions/__main__.py",
-        # With the rights of a pipeline's builds, and of whoever creates the pipeline.
-        "cli/hyperpod_cli/deliver/charts/__main__.py",
-        "cli/hyperpod_cli/deliver/charts/fetch.py",
-        "cli/hyperpod_cli/deliver/pipeline/__main__.py",
-        "cli/hyperpod_cli/deliver/pipeline/connection.py",
-        "cli/hyperpod_cli/deliver/pipeline/deployed.py",
-        "cli/hyperpod_cli/deliver/pipeline/review.py",
-        # Asks for the ID of a zone that is given by name; before there is a configuration.
-        "cli/hyperpod_cli/deliver/init/zone_names.py",
-        # What `hyperpod-ops` calls is in docs/operating.md.
-        "cli/hyperpod_cli/aws/account.py",
-        "cli/hyperpod_cli/aws/session.py",
-    }
+
+@pytest.mark.parametrize("name", sorted(OF_DEPLOYER))
+def test_who_deploys_may_call_what_the_commands_call(
+    configure: Configure, assemble: Assemble, name: str
+) -> None:
+    assembly = assemble(configure({})).directory
+    document = policies_of(assembly, deployment="ml", environment=ENVIRONMENT).deployer
+    allowed = {action for each in document["Statement"] for action in each["Action"]}
+    assert {*commands()[name].calls} - ALLOWED <= allowed
 
 
 def test_a_large_statement_is_split() -> None:
@@ -391,27 +380,16 @@ def test_a_large_statement_is_split() -> None:
     assert [a for d in documents for s in d["Statement"] for a in s["Action"]] == actions
 
 
-def run(
-    *arguments: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> tuple[int, str, str]:
-    """Run the command; return its exit code, its output and what it said is wrong."""
-    monkeypatch.setattr("sys.argv", ["deployer_policy", *arguments])
-    code = command.main()
-    output, error = capsys.readouterr()
-    return code, output, error
-
-
 def test_the_command_writes_and_prints_them(
     configure: Configure,
     assemble: Assemble,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assembly = str(assemble(configure({})).directory)
-    place = (assembly, str(tmp_path), "--account", ACCOUNT)
+    assembly = assemble(configure({})).directory
+    command = ("deployer-policy", "--templates", assembly, "--output", tmp_path)
 
-    code, told, _ = run(*place, capsys=capsys, monkeypatch=monkeypatch)
+    code, told = run(*command, "--account", ACCOUNT), capsys.readouterr().out
     names = sorted(path.stem for path in tmp_path.glob("*.json"))
     assert code == 0
     assert names[0] == "cloudformation-1"
@@ -422,7 +400,8 @@ def test_the_command_writes_and_prints_them(
         in told
     )
 
-    code, printed, _ = run(*place, "--document", "deployer", capsys=capsys, monkeypatch=monkeypatch)
+    code = run(*command, "--account", ACCOUNT, "--document", "deployer")
+    printed = capsys.readouterr().out
     assert code == 0
     assert json.loads(printed) == json.loads((tmp_path / "deployer.json").read_text("utf-8"))
 
@@ -439,11 +418,10 @@ def test_what_cannot_be_known_is_told_in_a_line(
     told: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    code, _, error = run(
-        str(tmp_path / "none"), str(tmp_path), *arguments, capsys=capsys, monkeypatch=monkeypatch
-    )
+    places = ("--templates", tmp_path / "none", "--output", tmp_path)
+    code = run("deployer-policy", *places, *arguments)
+    error = capsys.readouterr().err
 
     assert code == 2
     assert told in error

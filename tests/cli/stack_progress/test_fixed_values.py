@@ -7,7 +7,7 @@ import pytest
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk.schema.errors import ConfigError
-from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.refusals import FixedValue
 from hyperpod_cli.stack_progress.fixed_values import changes, refuse_changes
 
 

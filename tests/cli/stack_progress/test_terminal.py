@@ -45,9 +45,10 @@ class Happening(CloudFormation):
 @pytest.fixture
 def cdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program in place of the CLI, which does what a test writes into it."""
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(terminal, "LOGS", tmp_path / "logs")
-    program = tmp_path / "cdk"
+    program = tmp_path / "node_modules" / ".bin" / "cdk"
+    program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\nexit 0\n")
     program.chmod(0o755)
     return program
@@ -79,7 +80,7 @@ def test_a_success_shows_the_progress_alone(cdk: Path, capsys: pytest.CaptureFix
     assert code == 0
     assert shown.splitlines()[-1].endswith("ml-hyperpod: CREATE_COMPLETE in 1 m 05 s")
     assert capsys.readouterr().err == ""
-    assert cdk.parent.joinpath("logs", f"deploy-{NAME}.log").exists()
+    assert (cdk.parents[2] / "logs" / f"deploy-{NAME}.log").exists()
 
 
 def test_a_failure_begins_with_its_cause(cdk: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
 from hyperpod_cdk.hyperpod.placement import subnet_for
-from hyperpod_cdk.synthesis.findings import report
+from hyperpod_cdk.synthesis.refusals import report
 from tests.conftest import Configure
 from tests.support.configs import configured
 

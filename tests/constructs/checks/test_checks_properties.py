@@ -11,7 +11,7 @@ from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types, is_accelerated
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import key_path
-from tests.support.checks import (
+from tests.support.rule_cases import (
     BY_NAME,
     CHECKS,
     PLAN,

@@ -15,7 +15,7 @@ from hyperpod_cdk.network.checks import network_findings
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.rules import Rule
 from tests.constructs.checks import cases
-from tests.support.checks import Case, check, check_table
+from tests.support.rule_cases import Case, check, check_table
 
 CASES: list[Case[Any]] = [
     case

@@ -10,9 +10,7 @@ import jsonschema
 import pytest
 import yaml
 
-from hyperpod_cdk import PipelineFile
 from tests.support.configs import CONFIG_FOLDER, CONFIGS, default_document
-from tools.generate import config_schema
 
 SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text())
 
@@ -25,19 +23,12 @@ def fields(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{section['title']}.{name}", schema["$defs"].get(section_name, {}) | field
 
 
-def test_schema_of_pipelines_is_fresh_and_accepts_the_example() -> None:
-    text = config_schema.PIPELINE_TARGET.read_text()
-    assert text == config_schema.render(PipelineFile)
-
+def test_schema_of_pipelines_accepts_the_example() -> None:
+    schema = json.loads((CONFIG_FOLDER / "pipeline-schema.json").read_text())
     example = (CONFIG_FOLDER / "pipeline" / "pipeline.yaml").read_text()
-    jsonschema.validate(yaml.safe_load(example), json.loads(text))
+    jsonschema.validate(yaml.safe_load(example), schema)
     assert example.startswith("# yaml-language-server: $schema=../pipeline-schema.json\n")
-    assert [name for name, field in fields(json.loads(text)) if not field.get("description")] == []
-
-
-def test_schema_is_fresh() -> None:
-    stale = "config/schema.json is stale: run `python -m tools.generate.config_schema`"
-    assert config_schema.TARGET.read_text() == config_schema.render(), stale
+    assert [name for name, field in fields(schema) if not field.get("description")] == []
 
 
 def test_schema_is_a_schema() -> None:

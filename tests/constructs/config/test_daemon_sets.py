@@ -4,7 +4,7 @@ import pytest
 
 from hyperpod_cdk.config.daemon_sets import daemon_sets
 from hyperpod_cdk.facts.instance_types import instance_facts
-from tests.support.checks import CPU, GPU, TRAINIUM, config, group
+from tests.support.rule_cases import CPU, GPU, TRAINIUM, config, group
 
 NO_PLUGINS = {"nvidia_device_plugin": False, "efa_device_plugin": False}
 EVERYWHERE = {"aws-node", "kube-proxy", "eks-pod-identity-agent"}

@@ -7,12 +7,6 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.native_cluster import lacking, native_regions
 from tests.support.configs import EVERY_FIELD
-from tools.generate import native_cluster as generated
-
-
-def test_the_data_file_is_fresh() -> None:
-    stale = "native_cluster.json is stale: run `python -m tools.generate.native_cluster`"
-    assert generated.TARGET.read_text("utf-8") == generated.render(), stale
 
 
 def test_regions_are_those_with_a_schema() -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from hyperpod_cdk import HelmConfig
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.dependency_values import dependency_values
-from hyperpod_cdk.helm.chart.rules import values_for_chart
+from hyperpod_cdk.helm.chart.rules import dependency_values, values_for_chart
 from hyperpod_cli.deliver.charts.packing import pack
 
 AGENT = "health-monitoring-agent"

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk import ClusterConfig
 from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
-from hyperpod_cdk.synthesis.acknowledge import wildcard_nag_id
+from hyperpod_cdk.synthesis.reasons import wildcard_nag_id
 from hyperpod_shared.owner import Owner
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView, listed

@@ -80,9 +80,14 @@ def test_its_properties_are_the_request_of_the_custom_resource(
 ) -> None:
     release = cdk.CfnResource(stack, "First", type="AWS::CloudFormation::WaitConditionHandle")
     for kind in ("custom", "native"):
-        section = cluster(resource=kind)
-        make = hyperpod_cluster(section, provisioner=provisioner)
-        make(stack, kind, cluster=section, depends_on=[release], **arguments)
+        hyperpod_cluster(
+            stack,
+            kind,
+            cluster=cluster(resource=kind),
+            provisioner=provisioner,
+            depends_on=[release],
+            **arguments,
+        )
 
     seen = view()
     properties = texts(seen, seen.one(NATIVE))

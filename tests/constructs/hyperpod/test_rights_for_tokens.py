@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 
 from hyperpod_cdk import EbsVolumeConfig, InstanceGroupConfig, LifecycleConfig
-from hyperpod_cdk.hyperpod.node_needs import need_statements
+from hyperpod_cdk.hyperpod.node_permissions import need_statements
 
 
 def resources(stack: cdk.Stack, **fields: Any) -> dict[str, object]:

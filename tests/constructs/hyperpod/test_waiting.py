@@ -9,7 +9,7 @@ import pytest
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.hyperpod.access import hyperpod_access
 from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
-from hyperpod_cdk.synthesis.sizes import MOST_REQUEST_BYTES, request_bytes
+from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES, request_bytes
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from tests.support.provisioner.large_cluster import properties
 

@@ -9,8 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.provisioner.placement import VpcPlacement
-from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.assembly import new_app
 from tests.support.template_view import TemplateView, listed

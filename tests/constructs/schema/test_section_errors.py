@@ -27,7 +27,7 @@ from hyperpod_cdk import (
     TaintConfig,
     TieredStorageConfig,
 )
-from hyperpod_cdk.hyperpod.restricted_instance_group import RestrictedInstanceGroupConfig
+from hyperpod_cdk.hyperpod.instance_group import RestrictedInstanceGroupConfig
 from hyperpod_cdk.schema.errors import key_path
 from hyperpod_cdk.schema.section import Section
 from tests.support.assembly import merged

@@ -7,7 +7,7 @@ import pytest
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.synthesis.acknowledge import (
+from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     managed_policy_nag_id,
     skip_checkov,

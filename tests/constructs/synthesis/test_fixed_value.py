@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.refusals import FixedValue
 
 
 def test_a_token_is_not_compared() -> None:

@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
-from hyperpod_cdk.synthesis.sizes import (
+from hyperpod_cdk.synthesis.refusals import (
     MOST_REQUEST_BYTES,
     TooLargeError,
     refuse_large_policy,

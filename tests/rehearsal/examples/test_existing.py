@@ -60,5 +60,5 @@ def test_names_are_as_configured(stage: Stage, config_path: Path) -> None:
 def test_preflight_passes_before_and_after(stage: Stage) -> None:
     assert stage.deploy_first() is None
 
-    code, said = stage.look("hyperpod_cli.deliver.can_deploy", "--for-deployment")
+    code, said = stage.look("account", "--for-deployment")
     assert (code, "is not looked at" in said) == (0, False), said

@@ -1,6 +1,5 @@
 """config/default.yaml with what an account has, its scenarios, its users, and refused changes."""
 
-import importlib
 import io
 import json
 import os
@@ -14,14 +13,16 @@ import yaml
 
 from emulator.node.node import Node
 from hyperpod_cdk.config.stack_names import StackKind, stack_names
-from hyperpod_cdk.helm.chart.placeholder import placeholder_chart
+from hyperpod_cdk.helm.chart.rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import reporting
+from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress import terminal
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import wait_for_nodes
 from tests.support.aws_cli import Person
+from tests.support.commands import run
 from tests.support.configs import REPOSITORY, SHIPPED
 from tests.support.scenario_tests import (
     in_turn,
@@ -237,7 +238,7 @@ def _workshop_cluster(values: Mapping[str, str]) -> dict[str, Any]:
 
 def _made(
     stage: Stage,
-    module: str,
+    command: str,
     *options: str,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -249,13 +250,12 @@ def _made(
         "PATH": os.pathsep.join([str(REPOSITORY / "node_modules" / ".bin"), os.environ["PATH"]]),
     }.items():
         monkeypatch.setenv(name, value)
-    assembly, config = str(stage.work_directory / "cdk.out"), str(stage.config_path)
-    monkeypatch.setattr("sys.argv", [module, assembly, "--config", config, *options])
+    places = ("--templates", stage.work_directory / "cdk.out", "--config", stage.config_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
     monkeypatch.setattr(reporting, "REPORTS", stage.work_directory)
     capfd.readouterr()
-    code = importlib.import_module(f"{module}.__main__").main()
+    code = run(command, *places, *options)
     output, errors = capfd.readouterr()
     return code, output + errors
 
@@ -267,9 +267,7 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
     _deployed(stage)
     wait_for_nodes(stage.config, clients=stage.environment.clients)
     options = ["--only", "*-hyperpod"]
-    code, said = _made(
-        stage, "hyperpod_cli.deliver.deploy", *options, monkeypatch=monkeypatch, capfd=capfd
-    )
+    code, said = _made(stage, "deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
     assert code == 0, said
     *changes, cost = said.splitlines()[:4]
     assert changes == [
@@ -287,10 +285,9 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
         "  kubectl get nodes\n"
     )
     # The deployer may look at all of AWS, and is not let into Kubernetes.
-    kubernetes = "components, definitions, priorities, release, health, readiness, devices"
-    unknown = f"? {kubernetes}, add-ons' pods, storage"
-    refused = f"\n{unknown}\n  Not looked at: Kubernetes API: 401 Unauthorized\n"
-    assert refused in said, "name each of SUBJECTS that looks into Kubernetes first, in its order"
+    unknown = ", ".join(name for name, each in SUBJECTS.items() if each.needs_kubernetes)
+    refused = f"\n? {unknown}\n  Not looked at: Kubernetes API: 401 Unauthorized\n"
+    assert refused in said, "give each subject that looks into Kubernetes `needs_kubernetes`"
     assert f"Then run `hyperpod-ops verify --config {stage.config_path} --region us-west-2`" in said
     assert "FAIL" not in said
     found = re.search(r"(\d+) of (\d+) checks hold; not everything was looked at\.", said)
@@ -306,9 +303,7 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
     policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
     scope = {"type": "cluster"}
     eks.associate_access_policy(**entry, policyArn=policy, accessScope=scope)
-    code, said = _made(
-        stage, "hyperpod_cli.deliver.deploy", *options, monkeypatch=monkeypatch, capfd=capfd
-    )
+    code, said = _made(stage, "deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
     eks.delete_access_entry(**entry)
     found = re.search(r"\n(\d+) of (\d+) checks hold\.\n", said)
     assert code == 0 and found is not None, said
@@ -377,9 +372,7 @@ def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(
     assert stage.status("hyperpod") == "DELETE_FAILED"
 
     iam.put_role_policy(**put, PolicyDocument=json.dumps(document))
-    code, said = _made(
-        stage, "hyperpod_cli.deliver.destroy", "--force", monkeypatch=monkeypatch, capfd=capfd
-    )
+    code, said = _made(stage, "destroy", "--force", monkeypatch=monkeypatch, capfd=capfd)
     assert code == 0, said
     said = " ".join(said.split())
     assert f"HyperPodCluster {stage.config.cluster.name}" in said

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hyperpod_cli.deliver.charts.errors import ChartError
+from hyperpod_cli.terminal.errors import FailedError
 
 # A hook or an outer git command leaves these behind; they would point git at another repository.
 _GIT_LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
 
 
-class CommandError(Exception):
+class CommandError(FailedError):
     """A command exited non-zero or took too long; the message is the line that says why."""
 
 

@@ -17,12 +17,13 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk.helm.images.registry import ecr_region, split_image
 from hyperpod_cli.aws.client import AwsClient
 from hyperpod_cli.deliver.images.listing import Image
+from hyperpod_cli.terminal.errors import FailedError
 
 _CRANE = "crane"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-class MirrorError(Exception):
+class MirrorError(FailedError):
     """An image could not be mirrored; one line that says what to do."""
 
 

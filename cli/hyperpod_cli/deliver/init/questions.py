@@ -19,12 +19,13 @@ from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, shown
 from hyperpod_cdk.schema.section import findings_of
 from hyperpod_cli.deliver.init.template import Answers, configuration, default_answers
 from hyperpod_cli.deliver.init.zone_names import ZoneNameError, zone_ids
+from hyperpod_cli.terminal.errors import LinesError
 
 _ZONES = 2
 _NONE = "none"
 
 
-class AnswerError(Exception):
+class AnswerError(LinesError):
     """An answer that cannot be deployed; one line for each reason."""
 
 

@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_cli.terminal.errors import FAILED, LinesError
+
 _REPOSITORY = Path(__file__).resolve().parents[4]
 _CDK = _REPOSITORY / "node_modules" / ".bin" / "cdk"
 # With a change set it would take the role that deploys.
 _OPTIONS = ("--exclusively", "--method", "template", "--no-color", "--no-notices")
 
 
-class DiffError(Exception):
+class DiffError(LinesError):
     """The CDK CLI failed; the text is what it printed."""
+
+    code = FAILED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,13 +1,48 @@
-"""Whether the connection to the repository's host works, which only a person can authorize."""
+"""Whether a pipeline can be created: its account, its regions, its connection."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_cdk import ConfigError, load_file
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.aws.account import AccountError
+from hyperpod_cli.aws.account import AccountError, caller_in, profile_session
+from hyperpod_cli.deliver.can_deploy import refuse_unless_bootstrapped
 from hyperpod_shared.aws_errors import is_denied, is_not_found
 
 _WORKS = "AVAILABLE"
+
+
+def require_creatable(path: Path) -> None:
+    """Say as whom and where a pipeline would be created.
+
+    Args:
+        path: File of its configuration.
+
+    Raises:
+        AccountError: It cannot be created with these credentials, or its connection does not work.
+        ConfigError: It describes no pipeline.
+    """
+    loaded = load_file(path)
+    pipeline = loaded.pipeline
+    if pipeline is None:
+        raise ConfigError([f"{path}: describes no pipeline; `make deploy` deploys it"])
+    session = profile_session()
+    caller = caller_in(pipeline.region, session=session)
+    place = caller.environment
+    if place.account != pipeline.account:
+        raise AccountError(
+            f"{path}: pipeline.account: {pipeline.account!r} is not the account of "
+            f"your credentials, {place.account}; use others, or correct it"
+        )
+    for region in loaded.regions:
+        refuse_unless_bootstrapped(replace(place, region=region), session=session, config_path=path)
+    connection = pipeline.source.connection
+    if connection is not None:
+        refuse_pending_connection(connection.arn, session=session, region=pipeline.region)
+    print(f"Account {place.account}, region {place.region}, as {caller.arn}", flush=True)
 
 
 def refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) -> None:

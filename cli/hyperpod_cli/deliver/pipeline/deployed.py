@@ -7,12 +7,13 @@ from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.deployed import Deployed, UnreadableTemplateError
 from hyperpod_cli.aws.deployed import deployed as deployed_stack
 from hyperpod_cli.deliver.pipeline.stage import StageStack
+from hyperpod_cli.terminal.errors import OpsError
 
 # There is such a stack once a change set would create it, and nothing in it.
 _EMPTY = "REVIEW_IN_PROGRESS"
 
 
-class UnreadableError(Exception):
+class UnreadableError(OpsError):
     """An environment cannot be read; one line that says what to do."""
 
 

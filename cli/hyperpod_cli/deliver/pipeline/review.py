@@ -14,12 +14,13 @@ from hyperpod_cli.deliver.pipeline.cdk_diff import cdk_diff
 from hyperpod_cli.deliver.pipeline.deployed import deployed, reader
 from hyperpod_cli.deliver.pipeline.judgment import Review, is_unprotected, refusals
 from hyperpod_cli.deliver.pipeline.stage import stage_stacks
+from hyperpod_cli.terminal.errors import LinesError
 
 # https://docs.aws.amazon.com/general/latest/gr/rande.html
 _CONSOLES = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}
 
 
-class RefusedError(Exception):
+class RefusedError(LinesError):
     """An environment must not be deployed to; one line for each reason."""
 
 

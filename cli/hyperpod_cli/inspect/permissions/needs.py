@@ -87,7 +87,7 @@ def _actions(resource_type: str) -> list[str]:
     if schema is None:
         raise UnknownTypeError(
             f"{resource_type}: its schema is not known; add the type to "
-            "tools/generate/resource_schemas.py, and run it and action_resources.py beside it."
+            "tools/generate/facts/resource_schemas.py, and run `make generate`."
         )
     named = {action for name in HANDLERS for action in schema.permissions.get(name, ())}
     return sorted(named)

@@ -9,8 +9,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cli.aws.cdk_cli import synthesized
 from hyperpod_cli.aws.client import AwsClient
-from hyperpod_cli.aws.synthesis import synthesized
 from hyperpod_cli.aws.templates import read_templates
 from hyperpod_cli.operate.clusters.chosen import Chosen
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.hyperpod.cluster_request import cluster_request
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
-from hyperpod_cdk.lifecycle_scripts.own_scripts import ENTRY_SCRIPT, folder_prefix, joined
+from hyperpod_cdk.hyperpod.section import cluster_request
+from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, folder_prefix, joined
 from hyperpod_cli.terminal.errors import OpsError
 
 

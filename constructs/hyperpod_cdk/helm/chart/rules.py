@@ -1,21 +1,71 @@
-"""What a configuration asks of the HyperPod dependencies' chart, and the chart does not have."""
+"""What a configuration needs of the chart."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from hyperpod_cdk.helm.chart.chart import AbsentChart, HyperPodChart, HyperPodChartError
-from hyperpod_cdk.helm.chart.dependency_values import (
-    AGENT,
-    GPU_OPERATOR_REGISTRY,
-    dependency_values,
-    needs_registry,
+from hyperpod_cdk.helm.chart.chart import (
+    AbsentChart,
+    HyperPodChart,
+    HyperPodChartError,
+    read_hyperpod_chart,
 )
 from hyperpod_cdk.helm.components.rules import value_at
 from hyperpod_cdk.helm.components.section import SWITCHES
+from hyperpod_cdk.helm.images.values import image_values
 from hyperpod_cdk.helm.section import HelmConfig
-from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
 from hyperpod_cdk.schema.limits import is_token, nearest
+from hyperpod_cdk.synthesis.assets import asset_directory
+
+AGENT: Final = "health-monitoring-agent"
+GPU_OPERATOR_REGISTRY: Final = ("gpu-operator", "gpu-operator", "operator", "repository")
+_GPU_OPERATOR_SWITCH = ("gpu-operator", "enabled")
+
+
+def dependency_values(
+    helm: HelmConfig,
+    *,
+    region: str,
+    instance_types: Iterable[str],
+    chart: HyperPodChart | None = None,
+) -> dict[str, Any]:
+    """Return the chart's values for a region.
+
+    The health-monitoring agent's image is regional and the chart would look the region up on a
+    node; there is none yet when the chart is installed, and it would fall back to us-east-1.
+
+    Args:
+        helm: Components to install, and values that are merged last, key by key.
+        region: AWS Region; may be a token.
+        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
+        chart: The chart, whose values of the region are needed for some components. Default: none.
+    """
+    components = helm.components_to_install(instance_types=instance_types)
+    values = _merged(components.to_request(), {AGENT: {"region": region}})
+    if chart is not None and needs_registry(helm, values=values):
+        values = _merged(values, chart.regional_values(region))
+    if chart is not None and helm.image_registry is not None:
+        values = _merged(values, image_values(chart.path, registry=helm.image_registry))
+    return _merged(values, helm.values)
+
+
+def needs_registry(helm: HelmConfig, *, values: Mapping[str, Any]) -> bool:
+    """Tell whether the GPU operator's images are to come from the region's registry."""
+    is_on = value_at(values, keys=_GPU_OPERATOR_SWITCH) is True
+    return is_on and value_at(helm.values, keys=GPU_OPERATOR_REGISTRY) is None
+
+
+def _merged(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in overrides.items():
+        current = merged.get(key)
+        if isinstance(current, Mapping) and isinstance(value, Mapping):
+            merged[key] = _merged(current, value)
+        else:
+            merged[key] = value
+    return merged
+
 
 _UNKNOWN = ""
 """Stands for the region that a deployment finds out."""
@@ -182,3 +232,30 @@ CHART_CHECKS: Mapping[str, Callable[[HyperPodChart, _Asked], Iterator[Finding]]]
     "the region's image of the health monitoring agent": _agent,
 }
 """What `chart_findings` checks, by what a message calls it."""
+
+
+TO_PACKAGE = (
+    "run `make charts` (needs git and the network) and synthesize again, or name a chart of your "
+    "own in helm.chart"
+)
+"""What to do about a placeholder."""
+
+
+def placeholder_chart() -> HyperPodChart:
+    """Return the chart that stands for the official one."""
+    return read_hyperpod_chart(asset_directory("charts") / "not-packaged")
+
+
+def placeholder_warning() -> Finding:
+    """Return what is shown at synth, with the checks that are left out."""
+    message = (
+        "is the official chart, which is not packaged: the templates have a placeholder and cannot "
+        f"be deployed; {TO_PACKAGE} (not checked: {', '.join(CHART_CHECKS)})"
+    )
+    return Finding(
+        path=("helm", "chart"),
+        value=None,
+        message=message,
+        severity=Severity.WARNING,
+        rule="chart_not_packaged",
+    )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cli.deliver.charts.__main__ import main
+from tests.support.commands import run as run_command
 from tests.support.upstream_chart import Command, Outcome, Upstream
 
 
@@ -44,7 +44,8 @@ def run(
         monkeypatch.setenv("CHART_ARCHIVES", str(upstream.archives))
         for variable, value in variables.items():
             monkeypatch.setenv(f"CHART_{variable}", value)
-        code = main([name, "--pins", str(pins), "--output", str(output), *options])
+        name_of = {"package": "charts", "check": "charts-check"}
+        code = run_command(name_of[name], "--pins", pins, "--output", output, *options)
         captured = capsys.readouterr()
         return Outcome(code=code, output=captured.out, error=captured.err)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cli.deliver.charts.__main__ import main
 from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME
+from tests.support.commands import run
 
 CONFIG = """\
 name: ml
@@ -18,8 +18,8 @@ cluster:
 def _run(folder: Path, config: str) -> int:
     (folder / "mine.yaml").write_text(config)
     # Pins that do not exist: packaging would fail.
-    options = ["--pins", str(folder / "pins.yaml"), "--output", str(folder)]
-    return main(["package", *options, "--if-needed-by", str(folder / "mine.yaml")])
+    options = ["--pins", folder / "pins.yaml", "--output", folder]
+    return run("charts", *options, "--if-needed-by", folder / "mine.yaml")
 
 
 def test_not_for_a_chart_of_ones_own(tmp_path: Path, chart: Path) -> None:

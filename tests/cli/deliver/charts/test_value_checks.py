@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cli.deliver.charts.__main__ import main
+from tests.support.commands import run
 from tests.support.upstream_chart import Upstream
 
 
@@ -18,7 +18,7 @@ def packaged(upstream: Upstream, directory: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CHART_ARCHIVES", str(upstream.archives))
         patch.setenv("CHART_DIGESTS", "record")
-        assert main(["package", "--pins", str(pins), "--output", str(directory)]) == 0
+        assert run("charts", "--pins", pins, "--output", directory) == 0
     return directory / "hyperpod-helm-chart.tgz"
 
 

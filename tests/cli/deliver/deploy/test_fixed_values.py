@@ -9,7 +9,9 @@ from botocore.session import Session
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.connection import Connection
 from hyperpod_cli.aws.deployed import Deployed
-from hyperpod_cli.deliver.deploy import __main__ as deploy
+from hyperpod_cli.deliver.deploy import deployment
+from hyperpod_cli.stack_progress import terminal
+from tests.support.commands import run
 
 TEMPLATE = {
     "Resources": {},
@@ -37,14 +39,13 @@ def test_it_refuses_at_the_line_of_the_key(
     )
     for name, value in {
         "load_config": None,
-        "raise_on_interrupts": None,
         "connected": Connection(
             region="us-west-2", client=None, session=Session(), aws=boto3.Session()
         ),
         "stacks_in": [stack],
         "deployed": found,
     }.items():
-        monkeypatch.setattr(deploy, name, lambda *_, value=value, **__: value)
-    monkeypatch.setattr("sys.argv", ["deploy", str(tmp_path), "--config", str(config)])
-    assert deploy.main() == 2
+        monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
+    monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
+    assert run("deploy", "--templates", tmp_path, "--config", config) == 2
     assert capsys.readouterr().err.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")

@@ -2,7 +2,6 @@
 
 import base64
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ from botocore.stub import Stubber
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-from hyperpod_cli.deliver.images import __main__ as command
 from hyperpod_cli.deliver.images import mirroring
 from hyperpod_cli.deliver.images.listing import Image, listed_images
 from hyperpod_cli.deliver.images.mirroring import MirrorError, commands, mirror
+from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
@@ -42,16 +41,8 @@ def configuration(folder: Path, **helm: Any) -> Path:
     return file
 
 
-def run(monkeypatch: pytest.MonkeyPatch, file: Path, *options: str) -> int:
-    """Run the command."""
-    monkeypatch.setattr(sys, "argv", ["images", "--config", str(file), *options])
-    return command.main()
-
-
-def test_it_lists_images_and_addons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, configuration(tmp_path)) == 0
+def test_it_lists_images_and_addons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("images", "--config", configuration(tmp_path)) == 0
 
     printed = capsys.readouterr().out
     assert f"rehearsal.invalid/mpi-operator:stand-in\n  deployed as {HOST}/hyperpod/" in printed
@@ -60,9 +51,9 @@ def test_it_lists_images_and_addons(
 
 
 def test_a_closed_network_without_a_registry_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(monkeypatch, configuration(tmp_path, image_registry=None), "--check") == 2
+    assert run("images", "--config", configuration(tmp_path, image_registry=None), "--check") == 2
 
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
@@ -70,36 +61,32 @@ def test_a_closed_network_without_a_registry_is_refused(
 
 
 @pytest.mark.parametrize("values", [{}, {"mpi-operator": {"mpiOperator": {"image": {"tag": "1"}}}}])
-def test_what_is_mirrored_passes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: dict[str, Any]
-) -> None:
-    assert run(monkeypatch, configuration(tmp_path, values=values), "--check") == 0
+def test_what_is_mirrored_passes(tmp_path: Path, values: dict[str, Any]) -> None:
+    assert run("images", "--config", configuration(tmp_path, values=values), "--check") == 0
 
 
 def test_an_image_of_helm_values_from_outside_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     values = {"mpi-operator": {"mpiOperator": {"image": {"repository": "quay.io/a/b"}}}}
 
-    assert run(monkeypatch, configuration(tmp_path, values=values), "--check") == 2
+    assert run("images", "--config", configuration(tmp_path, values=values), "--check") == 2
     assert "quay.io/a/b:stand-in comes from outside" in capsys.readouterr().err
 
 
-def test_an_open_network_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(monkeypatch, CONFIG_FOLDER / "default.yaml", "--check") == 0
+def test_an_open_network_is_not_checked() -> None:
+    assert run("images", "--config", CONFIG_FOLDER / "default.yaml", "--check") == 0
 
 
 def test_nothing_is_mirrored_without_a_registry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(monkeypatch, configuration(tmp_path, image_registry=None), "--mirror") == 2
+    assert run("images", "--config", configuration(tmp_path, image_registry=None), "--mirror") == 2
     assert "names no registry to mirror images into" in capsys.readouterr().err
 
 
-def test_a_dry_run_prints_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, configuration(tmp_path), "--mirror", "--dry-run") == 0
+def test_a_dry_run_prints_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("images", "--config", configuration(tmp_path), "--mirror", "--dry-run") == 0
 
     login, *others = capsys.readouterr().out.splitlines()
     assert login.startswith("aws ecr get-login-password --region us-west-2 | crane auth login ")

@@ -1,12 +1,13 @@
 """What `make pipeline` looks at before it creates anything."""
 
+from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 
-from hyperpod_cli.deliver.can_deploy import main as account
-from hyperpod_cli.deliver.pipeline.__main__ import main
+from hyperpod_cli.deliver.can_deploy import places_to_bootstrap
+from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -80,7 +81,7 @@ def test_what_is_missing_is_one_line(
 ) -> None:
     monkeypatch.setattr(boto3, "Session", lambda **_: Session(**answers))
 
-    code = main(["check", "--config", EXAMPLE])
+    code = run("pipeline", "--check", "--config", EXAMPLE)
 
     said = capsys.readouterr()
     if line is None:
@@ -95,16 +96,12 @@ def test_what_is_missing_is_one_line(
 def test_a_deployment_is_no_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
     path = CONFIG_FOLDER / "default.yaml"
 
-    assert main(["check", "--config", str(path)]) == 2
+    assert run("pipeline", "--check", "--config", path) == 2
     assert capsys.readouterr().err == f"{path}: describes no pipeline; `make deploy` deploys it\n"
 
 
-def test_bootstrap_takes_the_account_of_the_pipeline(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.argv", ["account", "--config", EXAMPLE, "--for-bootstrap"])
-
-    assert account() == 0
-    assert capsys.readouterr().out == (
-        "aws://111122223333/us-west-2 aws://111122223333/us-east-1\n"
-    )
+def test_bootstrap_takes_the_account_of_the_pipeline() -> None:
+    assert places_to_bootstrap(Path(EXAMPLE)) == [
+        "aws://111122223333/us-west-2",
+        "aws://111122223333/us-east-1",
+    ]

@@ -8,7 +8,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.synthesis.fixed_value import FixedValue
+from hyperpod_cdk.synthesis.refusals import FixedValue
 from hyperpod_cli.aws.deployed import Deployed
 from hyperpod_cli.deliver.pipeline.judgment import Review, is_unprotected, refusals
 from hyperpod_cli.deliver.pipeline.stage import StageStack

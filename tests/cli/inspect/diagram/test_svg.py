@@ -10,10 +10,9 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cdk.config.config import Config
 from hyperpod_cli.inspect.diagram.architecture import direct, groups, rows
-from hyperpod_cli.inspect.diagram.picture import overview_picture, picture
+from hyperpod_cli.inspect.diagram.picture import picture
 from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIG_FOLDER
-from tools.generate.architecture_diagram import TARGET, render
+from tests.support.configs import CONFIG_FOLDER, CONFIGS
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _GROUP = {"name": "debug", "instance_type": "ml.c5.xlarge", "instance_count": 3}
@@ -28,21 +27,6 @@ def drawn(default_config: Config, assemble: Assemble) -> str:
 def _words(svg: str) -> str:
     root = ElementTree.fromstring(svg)  # noqa: S314 - drawn by the code under test
     return " ".join(element.text or "" for element in root.iter(f"{_SVG}text"))
-
-
-def test_the_picture_is_fresh(default_config: Config, assemble: Assemble, repository: Path) -> None:
-    target = repository / "docs" / "architecture.svg"
-    overview = overview_picture(assemble(default_config).directory)
-    assert target.read_text("utf-8") == overview, (
-        "docs/architecture.svg is stale: run `make picture`"
-    )
-
-
-def test_the_page_shows_the_diagram_as_mermaid(default_config: Config, assemble: Assemble) -> None:
-    page = TARGET.read_text("utf-8")
-    assert page.count("```mermaid\nflowchart") == 1
-    fresh = render(page, assembly=assemble(default_config).directory)
-    assert page == fresh, "docs/concepts.md is stale: run `make picture`"
 
 
 def test_a_screen_reader_is_told_what_the_picture_shows(drawn: str) -> None:
@@ -135,14 +119,21 @@ def test_rows_follow_needs() -> None:
     assert direct(needs)["addon"] == ("cluster",)
 
 
-def test_a_circle_of_needs_is_refused() -> None:
-    with pytest.raises(ValueError, match="in a circle: one, other"):
-        rows({"one": ("other",), "other": ("one",)})
+def test_of_cards_that_need_each_other_the_one_with_the_fewest_needs_is_first() -> None:
+    needs = {"one": ("other", "third"), "other": ("one",), "third": ("other",)}
+    assert rows(needs) == [["other"], ["third"], ["one"]]
+    assert direct(needs)["other"] == ("one",)
 
 
 def test_groups_are_what_is_connected() -> None:
     needs = {"bucket": (), "vpc": (), "scripts": ("bucket",), "role": (), "eks": ("vpc",)}
     assert sorted(map(sorted, groups(needs))) == [["bucket", "scripts"], ["eks", "vpc"], ["role"]]
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_each_configuration_is_drawn(path: Path, assemble: Assemble) -> None:
+    config = load_config(path)
+    assert f"HyperPod cluster {config.cluster.name}" in _words(picture(assemble(config).directory))
 
 
 @pytest.mark.parametrize(

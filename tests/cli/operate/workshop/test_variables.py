@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from hyperpod_cli.commands.env import env
 
 from hyperpod_cdk import Config
-from hyperpod_cli.commands.env import env
 from hyperpod_cli.operate.workshop.variables import exports, variables
 from hyperpod_cli.terminal.errors import OpsError
 

@@ -8,7 +8,7 @@ from hyperpod_cdk.hyperpod.checks.karpenter import karpenter
 from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
 from hyperpod_cdk.hyperpod.checks.node_labels import node_labels
 from hyperpod_cdk.hyperpod.checks.node_taints import node_taints
-from tests.support.checks import (
+from tests.support.rule_cases import (
     CHECKS,
     ERROR,
     GPU,

@@ -6,7 +6,7 @@ from hyperpod_cdk import Config, EksConfig
 from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
-from tests.support.checks import ERROR, WARNING, Case, config, one
+from tests.support.rule_cases import ERROR, WARNING, Case, config, one
 
 _ANYWHERE = "0.0.0.0/0"
 _EVERYWHERE = "lets every address reach the Kubernetes API"

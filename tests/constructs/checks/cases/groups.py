@@ -8,7 +8,7 @@ from hyperpod_cdk.hyperpod.checks.efa_interfaces import efa_interfaces
 from hyperpod_cdk.hyperpod.checks.threads_per_core import threads_per_core
 from hyperpod_cdk.hyperpod.checks.training_plan_types import training_plan_types
 from hyperpod_cdk.hyperpod.checks.undescribed_types import undescribed_types
-from tests.support.checks import (
+from tests.support.rule_cases import (
     CHECKS,
     CPU,
     ERROR,

@@ -5,8 +5,8 @@ from typing import Any
 from hyperpod_cdk import HyperPodSubnetConfig, NetworkConfig
 from hyperpod_cdk.checks.way_out import way_out
 from hyperpod_cdk.network.checks.vpc_cidr_quota import vpc_cidr_quota
-from tests.support.checks import CPU, ERROR, WARNING, Case, config, group, one
 from tests.support.network_cases import EXISTING
+from tests.support.rule_cases import CPU, ERROR, WARNING, Case, config, group, one
 
 _QUOTA = 'raise the quota "IPv4 CIDR blocks per VPC" (L-83CA0A9D) of Amazon VPC before'
 _BESIDE = tuple(HyperPodSubnetConfig(cidr=f"10.{number}.0.0/16") for number in range(1, 6))

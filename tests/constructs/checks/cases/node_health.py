@@ -5,7 +5,8 @@ from typing import Any
 from hyperpod_cdk.checks.node_health_action import node_health_action
 from hyperpod_cdk.checks.node_health_image import node_health_image
 from hyperpod_cdk.checks.node_health_types import node_health_types
-from tests.support.checks import (
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.rule_cases import (
     CPU,
     ERROR,
     GPU,
@@ -16,7 +17,6 @@ from tests.support.checks import (
     group,
     one,
 )
-from tests.support.configs import CONFIG_FOLDER
 
 
 def _health(**changes: Any) -> dict[str, Any]:

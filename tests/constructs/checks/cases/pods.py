@@ -2,7 +2,7 @@
 
 from hyperpod_cdk.checks.pods_per_node import pods_per_node
 from hyperpod_cdk.checks.system_pods import system_pods
-from tests.support.checks import (
+from tests.support.rule_cases import (
     CHECKS,
     CPU,
     ERROR,

@@ -4,8 +4,8 @@ from typing import Any
 
 from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lustre
 from hyperpod_cdk.hyperpod.checks.script_folders import script_folders
-from tests.support.checks import ERROR, WARNING, Case, cluster, config, group, in_group, one
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.rule_cases import ERROR, WARNING, Case, cluster, config, group, in_group, one
 
 _OWN: dict[str, Any] = {
     "lifecycle": {"source_s3_uri": "s3://sagemaker-mine/scripts", "on_create": "on_create.sh"}

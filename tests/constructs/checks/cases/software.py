@@ -4,7 +4,7 @@ from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_co
 from hyperpod_cdk.checks.no_admins import no_admins
 from hyperpod_cdk.checks.secret_values import secret_values
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
-from tests.support.checks import (
+from tests.support.rule_cases import (
     CHECKS,
     ERROR,
     GPU,

@@ -10,7 +10,7 @@ from emulator.aws.local_aws import LocalAws
 from emulator.kubernetes import Fault, InProcessControlPlane
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cli.deliver import addon_versions
+from tests.support.commands import run
 from tests.support.hyperpod_site import Site
 from tests.support.local_aws import client, deploy, resource
 
@@ -119,10 +119,8 @@ def test_the_command_shows_pinned_default_and_newest_versions(
 ) -> None:
     for name, value in aws.environment().items():
         monkeypatch.setenv(name, value)
-    config = str(repository / "config" / "default.yaml")
-    monkeypatch.setattr("sys.argv", ["addon_versions", "--config", config])
 
-    assert addon_versions.main() == 0
+    assert run("addon-versions", "--config", repository / "config" / "default.yaml") == 0
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["coredns", "v1.13.2-eksbuild.7", "v1.12.3-eksbuild.1", "v1.13.2-eksbuild.7"] in rows

@@ -1,0 +1,214 @@
+"""The CDK CLI and the app as child processes: synthesis, and the CLI's other commands."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+
+_APP = Path("app.py")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_WARNING = re.compile(r"^(?P<warning>WARNING .+) \(Annotation\)$")
+# What the CLI says below a warning: the construct, and how the app could acknowledge it.
+_BELOW = "   "
+# What it says of its own work; and that the app has exited with 2, having said why.
+_CHATTER = re.compile(
+    r"^(Bundling asset |Successfully synthesized to |Supply a stack id |"
+    r".*app\.py: Subprocess exited with error 2$)"
+)
+# What the CLI writes around an error: the same once more, and the warnings of the synthesis.
+_AROUND = ("❌", "WARNING ", _BELOW)
+# How CloudFormation begins what a rule of a template says.
+_RULE = re.compile(r"^Template error: rule \S+ failed: ")
+_LAST_LINES = 10
+_GRACE_SECONDS = 10
+# Version notices, and usage reports to AWS.
+_QUIET = {"CDK_DISABLE_CLI_TELEMETRY": "true", "CDK_DISABLE_VERSION_CHECK": "true"}
+
+
+def tools_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which the project's own CDK CLI and Node are found.
+
+    Args:
+        environment: The whole environment of the process.
+    """
+    own = (Path(sys.executable).parent, Path.cwd() / "node_modules" / ".bin")
+    path = os.pathsep.join([*map(str, own), environment.get("PATH", os.defpath)])
+    return {**environment, **_QUIET, "PATH": path}
+
+
+def templates_folder(config: Path) -> Path:
+    """Return the folder of a configuration's templates; those of different ones never mix.
+
+    Args:
+        config: File of the configuration.
+    """
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", config.name.removesuffix(".yaml"))
+    return Path("cdk.out", name)
+
+
+def cdk(*arguments: str, config: Path, output: Path | None = None, shows: bool = True) -> int:
+    """Run a command of the CDK CLI on the app; return its exit code.
+
+    It is for the terminal: the command may ask. Of its errors, each warning is shown once.
+
+    Args:
+        arguments: The command and its options.
+        config: File of the configuration.
+        output: Folder of the templates. Default: `templates_folder`.
+        shows: Whether its standard output is shown. Default: it is.
+    """
+    folder = output or templates_folder(config)
+    options = ["--no-notices", "--output", str(folder), "-c", f"config={config}"]
+    sys.stdout.flush()
+    process = subprocess.Popen(  # noqa: S603 - our own command line
+        ["cdk", *options, *arguments],  # noqa: S607 - of the project
+        env=tools_environment(os.environ),
+        stdout=None if shows else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    )
+    try:
+        for line in without_chatter(process.stderr or ()):
+            print(line, file=sys.stderr, flush=True)
+        return process.wait()
+    except KeyboardInterrupt:
+        process.wait()
+        return INTERRUPTED
+
+
+def cdk_alone(*arguments: str) -> int:
+    """Run a command of the CDK CLI as it is; return its exit code.
+
+    Args:
+        arguments: The command and its options.
+    """
+    sys.stdout.flush()
+    process = subprocess.Popen(  # noqa: S603 - our own command line
+        ["cdk", "--no-notices", *arguments],  # noqa: S607 - of the project
+        env=tools_environment(os.environ),
+    )
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.wait()
+        return INTERRUPTED
+
+
+def without_chatter(lines: Iterable[str]) -> Iterator[str]:
+    """Yield what is passed on of the CLI's errors, as it comes.
+
+    Args:
+        lines: What the CLI writes.
+    """
+    said: set[str] = set()
+    below = False
+    for line in lines:
+        text = _COLOUR.sub("", line).rstrip()
+        if warning := _WARNING.match(text):
+            below = True
+            if warning["warning"] not in said:
+                yield warning["warning"]
+            said.add(warning["warning"])
+        elif below and (not text or text.startswith(_BELOW)):
+            continue
+        elif _CHATTER.match(text):
+            below = False
+        else:
+            below = False
+            yield line.rstrip("\n")
+
+
+@contextmanager
+def synthesized(config: Path) -> Iterator[Path]:
+    """Yield a folder with the templates of a configuration, which then goes.
+
+    The app runs without the CDK CLI; the templates are the same.
+
+    Raises:
+        OpsError: The app is not in this folder, or refuses the configuration.
+    """
+    if not _APP.is_file():
+        raise OpsError(
+            "app.py: is not in this folder, to synthesize with; run it in the folder of the "
+            "project, or, to draw, name with --templates the folder that `cdk synth` wrote"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        program = (
+            "import sys; from pathlib import Path; from app import main; "
+            "sys.exit(main(config=Path(sys.argv[1]), output=Path(sys.argv[2])))"
+        )
+        done = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-c", program, str(config), folder],
+            env={**os.environ, "PYTHONPATH": os.curdir},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise OpsError(done.stderr.strip() or f"app.py ended with {done.returncode}")
+        yield Path(folder)
+
+
+@contextmanager
+def running(
+    arguments: Sequence[str], *, log: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a command of the CDK CLI, and end it if it still runs afterwards.
+
+    Args:
+        arguments: The command and its options.
+        log: File that gets its output; its errors go into one of the same name.
+        environment: Its whole environment. Default: this process's.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output, _errors(log).open("wb") as errors:
+        process = subprocess.Popen(  # noqa: S603 - our own command line
+            ["cdk", "--no-notices", "--no-color", "--ci", *arguments],  # noqa: S607 - of the project
+            env=tools_environment(os.environ if environment is None else environment),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            # Ctrl-C is for this process, which says what goes on.
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def reported(log: Path) -> str:
+    """Return why the CLI failed, in its own words and without what surrounds them.
+
+    Args:
+        log: File that got its output.
+    """
+    lines = [
+        _COLOUR.sub("", each).rstrip() for each in _errors(log).read_text("utf-8").splitlines()
+    ]
+    told = [line for line in lines if line.strip() and not line.startswith(_AROUND)]
+    return "\n".join(_RULE.sub("", line) for line in told[-_LAST_LINES:])
+
+
+def _errors(log: Path) -> Path:
+    return log.with_suffix(".err")

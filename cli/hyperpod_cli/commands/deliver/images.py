@@ -1,0 +1,62 @@
+"""`hyperpod-cdk images`."""
+
+from typing import Annotated
+
+import typer
+
+from hyperpod_cli.commands import command
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
+
+
+@command(
+    calls=[
+        "ecr:GetAuthorizationToken",
+        "ecr:DescribeImages",
+        "ecr:CreateRepository",
+    ]
+)
+def images(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Refuse a closed network with an image that it cannot pull; say nothing else.",
+        ),
+    ] = False,
+    digests: Annotated[
+        bool, typer.Option("--digests", help="Ask the registries for digests.")
+    ] = False,
+    mirror: Annotated[
+        bool, typer.Option("--mirror", help="Copy images to helm.image_registry.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the commands.")] = False,
+) -> None:
+    """List, check or mirror the container images."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from hyperpod_cdk import ConfigError, load_config
+    from hyperpod_cli.deliver.images import mirroring
+    from hyperpod_cli.deliver.images.report import images_of, lines, refuse_unreachable
+
+    if check:
+        refuse_unreachable(config)
+        return
+    loaded = load_config(config)
+    found = images_of(loaded, path=config)
+    if not mirror:
+        digest = mirroring.digest if digests else None
+        for line in lines(loaded, images=found, digest=digest):
+            typer.echo(line)
+    elif loaded.helm.image_registry is None:
+        message = "helm.image_registry: null names no registry to mirror images into; set it"
+        raise ConfigError([f"{config}: {message}"])
+    elif dry_run:
+        for line in mirroring.commands(found):
+            typer.echo(line)
+    else:
+        try:
+            mirroring.mirror(found, report=typer.echo)
+        except (BotoCoreError, ClientError) as error:
+            raise mirroring.MirrorError(str(error)) from None

@@ -1,0 +1,62 @@
+"""`hyperpod-cdk pipeline` and `review`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperpod_cli.commands import command
+from hyperpod_cli.terminal.options import ConfigFile
+
+_EXAMPLE = Path("config/pipeline/pipeline.yaml")
+
+
+@command(
+    calls=["codeconnections:GetConnection", "ssm:GetParameter", "sts:GetCallerIdentity"],
+)
+def pipeline(
+    *,
+    config: ConfigFile = _EXAMPLE,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say whether it can be created.")
+    ] = False,
+) -> int:
+    """Create the pipeline that deploys the environments."""
+    from hyperpod_cli.aws.cdk_cli import cdk_alone
+    from hyperpod_cli.deliver.charts.command import package_if_needed
+    from hyperpod_cli.deliver.pipeline.connection import require_creatable
+
+    require_creatable(config)
+    if check:
+        return 0
+    package_if_needed(config)
+    app = ("--output", "cdk.out/pipeline", "-c", f"config={config}")
+    return cdk_alone(*app, "deploy", "*-pipeline", "--require-approval", "never")
+
+
+@command(calls=["sts:AssumeRole", "sts:GetCallerIdentity"])
+def review(
+    *,
+    assembly: Annotated[Path, typer.Argument(help="What the pipeline's synthesis wrote.")],
+    output: Annotated[Path, typer.Argument(help="Folder for the differences.")],
+    config: Annotated[Path, typer.Option(help="File of the pipeline's configuration.")],
+    environment: Annotated[str, typer.Option(help="Name of the environment.")],
+) -> None:
+    """Compare an environment with what is deployed.
+
+    The builds of a pipeline run it. It reads with the role of `cdk bootstrap` that the pipeline's
+    account may assume.
+    """
+    from hyperpod_cdk import load_file
+    from hyperpod_cli.aws.account import profile_session
+    from hyperpod_cli.deliver.pipeline import review as reviewing
+
+    judged, differences = reviewing.review(
+        load_file(config),
+        environment=environment,
+        assembly=assembly,
+        session=profile_session(),
+    )
+    reviewing.write_review(judged, differences=differences, folder=output)
+    typer.echo(differences)
+    typer.echo(judged)

@@ -1,0 +1,46 @@
+"""`hyperpod-cdk templates`."""
+
+import typer
+
+from hyperpod_cli.commands import command
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
+
+
+@command(calls=["s3:GetObject"])
+def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
+    """Write plain templates, to deploy without the CDK.
+
+    They have parameters.
+    """
+    import json
+    from importlib.metadata import version
+    from pathlib import Path
+
+    from hyperpod_cdk import TooLargeError, load_config
+    from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+    from hyperpod_cdk.loading import check_chart
+    from hyperpod_cdk.schema.yaml_file import read_yaml
+    from hyperpod_cli.deliver.charts.command import package_if_needed
+    from hyperpod_cli.deliver.templates.findings import template_findings
+    from hyperpod_cli.deliver.templates.package import write_package
+    from hyperpod_cli.deliver.templates.parameters import PLACEHOLDER
+    from hyperpod_cli.terminal.errors import OpsError
+    from stacks.helm_chart import OFFICIAL_CHART, packaged_chart
+
+    package_if_needed(config)
+    target = Path("build", "templates", version("hyperpod-cdk"))
+    loaded = load_config(config)
+    read_yaml(config).refuse(template_findings(loaded))
+    # What is not packaged is refused here: templates with its placeholder cannot be deployed.
+    chart = read_hyperpod_chart(packaged_chart(loaded) or OFFICIAL_CHART)
+    check_chart(loaded, path=config, chart=chart)
+    typer.echo(f"Synthesizing {config}; the CDK calls it {PLACEHOLDER} meanwhile")
+    context = json.loads(Path("cdk.json").read_text(encoding="utf-8"))["context"]
+    try:
+        write_package(loaded, chart=chart, target=target, context=context)
+    except TooLargeError as error:
+        raise OpsError(str(error)) from None
+    for path in sorted(target.rglob("*")):
+        if path.is_file():
+            typer.echo(f"{path.stat().st_size:>12,}  {path}")
+    typer.echo(f"Deploy them with {target}/deploy.sh; docs/templates.md says how.")

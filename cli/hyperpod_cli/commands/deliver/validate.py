@@ -1,0 +1,38 @@
+"""`hyperpod-cdk validate`."""
+
+import typer
+
+from hyperpod_cli.commands import command
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
+
+
+@command()
+def validate(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
+    """Check a configuration, and say what it deploys."""
+    from datetime import date
+
+    from hyperpod_cdk import load_config
+    from hyperpod_cdk.checks import findings
+    from hyperpod_cdk.helm.chart.rules import placeholder_warning
+    from hyperpod_cdk.loading import check_chart
+    from hyperpod_cli.deliver.description import description
+    from hyperpod_cli.deliver.shell_findings import shell_findings
+    from hyperpod_cli.inspect.cost import cost_here, summary
+    from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
+    from stacks.helm_chart import helm_chart
+
+    loaded = load_config(config)
+    chart = helm_chart(loaded)
+    check_chart(loaded, path=config, chart=chart)
+    typer.echo(f"{config} is valid. It deploys:")
+    for line in description(loaded):
+        typer.echo(f"  {line}")
+    typer.echo(summary(cost_here(loaded)))
+    for warning in (
+        *findings(loaded),
+        *support_findings(loaded, day=date.today()),
+        *shell_findings(loaded),
+    ):
+        typer.echo(f"WARNING {warning}")
+    if chart.is_placeholder:
+        typer.echo(f"WARNING {placeholder_warning()}")

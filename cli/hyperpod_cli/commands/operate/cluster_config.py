@@ -1,0 +1,23 @@
+"""`hyperpod-ops cluster-config`."""
+
+from hyperpod_cli.commands import command
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Region
+
+
+@command(calls=["cloudformation:DescribeStacks"])
+def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
+    """Print the CreateCluster request, to send it by hand.
+
+    aws sagemaker create-cluster --cli-input-json file://cluster-config.json takes it.
+    """
+    from hyperpod_cdk import load_config
+    from hyperpod_cdk.config.stack_names import stack_name
+    from hyperpod_cli.aws.session import aws_session
+    from hyperpod_cli.aws.stack_outputs import outputs_of
+    from hyperpod_cli.operate.workshop import cluster_config as request
+    from hyperpod_cli.terminal.tables import print_json
+
+    loaded = load_config(config)
+    cloudformation = aws_session(region=region, config=loaded).client("cloudformation")
+    outputs = outputs_of(cloudformation, stack_name(loaded, "platform"))
+    print_json(request.cluster_config(loaded, outputs=outputs))

@@ -1,0 +1,246 @@
+"""Deploys stacks that `cdk synth` has written."""
+
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.console import Console
+
+from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.config.output_names import SHORTAGE
+from hyperpod_cli.aws.assembly import Stack, chosen, stacks_in
+from hyperpod_cli.aws.connection import Connection, cli_environment, connected
+from hyperpod_cli.aws.deployed import Deployed, UnreadableTemplateError, deployed
+from hyperpod_cli.aws.outputs import (
+    NOTHING_SHORT,
+    documented_outputs,
+    output_lines,
+)
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.deliver.deploy.changes import (
+    Difference,
+    IncomparableError,
+    described,
+    differences,
+)
+from hyperpod_cli.deliver.deploy.readiness import refusals
+from hyperpod_cli.deliver.deploy.reporting import write_report
+from hyperpod_cli.deliver.deploy.verification import not_verified, verified
+from hyperpod_cli.deliver.shell_findings import shell_findings
+from hyperpod_cli.inspect.cost import cost_here, summary
+from hyperpod_cli.inspect.report.content import Attempt
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.display import problems
+from hyperpod_cli.inspect.verification.display import summary as summary_of
+from hyperpod_cli.inspect.verification.verify import check_once
+from hyperpod_cli.stack_progress import fixed_values
+from hyperpod_cli.stack_progress.failed_creations import (
+    FAILED_CREATIONS,
+    lift_protection,
+)
+from hyperpod_cli.stack_progress.fixed_values import Change, refuse_changes
+from hyperpod_cli.stack_progress.outcome import Outcome
+from hyperpod_cli.stack_progress.terminal import (
+    agreed,
+    console,
+    followed,
+    run,
+    wrapped,
+)
+from hyperpod_cli.terminal.errors import FAILED, LinesError
+from hyperpod_cli.terminal.options import make_command
+
+_CONCURRENCY = "3"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """What is to be deployed, and how.
+
+    Attributes:
+        config: File of the configuration.
+        templates: Folder that `cdk synth` wrote.
+        only: Names of stacks with spaces, which are deployed with those that they need; "" for all.
+        express: Whether in CloudFormation's express mode.
+        yes: Whether not to ask.
+    """
+
+    config: Path
+    templates: Path
+    only: str
+    express: bool
+    yes: bool
+
+
+def deploy(request: Request) -> int:
+    """Say what changes, ask, deploy and verify; return the exit code of the CDK CLI.
+
+    Raises:
+        OpsError: It cannot be deployed.
+        ConfigError: The configuration cannot be used, or a value changes that cannot.
+    """
+    config = load_config(request.config)
+    connection = connected(config)
+    stacks = chosen(stacks_in(request.templates), request.only.split())
+    again = _command(request)
+    client, region = connection.client, connection.region
+    changes, former = None, {}
+    try:
+        former = {stack.name: deployed(client, stack.name) for stack in stacks}
+        if lines := [*refusals(former, region=region, again=again)]:
+            raise LinesError("\n".join(lines))
+        refuse_changes(_fixed(stacks, former=former), config=request.config)
+        changes = differences(stacks, former=former)
+    except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
+        print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
+    warnings = (f"WARNING {finding}" for finding in shell_findings(config))
+    print("\n".join([*_announced(changes), *warnings, summary(cost_here(config))]))
+    changing = changes is None or any(each.differs for each in changes)
+    if changing and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
+        print("Nothing was deployed.")
+        return FAILED
+    out = console()
+    for line in lift_protection(client, former, region=region, again=again):
+        out.print(line)
+    outcome = run(
+        _cdk(request, stacks),
+        stacks=followed(
+            stacks, unchanged=[each.name for each in changes or () if not each.differs]
+        ),
+        client=client,
+        region=region,
+        again=again,
+        out=out,
+        environment=cli_environment(connection.session),
+    )
+    _end(outcome, request=request, config=config, connection=connection, stacks=stacks, out=out)
+    return outcome.code
+
+
+def _end(
+    outcome: Outcome,
+    *,
+    request: Request,
+    config: Config,
+    connection: Connection,
+    stacks: Sequence[Stack],
+    out: Console,
+) -> None:
+    """Verify what is deployed, write the report, and say what to run next."""
+    region = connection.region
+    later = f"hyperpod-ops verify --config {shlex.quote(str(request.config))} --region {region}"
+    if outcome.code == 0:
+        outputs = _outputs(connection.client, stacks)
+        session = AwsSession(region=region, given=connection.aws)
+        checks = verified(check_once(config, session=session), later=later, out=out)
+        following = [*_next(config, outputs, checks=checks, region=region, later=later)]
+    else:
+        outputs, following = {}, []
+        checks = not_verified("The deployment did not succeed", later=later)
+    report = write_report(
+        Attempt(
+            command=_command(request),
+            assembly=request.templates,
+            events=outcome.events,
+            messages=outcome.messages,
+        ),
+        config=config,
+        region=region,
+        code=outcome.code,
+        outputs=outputs,
+        checks=checks,
+        following=following,
+    )
+    if outcome.code == 0:
+        for line in (*problems(checks), f"\n{summary_of(checks)}"):
+            out.print(line)
+    for line in (*output_lines(outputs), f"\n{report}", "", *following):
+        out.print(wrapped(line, width=out.width if out.is_terminal else None))
+
+
+def _fixed(stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]) -> Iterator[Change]:
+    """Yield the values of deployed stacks that would change and cannot.
+
+    A stack whose creation failed is deleted first, with the values that it had.
+    """
+    for stack in stacks:
+        found = former[stack.name]
+        if found is not None and found.status not in FAILED_CREATIONS:
+            yield from fixed_values.changes(stack.template, parameters=found.parameters)
+
+
+def _command(request: Request) -> str:
+    """Return what the user has run."""
+    parts = [make_command("deploy", request.config)]
+    if request.only:
+        parts.append(f"ONLY={shlex.quote(request.only)}")
+    if request.express:
+        parts.append("EXPRESS=1")
+    return " ".join(parts)
+
+
+def _cdk(request: Request, stacks: Sequence[Stack]) -> list[str]:
+    """Return the command of the CDK CLI; asking is over."""
+    names = [stack.name for stack in stacks]
+    command = ["deploy", *names, "--app", str(request.templates), "--concurrency", _CONCURRENCY]
+    command += ["--require-approval", "never"]
+    # With --rollback, a failure ends as it does without express mode.
+    return [*command, "--express", "--rollback"] if request.express else command
+
+
+def _announced(changes: Sequence[Difference] | None) -> Iterator[str]:
+    """Yield what is said before the deployment."""
+    if changes is not None:
+        yield "This deployment changes:"
+        for difference in changes:
+            yield from (f"  {line}" for line in described(difference))
+
+
+def _outputs(
+    client: Any,  # noqa: ANN401 - no type at run time
+    stacks: Sequence[Stack],
+) -> dict[str, dict[str, str]]:
+    try:
+        return {
+            stack.name: documented_outputs(
+                client.describe_stacks(StackName=stack.name)["Stacks"][0]
+            )
+            for stack in stacks
+        }
+    except (BotoCoreError, ClientError) as error:
+        print(f"The outputs are not known: {' '.join(str(error).split())}", file=sys.stderr)
+        return {}
+
+
+def _next(
+    config: Config,
+    outputs: Mapping[str, Mapping[str, str]],
+    *,
+    checks: Sequence[Check],
+    region: str,
+    later: str,
+) -> Iterator[str]:
+    """Yield what to run after a deployment."""
+    if any(each.is_known and not each.ok for each in checks):
+        yield "What does not hold may be on its way. To look until it holds:"
+        yield f"  {later} --wait"
+    found = {name: value for values in outputs.values() for name, value in values.items()}
+    shortage = found.get(SHORTAGE, NOTHING_SHORT)
+    if shortage != NOTHING_SHORT:
+        yield f"Nodes are missing. {shortage}"
+    cluster = found.get("EKSClusterName")
+    if cluster is None:
+        return
+    if not config.eks.admins:
+        yield (
+            "Nobody is an admin of the Kubernetes cluster yet: list your role under eks.admins, or "
+            "run the command in the output GrantAdminCommand. Then:"
+        )
+    else:
+        yield "To look at the nodes:"
+    yield f"  aws eks update-kubeconfig --name {cluster} --region {region}"
+    yield "  kubectl get nodes"

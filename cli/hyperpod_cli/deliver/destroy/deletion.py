@@ -1,0 +1,151 @@
+"""Deletes stacks that `cdk synth` has written."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import load_config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cli.aws.assembly import Stack, stacks_in
+from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.connection import cli_environment, connected
+from hyperpod_cli.aws.deployed import (
+    Deployed,
+    UnreadableTemplateError,
+    deployed,
+    resources_of,
+)
+from hyperpod_cli.deliver.destroy.plan import Deletion, announced, deletion_of, outcome
+from hyperpod_cli.stack_progress.display import Followed
+from hyperpod_cli.stack_progress.failed_creations import lift_protection
+from hyperpod_cli.stack_progress.terminal import (
+    agreed,
+    console,
+    followed,
+    run,
+)
+from hyperpod_cli.terminal.errors import FAILED
+from hyperpod_cli.terminal.options import make_command
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """What is to be deleted, and how.
+
+    Attributes:
+        config: File of the configuration.
+        templates: Folder that `cdk synth` wrote.
+        everything: Whether all stacks, and not the nodes alone.
+        express: Whether in CloudFormation's express mode.
+        force: Whether not to ask.
+    """
+
+    config: Path
+    templates: Path
+    everything: bool
+    express: bool
+    force: bool
+
+
+def destroy(request: Request) -> int:
+    """Say what goes and what stays, ask, and delete; return the exit code of the CDK CLI.
+
+    Raises:
+        OpsError: It cannot be deleted.
+        ConfigError: The configuration cannot be used.
+    """
+    config = load_config(request.config)
+    connection = connected(config)
+    client, region = connection.client, connection.region
+    stacks = stacks_in(request.templates)
+    nodes = stack_name(config, "hyperpod")
+    going = stacks if request.everything else [stack for stack in stacks if stack.name == nodes]
+    doomed: dict[str, Deployed | None] = {}
+    try:
+        found = {stack.name: deployed(client, stack.name) for stack in stacks}
+        there = [stack for stack in going if found[stack.name] is not None]
+        doomed = {stack.name: found[stack.name] for stack in there}
+        others = [name for name, each in found.items() if each and name not in _names(there)]
+        deletions = _deletions(client, there, found=found)
+        everything = make_command("destroy-all", request.config)
+        lines = [*announced(deletions, others=others, everything=everything)]
+    except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
+        print(f"What goes is not known: {one_line(error)}", file=sys.stderr)
+        there, others, deletions = going, [], []
+        lines = [f"This deletes for good: {', '.join(_names(going))}"]
+    if not there:
+        print(f"Nothing to delete: there is no stack {' or '.join(_names(going))} in {region}.")
+        return 0
+    print("\n".join(lines))
+    if not request.force and not agreed("Delete?"):
+        print("Nothing was deleted.")
+        return FAILED
+    out, again = console(), _command(request)
+    for line in lift_protection(client, doomed, region=region, again=again):
+        out.print(line)
+    for batch in _batches(there, first=nodes):
+        code = run(
+            _cdk(request, batch),
+            stacks=batch,
+            client=client,
+            region=region,
+            again=again,
+            out=out,
+            environment=cli_environment(connection.session),
+        ).code
+        if code != 0:
+            return code
+    print(outcome(_names(there), deletions=deletions, others=others))
+    return 0
+
+
+def _names(stacks: Sequence[Stack]) -> list[str]:
+    return [stack.name for stack in stacks]
+
+
+def _deletions(
+    client: AwsClient,
+    stacks: Sequence[Stack],
+    *,
+    found: Mapping[str, Deployed | None],
+) -> list[Deletion]:
+    return [
+        deletion_of(name, template=each.template, resources=resources_of(client, name))
+        for name in _names(stacks)
+        if (each := found[name]) is not None
+    ]
+
+
+def _batches(stacks: Sequence[Stack], *, first: str) -> list[list[Followed]]:
+    """Return the stacks of each command: the nodes go before anything that they need."""
+    batches = (
+        [stack for stack in stacks if stack.name == first],
+        [stack for stack in stacks if stack.name != first],
+    )
+    return [_in_reverse(batch) for batch in batches if batch]
+
+
+def _in_reverse(stacks: Sequence[Stack]) -> list[Followed]:
+    """Return stacks as the progress of their deletion is shown: what others need goes last."""
+    return [
+        replace(each, needs=[other.name for other in stacks if each.name in other.needs])
+        for each in reversed(followed(stacks))
+    ]
+
+
+def _cdk(request: Request, stacks: Sequence[Followed]) -> list[str]:
+    """Return the command of the CDK CLI; asking is over."""
+    names = [stack.name for stack in stacks]
+    command = ["destroy", "--force", "--exclusively", *names, "--app", str(request.templates)]
+    return [*command, "--express"] if request.express else command
+
+
+def _command(request: Request) -> str:
+    """Return what the user has run."""
+    target = "destroy-all" if request.everything else "destroy"
+    express = " EXPRESS=1" if request.express else ""
+    return make_command(target, request.config) + express

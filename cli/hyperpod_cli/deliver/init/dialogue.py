@@ -1,0 +1,142 @@
+"""Writes a commented configuration from a few answers, and says what it deploys and costs."""
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.checks import findings
+from hyperpod_cli.deliver.description import description
+from hyperpod_cli.deliver.init.questions import (
+    QUESTIONS,
+    AnswerError,
+    Question,
+    answered,
+    first_answers,
+)
+from hyperpod_cli.deliver.init.template import Answers, configuration
+from hyperpod_cli.inspect.cost import cost_here, summary
+from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+
+
+class InitError(OpsError):
+    """No file can be written; one line that says what to do."""
+
+
+def write_configuration(given: Mapping[str, str | None], *, config: Path | None) -> int:
+    """Write a file; return 0, or 130 after Ctrl-C.
+
+    Args:
+        given: The answers that are known, by key of their question.
+        config: The file. Default: one with the deployment's name.
+
+    Raises:
+        OpsError: An answer, or the file, cannot be used.
+        ConfigError: The answers cannot be deployed together.
+    """
+    try:
+        if config is not None:
+            _refuse_existing(config)
+        answers = _answers(given, config=config)
+        path = config or _path(answers.name)
+        written = _write(configuration(answers, path=path), path=path)
+    except (KeyboardInterrupt, EOFError):
+        print("\nNothing is written.", file=sys.stderr)
+        return INTERRUPTED
+    for line in _report(written, path=path):
+        print(line)
+    return 0
+
+
+def _answers(given: Mapping[str, str | None], *, config: Path | None) -> Answers:
+    """Return the answers that are given, and those to what is asked for the others.
+
+    Raises:
+        AnswerError: A given answer cannot be deployed; all of them, if nothing is asked.
+        InitError: Answers are missing, and there is nobody to ask.
+    """
+    missing = [question.key for question in QUESTIONS if given[question.key] is None]
+    if missing and not sys.stdin.isatty():
+        keys = " ".join(f"{key}=" for key in missing)
+        raise InitError(f"There is no terminal to ask on; add to the command line: {keys}")
+    if missing:
+        print("Return takes what is in brackets; Ctrl-C ends without a file.")
+    answers = first_answers()
+    refused: dict[str, AnswerError] = {}
+    for question in QUESTIONS:
+        text = given[question.key]
+        path = config or _path(answers.name)
+        if question.after in refused:
+            continue
+        try:
+            if text is None:
+                answers = _asked(question, answers=answers, path=path)
+            else:
+                answers = answered(question, text, answers=answers, path=path)
+        except AnswerError as error:
+            if missing:
+                raise
+            refused[question.key] = error
+        if question.key == "NAME" and config is None and not refused:
+            _refuse_existing(_path(answers.name))
+    if refused:
+        raise AnswerError("\n".join(map(str, refused.values())))
+    return answers
+
+
+def _asked(question: Question, *, answers: Answers, path: Path) -> Answers:
+    default = question.given(answers)
+    while True:
+        text = input(f"{question.text(answers)} [{default}]: ").strip() or default
+        try:
+            return answered(question, text, answers=answers, path=path)
+        except AnswerError as error:
+            print(f"  {error}")
+
+
+def _path(name: str) -> Path:
+    return Path("config") / f"{name}.yaml"
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise InitError(f"{path}: exists, and stays as it is; write another one with CONFIG=")
+
+
+def _write(text: str, *, path: Path) -> Config:
+    """Write a file, all of it or nothing, and return what it holds.
+
+    Raises:
+        ConfigError: It cannot be deployed.
+        InitError: The file cannot be written.
+    """
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".init-") as folder:
+            draft = Path(folder) / path.name
+            draft.write_text(text, encoding="utf-8")
+            config = load_config(draft)
+            _refuse_existing(path)
+            draft.rename(path)
+    except OSError as error:
+        raise InitError(f"{path}: cannot be written: {error.strerror}") from None
+    return config
+
+
+def _report(config: Config, *, path: Path) -> Iterator[str]:
+    yield f"Wrote {path}. It deploys:"
+    for line in description(config):
+        yield f"  {line}"
+    yield summary(cost_here(config))
+    for warning in findings(config):
+        yield f"WARNING {warning}"
+    file = shlex.quote(str(path))
+    yield "Next:"
+    for target, what in (
+        ("cost", "what each resource costs"),
+        ("rehearse", "deploys it to a local AWS, without an account"),
+        ("bootstrap", "prepares account and region for CDK, once"),
+        ("deploy", "deploys it"),
+    ):
+        yield f"  make {f'{target} CONFIG={file}':40}  # {what}"

@@ -1,0 +1,119 @@
+"""Why statements of IAM are there, and why policy findings are accepted."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
+from aws_cdk import aws_iam as iam
+from constructs import Construct, IConstruct
+
+REASON = "hyperpod-cdk:reason"
+"""Type of the metadata of a cloud assembly that gives a statement's reason."""
+
+
+def statement(
+    scope: IConstruct,
+    *,
+    sid: str,
+    why: str,
+    actions: Sequence[str],
+    resources: Sequence[str],
+    conditions: Mapping[str, Any] | None = None,
+    added_by: str | None = None,
+) -> iam.PolicyStatement:
+    """Return a statement that allows something, and record its reason in the cloud assembly.
+
+    docs/security.md is written of these reasons; templates do not have them.
+
+    Args:
+        scope: A construct of the policy's stack.
+        sid: Name of the statement; a number at its end is not part of it.
+        why: Why it is there, in a sentence.
+        actions: As in `s3:GetObject`.
+        resources: ARNs.
+        conditions: Values by operator and condition key. Default: none.
+        added_by: Keys of the configuration without which it is not there. Default: none.
+    """
+    data = {"sid": sid, "why": why, "actions": list(actions), "added_by": added_by}
+    scope.node.add_metadata(REASON, data)
+    return iam.PolicyStatement(
+        sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
+    )
+
+
+NIST = "NIST.800.53.R5-"
+"""Begins the ids of cdk-nag's NIST 800-53 rules."""
+
+
+def acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
+    """Record why each finding on `construct` and its children is accepted.
+
+    Args:
+        construct: The narrowest construct that carries the finding.
+        reasons: Exact finding id (`AwsSolutions-L1`) to one honest sentence.
+    """
+    validations = Validations.of(construct)
+    for finding, reason in reasons.items():
+        validations.acknowledge(Acknowledgment(id=finding, reason=reason))
+
+
+def skip_checkov(scope: IConstruct, *, resource_type: str, reasons: Mapping[str, str]) -> None:
+    """Have checkov skip checks on the resources of a type under `scope`, and say why.
+
+    Args:
+        scope: The construct that made them.
+        resource_type: CloudFormation type.
+        reasons: Check id (`CKV_AWS_18`) to one honest sentence.
+    """
+    skipped = [{"id": check, "comment": reason} for check, reason in reasons.items()]
+    for construct in scope.node.find_all():
+        if isinstance(construct, CfnResource) and construct.cfn_resource_type == resource_type:
+            before = construct.get_metadata("checkov") or {"skip": []}
+            construct.add_metadata("checkov", {"skip": [*before["skip"], *skipped]})
+
+
+def acknowledge_log_groups(scope: IConstruct) -> None:
+    """Record why the log groups under `scope` have no KMS key of their own."""
+    reason = "It holds no secret; CloudWatch Logs encrypts it with a key that AWS owns."
+    acknowledge(scope, {f"{NIST}CloudWatchLogGroupEncrypted": reason})
+    skip_checkov(scope, resource_type="AWS::Logs::LogGroup", reasons={"CKV_AWS_158": reason})
+
+
+def acknowledge_inline_policies(scope: IConstruct) -> None:
+    """Record why the policies under `scope` are inline ones."""
+    acknowledge(
+        scope,
+        {
+            f"{NIST}IAMNoInlinePolicy": (
+                "It belongs to one role and goes with what needs it; a managed policy could be "
+                "attached to others, and a role takes ten by default."
+            )
+        },
+    )
+
+
+def wildcard_nag_id(scope: Construct, resource: str) -> str:
+    """Return the id of cdk-nag's finding on a policy resource with a wildcard.
+
+    Args:
+        scope: A construct of the policy's stack.
+        resource: The ARN as the policy has it; may hold tokens of that stack.
+    """
+    return f"AwsSolutions-IAM5[Resource::{_flattened(Stack.of(scope).resolve(resource))}]"
+
+
+def managed_policy_nag_id(policy: str) -> str:
+    """Return the id of cdk-nag's finding on an AWS managed policy."""
+    return f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{policy}]"
+
+
+def _flattened(value: Any) -> str:  # noqa: ANN401 - a resolved CloudFormation value is any JSON
+    match value:
+        case {"Ref": name}:
+            return f"<{name}>"
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"<{name}.{attribute}>"
+        case {"Fn::Join": [separator, parts]}:
+            return str(separator).join(_flattened(part) for part in parts)
+        case _:
+            return str(value)

@@ -1,0 +1,127 @@
+"""What `deploy`, `destroy` and others look at, in which order."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cli.aws import cdk_cli
+from hyperpod_cli.deliver import can_deploy, deletion_check
+from hyperpod_cli.deliver.charts import command as charts
+from hyperpod_cli.deliver.deploy import deployment
+from hyperpod_cli.deliver.destroy import deletion
+from hyperpod_cli.deliver.images import report as images
+from hyperpod_cli.deliver.pipeline import connection
+from hyperpod_cli.stack_progress import terminal
+from hyperpod_cli.terminal.errors import OpsError
+from tests.support.commands import run
+
+STEPS = {
+    "require_deployable": can_deploy,
+    "require_bootstrapped": can_deploy,
+    "require_creatable": connection,
+    "refuse_deletion": deletion_check,
+    "package_if_needed": charts,
+    "refuse_unreachable": images,
+    "cdk": cdk_cli,
+    "cdk_alone": cdk_cli,
+    "deploy": deployment,
+    "destroy": deletion,
+}
+ORDER = {
+    ("deploy",): [
+        "require_deployable",
+        "package_if_needed",
+        "refuse_unreachable",
+        "cdk --ci synth --quiet",
+        "deploy",
+    ],
+    ("deploy", "--templates", "cdk.out/mine"): ["deploy"],
+    ("diff",): ["require_deployable", "package_if_needed", "cdk diff"],
+    ("destroy", "--force"): [
+        "require_bootstrapped",
+        "refuse_deletion",
+        "cdk --ci synth --quiet",
+        "destroy",
+    ],
+    ("destroy", "--force", "--templates", "cdk.out/mine"): ["destroy"],
+    ("synth",): ["cdk synth --quiet"],
+    ("pipeline", "--check"): ["require_creatable"],
+    ("pipeline",): [
+        "require_creatable",
+        "package_if_needed",
+        "cdk_alone --output cdk.out/pipeline -c config=config/default.yaml deploy *-pipeline "
+        "--require-approval never",
+    ],
+}
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replace what commands do; return what they have done, in order."""
+    done: list[str] = []
+
+    def replace(name: str) -> None:
+        def step(*arguments: object, **_: object) -> int:
+            words = [each for each in arguments if isinstance(each, str)]
+            done.append(" ".join([name, *words]))
+            return 0
+
+        monkeypatch.setattr(STEPS[name], name, step)
+
+    for name in STEPS:
+        replace(name)
+    monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
+    return done
+
+
+@pytest.mark.parametrize("words", ORDER, ids=" ".join)
+def test_the_order_of_the_steps(steps: list[str], words: tuple[str, ...]) -> None:
+    assert run(*words, "--config", "config/default.yaml") == 0
+    assert steps == ORDER[words]
+
+
+@pytest.mark.parametrize("name", ["deploy", "destroy"])
+def test_nothing_follows_a_synthesis_that_fails(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(cdk_cli, "cdk", lambda *_, **__: 3)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+
+    assert run(name) == 3
+    assert name not in steps
+
+
+def test_nothing_is_destroyed_where_nobody_can_be_asked(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+
+    assert run("destroy") == 2
+    said = capsys.readouterr().err
+    assert said.startswith("There is no terminal to ask on; to delete without a question: FORCE=1")
+    assert steps == []
+
+
+def test_what_destroy_is_given_goes_on(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, object] = {}
+
+    def refuse(path: Path, **options: object) -> None:
+        seen.update(options, path=path)
+        raise OpsError("no")
+
+    monkeypatch.setattr(deletion_check, "refuse_deletion", refuse)
+    config = Path("config/mine.yaml")
+    assert run("destroy", "--all", "--force", "--unchecked", "--config", config) == 2
+    assert seen == {"path": config, "everything": True, "unchecked": True}
+    assert steps == ["require_bootstrapped"]
+
+
+def test_bootstrap_names_the_places(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(can_deploy, "places_to_bootstrap", lambda _: ["aws://1/a", "aws://1/b"])
+
+    assert run("bootstrap", "--policies", "arn:a,arn:b", "--trust", "2") == 0
+    assert steps == [
+        "cdk_alone bootstrap aws://1/a aws://1/b --cloudformation-execution-policies arn:a,arn:b "
+        "--trust 2"
+    ]

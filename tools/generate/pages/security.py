@@ -1,0 +1,29 @@
+"""Write the roles of the default deployment into docs/security.md, with the reasons for them."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from tools.generate import REPOSITORY
+from tools.generate.synthesis import DEFAULT, assembly
+from tools.security.page import with_roles
+from tools.security.roles import read_reasons, read_roles
+
+_PAGE = REPOSITORY / "docs" / "security.md"
+_WITH_MORE = ("tests/support/every_field.yaml", "config/examples/existing-eks.yaml")
+"""Configurations that add every statement which the default one does without, but for scaling."""
+
+
+def render() -> Mapping[Path, str]:
+    """Return the page with the roles as the templates have them."""
+    with tempfile.TemporaryDirectory() as folder:
+        scaling = Path(folder, "scaling.yaml")
+        document = yaml.safe_load(DEFAULT.read_text("utf-8"))
+        document["cluster"]["auto_scaling"] = "Karpenter"
+        scaling.write_text(yaml.safe_dump(document), encoding="utf-8")
+        configs = (DEFAULT, scaling, *(REPOSITORY / file for file in _WITH_MORE))
+        reasons = read_reasons([assembly(config) for config in configs])
+    roles = read_roles(assembly())
+    return {_PAGE: with_roles(_PAGE.read_text("utf-8"), roles=roles, reasons=reasons)}
