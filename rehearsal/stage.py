@@ -12,7 +12,7 @@ from pathlib import Path
 from hyperpod_cdk import load_config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
 from hyperpod_cli.aws.assembly import stacks_in
-from hyperpod_cli.aws.deployed import deployed
+from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.inspect.report.content import Attempt
 from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS, lift_protection
 from hyperpod_cli.stack_progress.operation import Operation

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from emulator.aws.clients import AwsClients
 from emulator.aws.shared_settings import FILE_SYSTEM_ID
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from rehearsal.existing_resources.networks import all_traffic_of, default_vpc
 
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))

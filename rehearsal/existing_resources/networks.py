@@ -23,7 +23,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.availability_zones import is_zone_name
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 
 
 def vpc_cidr(network: NetworkConfig) -> str:

@@ -19,7 +19,7 @@ from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.preflight.validator import Target
 
 

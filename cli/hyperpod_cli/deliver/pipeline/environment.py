@@ -1,14 +1,19 @@
-"""What of an environment is deployed, read with the role that `cdk bootstrap` made for that."""
+"""An environment of a pipeline: what was synthesized for it, and what of it is deployed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.aws.deployed import Deployed, UnreadableTemplateError
-from hyperpod_cli.aws.deployed import deployed as deployed_stack
-from hyperpod_cli.deliver.pipeline.stage import StageStack
+from hyperpod_cli.aws.assembly import Stack, stacks_in
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
+from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.terminal.errors import OpsError
 
+_PARTITION = "${AWS::Partition}"
 # There is such a stack once a change set would create it, and nothing in it.
 _EMPTY = "REVIEW_IN_PROGRESS"
 
@@ -17,7 +22,19 @@ class UnreadableError(OpsError):
     """An environment cannot be read; one line that says what to do."""
 
 
-def reader(stack: StageStack, *, session: boto3.Session) -> boto3.Session:
+def stage_stacks(assembly: Path, *, environment: str, partition: str) -> Iterator[Stack]:
+    """Yield the stacks of an environment, as the pipeline's synthesis wrote them.
+
+    Args:
+        assembly: What the synthesis wrote.
+        environment: Name of the environment.
+        partition: Partition of its account.
+    """
+    for stack in stacks_in(assembly / f"assembly-{environment}"):
+        yield replace(stack, lookup_role=stack.lookup_role.replace(_PARTITION, partition))
+
+
+def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
     """Return a session that may read the account and region of a stack.
 
     Args:
@@ -51,7 +68,7 @@ def reader(stack: StageStack, *, session: boto3.Session) -> boto3.Session:
     )
 
 
-def deployed(stack: StageStack, *, session: boto3.Session) -> Deployed | None:
+def deployed(stack: Stack, *, session: boto3.Session) -> Deployed | None:
     """Return what is deployed of a stack; None when nothing is.
 
     Args:

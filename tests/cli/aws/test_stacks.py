@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from hyperpod_cli.aws.outputs import documented_outputs, output_lines
+from hyperpod_cli.aws.stacks import documented_outputs, output_lines
 
 COMMAND = (
     "aws eks create-access-entry --cluster-name ml-eks --region us-west-2 --principal-arn "
