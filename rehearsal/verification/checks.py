@@ -21,7 +21,7 @@ from hyperpod_cdk.helm.images.registry import is_from_outside
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.verify import verify as checks_of
 from rehearsal.report import Check
-from rehearsal.verification.commands import ClusterTools
+from rehearsal.verification.inspection import ClusterTools
 
 IMAGES_ARE_REACHED = "images are those of the registry, and of ECR in the region"
 
