@@ -1,9 +1,4 @@
-"""What a deployment has, as AWS and its commands show it.
-
-kubectl and helm.
-
-The stacks, the cluster, its nodes and the release as AWS, kubectl and helm show them.
-"""
+"""The stacks, the cluster, its nodes and the release as AWS, kubectl and helm show them."""
 
 import base64
 import json
@@ -26,6 +21,11 @@ from hyperpod_shared.owner import CONSENT_TAG
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
 
+_LONGEST_SECONDS = 60.0
+_PAUSE_SECONDS = 0.2
+_PRIVATE = 0o600
+# Made by `cdk bootstrap`, which destroying an app does not undo.
+_BOOTSTRAP = "cdk-hnb659fds-"
 _COMMAND_SECONDS = 30
 
 
@@ -56,13 +56,6 @@ class ClusterTools:
             check=False,
         )
         return done.returncode == 0, done.stdout if done.returncode == 0 else done.stderr
-
-
-_LONGEST_SECONDS = 60.0
-_PAUSE_SECONDS = 0.2
-_PRIVATE = 0o600
-# Made by `cdk bootstrap`, which destroying an app does not undo.
-_BOOTSTRAP = "cdk-hnb659fds-"
 
 
 def running_nodes(config: Config, *, clients: AwsClients) -> int:
