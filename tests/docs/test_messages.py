@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ProfileNotFound
 
 from hyperpod_cdk.checks import ALL_RULES
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explained

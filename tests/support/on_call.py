@@ -1,7 +1,6 @@
 """A role with the permissions that docs/operating.md names, and what its commands really call."""
 
 import json
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,13 +10,21 @@ from botocore.client import BaseClient
 
 from hyperpod_cli.commands import commands
 from rehearsal.stage import Stage
-from tests.support.configs import REPOSITORY
 from tests.support.operator import Operator
 
 _NAME = "on-call"
 # Lists nodes and pods of all namespaces, and no secrets:
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 _READS = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
+
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
+_ACTIONS = {
+    "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
+    "s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:HeadObject": "s3:GetObject",
+    "s3:ListObjectsV2": "s3:ListBucket",
+}
 
 CALLS: dict[str, set[str]] = {}
 """What each command has called, of all tests of it."""
@@ -26,14 +33,6 @@ CALLS: dict[str, set[str]] = {}
 def documented_actions() -> dict[str, set[str]]:
     """Return the IAM actions of each command of the operating wing, as the page has them."""
     return {each.name: {*each.calls} for each in commands().values() if each.wing == "operate"}
-
-
-def documented_for_verify() -> set[str]:
-    """Return what docs/verify.md says that `verify` calls of every configuration."""
-    page = (REPOSITORY / "docs" / "verify.md").read_text("utf-8")
-    _, _, section = page.partition("## Permissions\n")
-    everywhere, _, _ = section.partition("; for a closed network")
-    return set(re.findall(r"[a-z0-9]+:\w+", everywhere))
 
 
 def on_call_credentials(stage: Stage) -> Mapping[str, str]:
@@ -72,7 +71,8 @@ def noted_calls() -> Iterator[set[str]]:
     def noted(client: BaseClient, operation: str, parameters: object) -> object:
         # The local Kubernetes API asks the local EKS in threads of its own.
         if threading.current_thread() is threading.main_thread():
-            made.add(f"{client.meta.service_model.service_name}:{operation}")
+            action = f"{client.meta.service_model.signing_name}:{operation}"
+            made.add(_ACTIONS.get(action, action))
         return call(client, operation, parameters)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -23,7 +23,7 @@ from emulator.hyperpod import Caller, HyperPodService, Subnet
 from emulator.node.network import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.authentication_mode import AuthenticationMode
@@ -35,9 +35,8 @@ from rehearsal.environment import VpcSubnets
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.local_aws import Template, settled
-from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.fake_s3 import zipped
-from tests.support.provisioner.fake_stack import FakeCloudFormation
 from tests.support.template_parts import (
     CUSTOM,
     depending_on,
@@ -197,9 +196,9 @@ class Deployment:
         return clients(self.aws.endpoint, account=self.account, region=self.region)
 
     @property
-    def place(self) -> Place:
+    def target(self) -> Target:
         """Where validators look."""
-        return Place(partition="aws", account=self.account, region=self.region, client=self.client)
+        return Target(partition="aws", account=self.account, region=self.region, client=self.client)
 
     def create(self, kind: StackKind, *kinds: str, bootstrapped: bool = True) -> None:
         """Create or update resources of a stack.
