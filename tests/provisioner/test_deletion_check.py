@@ -17,9 +17,8 @@ from provisioner.framework.retry import Clock
 from provisioner.kubernetes.cluster import Cluster
 from provisioner.kubernetes.connection import ClusterCommands, EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
-from tests.support.provisioner.cloudformation import STACK_ID, Time, event
+from tests.support.provisioner.cloudformation import STACK_ID, FakeCloudFormation, Time, event
 from tests.support.provisioner.fake_helm import FakeKubectl
-from tests.support.provisioner.fake_stack import FakeCloudFormation
 
 PROPERTIES = {"ClusterName": "ml", "Releases": '["kube-system/deps"]', "DeleteUserObjects": "false"}
 ARN = "arn:aws:eks:us-west-2:111122223333:cluster/ml"

@@ -8,9 +8,8 @@ from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from provisioner.kubernetes.manifest import ReleaseId
 from tests.provisioner.helm.test_release_input import PROPERTIES
-from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm, FakeKubectl
-from tests.support.provisioner.fake_stack import FakeCloudFormation
 
 RELEASE = ReleaseId("hyperpod-dependencies", "kube-system")
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n"

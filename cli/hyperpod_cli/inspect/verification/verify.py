@@ -20,7 +20,7 @@ from hyperpod_cli.inspect.verification.check import (
     Verify,
     several,
 )
-from hyperpod_cli.terminal.errors import OpsError, PassingError
+from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_transient
 
@@ -143,7 +143,7 @@ def is_transient_error(error: Exception) -> bool:
     Args:
         error: What was raised.
     """
-    return isinstance(error, PassingError) or is_transient(error)
+    return isinstance(error, TransientError) or is_transient(error)
 
 
 def not_looked_at(title: str, *, why: str, is_transient: bool = False) -> Check:
