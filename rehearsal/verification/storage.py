@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.stacks.table import stack_name
 from rehearsal.report import Check
 
 _OBJECT = "hyperpod-cdk-verification"

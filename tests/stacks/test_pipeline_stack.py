@@ -16,9 +16,8 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import ConfigError, PipelineFile, load_file
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.stacks.pipeline_stack import PipelineStack, add_pipeline
 from rehearsal.pipeline.definition import PipelineDefinition
-from stacks.deployment import add_pipeline
-from stacks.pipeline_stack import PipelineStack
 from tests.support.assembly import Assembly, merged, new_app, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.linter import findings
@@ -45,7 +44,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def assembly(tmp_path_factory: pytest.TempPathFactory, chart: Path) -> Assembly:
     app = new_app(tmp_path_factory.mktemp("pipeline"))
     charts = [read_hyperpod_chart(chart)] * 2
-    add_pipeline(app, loaded=load_file(EXAMPLE), path=EXAMPLE, charts=charts)
+    add_pipeline(app, loaded=load_file(EXAMPLE), path=EXAMPLE, charts=charts, repository=REPOSITORY)
     return _checked(app)
 
 
@@ -77,6 +76,7 @@ def variant(name: str, *, directory: Path) -> Assembly:
         pipeline=pipeline,
         config_path="config/mine.yaml",
         stages=stages,
+        cli_version=CDK_CLI,
         env=place,
     )
     return _checked(app)
@@ -313,4 +313,10 @@ def test_a_configuration_outside_the_repository_is_refused(tmp_path: Path, chart
     path = tmp_path / "pipeline.yaml"
     charts = [read_hyperpod_chart(chart)] * 2
     with pytest.raises(ConfigError, match=r"must be in .*: the pipeline's builds read it"):
-        add_pipeline(new_app(tmp_path), loaded=load_file(path), path=path, charts=charts)
+        add_pipeline(
+            new_app(tmp_path),
+            loaded=load_file(path),
+            path=path,
+            charts=charts,
+            repository=REPOSITORY,
+        )

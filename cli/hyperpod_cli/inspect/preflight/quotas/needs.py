@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.quotas.instance_usage import (
     InstanceUsage,
