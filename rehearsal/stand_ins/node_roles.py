@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
 from rehearsal.stand_ins.policies import policy, trust
 
 
@@ -31,7 +31,7 @@ class NodeRole:
     def make(self, clients: AwsClients) -> None:
         """Create it unless it is there, with the managed policy and what nodes need beside it."""
         # The CDK takes a second to import, and few configurations name a role.
-        from hyperpod_cli.inspect.preflight.node_role.node_rights import (  # noqa: PLC0415
+        from hyperpod_cli.inspect.preflight.node_rights import (  # noqa: PLC0415
             needed_statements,
         )
 
@@ -46,14 +46,14 @@ class NodeRole:
             iam.attach_role_policy(
                 RoleName=name, PolicyArn=f"arn:aws:iam::aws:policy/{MANAGED_POLICY}"
             )
-            place = Place(
+            target = Target(
                 partition="aws",
                 account=self.arn.split(":")[4],
                 region=iam.meta.region_name,
                 client=clients,
             )
             groups = self.config.cluster.all_groups
-            statements = needed_statements(self.config, place, groups=groups)
+            statements = needed_statements(self.config, target, groups=groups)
             iam.put_role_policy(
                 RoleName=name, PolicyName="Nodes", PolicyDocument=policy(*statements)
             )

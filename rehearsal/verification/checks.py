@@ -9,7 +9,7 @@ from kubernetes.config import new_client_from_config
 
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_cli.inspect.verification.check import Deployment
+from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.verify import verify as checks_of
 from rehearsal.report import Check
 from rehearsal.verification.commands import ClusterTools
@@ -36,7 +36,7 @@ def verify(
             it too. Default: the rights are not tried.
     """
     with new_client_from_config(config_file=str(tools.kubeconfig)) as kubernetes:
-        deployment = Deployment(
+        deployment = LiveDeployment(
             config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
         )
         for each in checks_of(deployment):

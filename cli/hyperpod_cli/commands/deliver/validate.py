@@ -19,7 +19,7 @@ def validate(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from hyperpod_cdk.stacks.table import description
     from hyperpod_cli.deliver.shell_findings import shell_findings
     from hyperpod_cli.inspect.cost import cost_here, summary
-    from hyperpod_cli.inspect.preflight.control_plane.kubernetes_support import support_findings
+    from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
 
     loaded = load_config(config)
     chart = helm_chart(loaded)

@@ -36,7 +36,7 @@ from hyperpod_cli.inspect.report.content import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.display import problems
 from hyperpod_cli.inspect.verification.display import summary as summary_of
-from hyperpod_cli.inspect.verification.look import look
+from hyperpod_cli.inspect.verification.verify import check_once
 from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failed_creations import (
     FAILED_CREATIONS,
@@ -136,7 +136,7 @@ def _end(
     if outcome.code == 0:
         outputs = _outputs(connection.client, stacks)
         session = AwsSession(region=region, given=connection.aws)
-        checks = verified(look(config, session=session), later=later, out=out)
+        checks = verified(check_once(config, session=session), later=later, out=out)
         following = [*_next(config, outputs, checks=checks, region=region, later=later)]
     else:
         outputs, following = {}, []

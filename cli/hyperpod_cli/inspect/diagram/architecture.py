@@ -70,14 +70,16 @@ def overview(stacks: Sequence[StackPicture]) -> list[StackPicture]:
 def rows(needs_of: Needs) -> list[list[str]]:
     """Sort names so that what is needed is in a row above what needs it.
 
-    Raises:
-        ValueError: They need each other in a circle.
+    A card stands for several resources, so that cards may need each other where resources do not:
+    of those, the one that needs the fewest comes first.
     """
     waiting, result = dict(needs_of), list[list[str]]()
     while waiting:
-        row = [name for name, needed in waiting.items() if not any(n in waiting for n in needed)]
-        if not row:
-            raise ValueError(f"these need each other in a circle: {', '.join(waiting)}")
+        lacking = {
+            name: sum(other in waiting for other in needed) for name, needed in waiting.items()
+        }
+        row = [name for name, count in lacking.items() if not count]
+        row = row or [min(lacking, key=lambda name: lacking[name])]
         result.append(row)
         for name in row:
             del waiting[name]

@@ -1,6 +1,7 @@
 """docs/architecture.svg, the picture drawn from the templates."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cli.inspect.diagram.architecture import direct, groups, rows
 from hyperpod_cli.inspect.diagram.picture import picture
 from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIG_FOLDER, CONFIGS
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _GROUP = {"name": "debug", "instance_type": "ml.c5.xlarge", "instance_count": 3}
@@ -118,14 +119,21 @@ def test_rows_follow_needs() -> None:
     assert direct(needs)["addon"] == ("cluster",)
 
 
-def test_a_circle_of_needs_is_refused() -> None:
-    with pytest.raises(ValueError, match="in a circle: one, other"):
-        rows({"one": ("other",), "other": ("one",)})
+def test_of_cards_that_need_each_other_the_one_with_the_fewest_needs_is_first() -> None:
+    needs = {"one": ("other", "third"), "other": ("one",), "third": ("other",)}
+    assert rows(needs) == [["other"], ["third"], ["one"]]
+    assert direct(needs)["other"] == ("one",)
 
 
 def test_groups_are_what_is_connected() -> None:
     needs = {"bucket": (), "vpc": (), "scripts": ("bucket",), "role": (), "eks": ("vpc",)}
     assert sorted(map(sorted, groups(needs))) == [["bucket", "scripts"], ["eks", "vpc"], ["role"]]
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_each_configuration_is_drawn(path: Path, assemble: Assemble) -> None:
+    config = load_config(path)
+    assert f"HyperPod cluster {config.cluster.name}" in _words(picture(assemble(config).directory))
 
 
 @pytest.mark.parametrize(
