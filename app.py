@@ -16,8 +16,8 @@ except ModuleNotFoundError as missing:
     )
     sys.exit(2)
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.packaged import helm_chart
 from hyperpod_cdk.loading import check_chart
+from hyperpod_cdk.stacks.packaged_chart import helm_chart
 
 _CDK_JSON = Path(__file__).with_name("cdk.json")
 
@@ -78,7 +78,13 @@ def main(
             add_stacks(app, config=deployment.config, chart=charts[0], scripts=scripts)
         else:
             add_pipeline(
-                app, loaded=loaded, path=file, charts=charts, repository=project, scripts=scripts
+                app,
+                pipeline=loaded.pipeline,
+                path=file,
+                deployments=[(each.path, each.config) for each in loaded.deployments],
+                charts=charts,
+                repository=project,
+                scripts=scripts,
             )
     except (ConfigError, HyperPodChartError, TooLargeError) as error:
         return _refused(error)

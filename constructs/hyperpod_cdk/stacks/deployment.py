@@ -9,12 +9,12 @@ import aws_cdk as cdk
 from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.chart.packaged import helm_chart
 from hyperpod_cdk.helm.chart.rules import refuse_unfit
 from hyperpod_cdk.helm.dependencies import PlaceholderRule
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.stacks.addons_stack import AddonsStack
 from hyperpod_cdk.stacks.hyperpod_stack import HyperPodStack
+from hyperpod_cdk.stacks.packaged_chart import helm_chart
 from hyperpod_cdk.stacks.platform_stack import PlatformStack
 from hyperpod_cdk.stacks.storage_stack import StorageStack
 from hyperpod_cdk.stacks.table import STACKS, StackKind, stack_names

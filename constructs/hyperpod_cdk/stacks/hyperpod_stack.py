@@ -8,8 +8,8 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.output_names import SHORTAGE
-from hyperpod_cdk.deletion_check import DeletionCheck
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.deletion_check import DeletionCheck
 from hyperpod_cdk.helm.dependencies import HyperPodDependencies
 from hyperpod_cdk.helm.priority_classes.priority_classes import PriorityClasses
 from hyperpod_cdk.hyperpod.autoscaling_role import AutoScalingRole

@@ -8,8 +8,8 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
+from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.loading import Loaded
 from hyperpod_cdk.pipeline.pipeline import DeploymentPipeline
 from hyperpod_cdk.pipeline.section import PipelineConfig
 from hyperpod_cdk.schema.errors import ConfigError
@@ -47,8 +47,9 @@ class PipelineStack(cdk.Stack):
 def add_pipeline(
     app: cdk.App,
     *,
-    loaded: Loaded,
+    pipeline: PipelineConfig,
     path: Path,
+    deployments: Sequence[tuple[Path, Config]],
     charts: Sequence[HyperPodChart],
     repository: Path,
     scripts: Path | None = None,
@@ -57,8 +58,9 @@ def add_pipeline(
 
     Args:
         app: The app.
-        loaded: The pipeline, and what it deploys.
+        pipeline: The pipeline.
         path: Its configuration file.
+        deployments: File and configuration of each of its environments.
         charts: Chart of the HyperPod dependencies for each deployment.
         repository: What the pipeline's builds clone; has the CDK CLI's version in package.json.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
@@ -67,17 +69,14 @@ def add_pipeline(
         ConfigError: As for `add_stacks`, or a file is not in the repository.
         HyperPodChartError: As for `add_stacks`.
     """
-    pipeline = loaded.pipeline
-    if pipeline is None:
-        raise ConfigError([f"{path}: has no pipeline"])
     stages = []
-    for environment, deployment, chart in zip(
-        pipeline.environments, loaded.deployments, charts, strict=True
+    for environment, (file, config), chart in zip(
+        pipeline.environments, deployments, charts, strict=True
     ):
-        _in_repository(deployment.path, repository)
-        place = cdk.Environment(account=environment.account, region=deployment.config.region)
+        _in_repository(file, repository)
+        place = cdk.Environment(account=environment.account, region=config.region)
         stage = cdk.Stage(app, environment.name, env=place)
-        add_stacks(stage, config=deployment.config, chart=chart, scripts=scripts)
+        add_stacks(stage, config=config, chart=chart, scripts=scripts)
         stages.append(stage)
     text = (repository / "package.json").read_text(encoding="utf-8")
     packages = json.loads(text)["devDependencies"]

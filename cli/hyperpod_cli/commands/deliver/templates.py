@@ -18,9 +18,9 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
 
     from hyperpod_cdk import TooLargeError, load_config
     from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-    from hyperpod_cdk.helm.chart.packaged import OFFICIAL_CHART, packaged_chart
     from hyperpod_cdk.loading import check_chart
     from hyperpod_cdk.schema.yaml_file import read_yaml
+    from hyperpod_cdk.stacks.packaged_chart import OFFICIAL_CHART, packaged_chart
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.templates.findings import template_findings
     from hyperpod_cli.deliver.templates.package import write_package

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk import load_config, load_file
-from hyperpod_cdk.helm.chart.packaged import own_chart
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.stacks.packaged_chart import own_chart
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.account import profile_session
 from hyperpod_cli.deliver.charts.check import check
