@@ -21,8 +21,8 @@ from hyperpod_cli.aws.account import (
     Caller,
     Environment,
     caller_of,
-    profile_session,
 )
+from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.inspect.preflight.report import TO_PERMIT
 from hyperpod_cli.inspect.preflight.run import VALIDATORS, command_in, results
 from hyperpod_cli.inspect.preflight.validator import Target

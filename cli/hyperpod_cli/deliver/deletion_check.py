@@ -15,7 +15,7 @@ from typing import Any
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.aws.stack_outputs import described_stack
+from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
 from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
 from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS

@@ -1,12 +1,10 @@
 """What the person or pipeline that runs `make` must be allowed."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import stacks_in
+from hyperpod_cli.aws.assembly import roles_of_cli, stacks_in
 from hyperpod_cli.inspect.permissions.documents import Document, Statement, document_of
 from hyperpod_cli.inspect.permissions.names import Names, pattern
 from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
@@ -32,10 +30,9 @@ def deployer_document(assembly: Path, *, names: Names) -> Document:
 
 def execution_roles(assembly: Path, environment: Environment) -> Iterator[str]:
     """Yield the roles with which CloudFormation works on the stacks."""
-    for artifact in _artifacts(assembly):
-        arn = artifact.get("properties", {}).get("cloudFormationExecutionRoleArn")
-        if arn is not None:
-            yield pattern({"Fn::Sub": arn}, environment)
+    for stack in stacks_in(assembly):
+        if stack.execution_role:
+            yield pattern({"Fn::Sub": stack.execution_role}, environment)
 
 
 def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
@@ -43,7 +40,7 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     where = f"{environment.region}:{environment.account}"
     eks = f"arn:{environment.partition}:eks:{where}"
     stacks = f"arn:{environment.partition}:cloudformation:{where}:stack"
-    roles = sorted(set(_bootstrap_roles(assembly, environment)))
+    roles = sorted({pattern({"Fn::Sub": arn}, environment) for arn in roles_of_cli(assembly)})
     if roles:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
     storage = f"{names.deployment}-storage"
@@ -75,31 +72,3 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
 
 def _allow(name: str, actions: list[str], resources: list[str]) -> Statement:
     return {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
-
-
-def _bootstrap_roles(assembly: Path, environment: Environment) -> Iterator[str]:
-    """Yield the roles that the CLI assumes to deploy stacks and to publish files."""
-    for artifact in _artifacts(assembly):
-        properties = artifact.get("properties", {})
-        lookup = properties.get("lookupRole", {}).get("arn")
-        for arn in (properties.get("assumeRoleArn"), lookup):
-            if arn is not None:
-                yield pattern({"Fn::Sub": arn}, environment)
-        if artifact["type"] == "cdk:asset-manifest":
-            assets = json.loads((assembly / properties["file"]).read_text("utf-8"))
-            for arn in _publishing(assets):
-                yield pattern({"Fn::Sub": arn}, environment)
-
-
-def _artifacts(assembly: Path) -> Iterable[Mapping[str, Any]]:
-    manifest = json.loads((assembly / "manifest.json").read_text("utf-8"))
-    artifacts: Mapping[str, Mapping[str, Any]] = manifest["artifacts"]
-    return artifacts.values()
-
-
-def _publishing(assets: Mapping[str, Any]) -> Iterator[str]:
-    for kind in ("files", "dockerImages"):
-        for asset in assets.get(kind, {}).values():
-            for destination in asset["destinations"].values():
-                if "assumeRoleArn" in destination:
-                    yield destination["assumeRoleArn"]

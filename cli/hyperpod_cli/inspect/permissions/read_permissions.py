@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
-from hyperpod_cli.aws.templates import Resource, Value
+from hyperpod_cli.aws.assembly import Resource, Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
 from hyperpod_cli.inspect.preflight.run import VALIDATORS

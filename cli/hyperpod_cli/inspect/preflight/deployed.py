@@ -5,8 +5,8 @@ from typing import Protocol
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.client import AwsClient
-from hyperpod_cli.aws.stack_outputs import described_stack
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import is_unknown_stack
 

@@ -8,9 +8,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.stacks.table import STACKS, stack_names
-from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api, told_in_a_line, unreached
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, told_in_a_line, unreached
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.aws.stack_outputs import outputs_of
+from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.registered import registered
 from hyperpod_cli.inspect.verification import subjects as subjects_to_verify
 from hyperpod_cli.inspect.verification.check import (

@@ -12,7 +12,7 @@ from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
     change_findings,
     file_system_changes,
 )
-from rehearsal.stand_ins import stand_ins
+from rehearsal.existing_resources import existing_resources
 from tests.conftest import Configure
 from tests.support.configs import CONFIG_FOLDER
 
@@ -24,7 +24,7 @@ ID = "fs-0123456789abcdef0"
 @pytest.fixture(scope="module")
 def made(target: Target) -> Target:
     """The account with what the example names."""
-    for stand_in in stand_ins(EXAMPLE):
+    for stand_in in existing_resources(EXAMPLE):
         stand_in.make(target.client)
     return target
 
@@ -70,16 +70,6 @@ def test_one_in_another_zone_is_told(made: Target) -> None:
     [line] = told(changed(hyperpod_subnets=(subnet,)), made)
 
     assert "and the nodes are in usw2-az4: traffic between zones" in line
-
-
-def test_one_that_is_not_there_is_told(configure: Configure, made: Target) -> None:
-    config = configure(
-        {"storage": {"file_system_id": "fs-00000000000000000", "capacity_gib": 1200}}
-    )
-
-    [line] = told(config, made)
-
-    assert "is not a file system of account 111122223333 in us-west-2" in line
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from kubernetes.client import ApiClient
 
 from emulator.kubernetes import KubernetesApi
-from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.inspect.verification.subjects.access_entries import access_entries
 from hyperpod_cli.inspect.verification.subjects.addons import addons

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from hyperpod_cdk.eks.access import access_by_principal
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.verification.check import (
     Check,
     LiveDeployment,

@@ -1,0 +1,247 @@
+"""Machines, accounts and regions that are not ready, and names that are taken."""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from emulator.hyperpod import Faults
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.stacks.packaged_chart import helm_chart
+from tests.support.assembly import merged, synthesized
+from tests.support.configs import MINIMUM, REPOSITORY
+from tests.support.failure import (
+    CONTROL_PLANE,
+    Failure,
+    Step,
+    creating,
+    the_cluster,
+)
+from tests.support.partial_deployment import Deployment, StepFailedError
+
+_CDK = REPOSITORY / "node_modules" / ".bin" / "cdk"
+_TRUST = {"Version": "2012-10-17", "Statement": []}
+# CloudFormation publishes no schema of the type for it.
+_WITHOUT_NATIVE = "eu-west-3"
+_ANYWHERE: Mapping[str, Any] = {
+    **MINIMUM,
+    "region": None,
+    "network": {"hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]},
+}
+"""A configuration for any region."""
+
+
+def _empty_path(deployment: Deployment) -> None:
+    deployment.patch.setenv("PATH", str(_folder(deployment)))
+
+
+def _cdk_deploy(_deployment: Deployment) -> None:
+    """Call the CDK CLI as make does.
+
+    Raises:
+        StepFailedError: It does not begin.
+    """
+    done = subprocess.run(
+        [_CDK, "deploy"],
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise StepFailedError(done.stderr)
+
+
+def _folder(deployment: Deployment) -> Path:
+    folder = deployment.synthesis.directory / f"of-{deployment.account}"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _with_unreadable_chart(deployment: Deployment) -> None:
+    chart = _folder(deployment) / "mine.tgz"
+    chart.write_bytes(b"no archive")
+    _name_chart(deployment, chart)
+
+
+def _with_poor_chart(deployment: Deployment) -> None:
+    folder = _folder(deployment) / "poor"
+    folder.mkdir()
+    chart = {"apiVersion": "v2", "name": "poor", "version": "1.0.0"}
+    (folder / "Chart.yaml").write_text(json.dumps(chart))
+    # As `make charts` writes it.
+    operator = {
+        "component": "training-operators",
+        "name": "training-operators",
+        "version": "0.1.0",
+        "conditions": ["trainingOperators.enabled"],
+    }
+    (folder / "packaging.json").write_text(json.dumps({"absent": [operator]}))
+    _name_chart(deployment, folder)
+
+
+def _name_chart(deployment: Deployment, chart: Path) -> None:
+    deployment.document = merged(deployment.document, {"helm": {"chart": str(chart)}})
+
+
+def _synthesis(deployment: Deployment) -> None:
+    """Synthesize as the app does, with the configuration's own chart.
+
+    Raises:
+        StepFailedError: The app refuses the chart.
+    """
+    try:
+        chart = helm_chart(deployment.config)
+        synthesized(
+            deployment.config, chart=chart.path, directory=_folder(deployment), validate=False
+        )
+    except HyperPodChartError as refused:
+        raise StepFailedError(str(refused)) from refused
+
+
+def _without_hyperpod(deployment: Deployment) -> None:
+    deployment.hyperpod.faults = Faults(absent=True)
+
+
+def _another_cluster(deployment: Deployment) -> None:
+    """Make an EKS cluster of the deployment's name, which has nothing to do with it."""
+    ec2, iam, subnets = deployment.client("ec2"), deployment.client("iam"), []
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    for number, zone in enumerate(("usw2-az1", "usw2-az2")):
+        made = ec2.create_subnet(
+            VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZoneId=zone
+        )
+        subnets.append(made["Subnet"]["SubnetId"])
+    role = iam.create_role(RoleName="Other", AssumeRolePolicyDocument=json.dumps(_TRUST))["Role"]
+    deployment.client("eks").create_cluster(
+        name="ml-eks", roleArn=role["Arn"], resourcesVpcConfig={"subnetIds": subnets}
+    )
+
+
+def _a_bucket(deployment: Deployment) -> None:
+    where = {"LocationConstraint": deployment.region}
+    name = f"sagemaker-ml-{deployment.account}-{deployment.region}"
+    deployment.client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=where)
+
+
+def _a_role(deployment: Deployment) -> None:
+    document = json.dumps(_TRUST)
+    deployment.client("iam").create_role(RoleName="Taken", AssumeRolePolicyDocument=document)
+
+
+def _an_alias(deployment: Deployment) -> None:
+    kms = deployment.client("kms")
+    key = kms.create_key()["KeyMetadata"]["KeyId"]
+    kms.create_alias(AliasName="alias/ml", TargetKeyId=key)
+
+
+def _a_log_group(deployment: Deployment) -> None:
+    deployment.client("logs").create_log_group(logGroupName="/aws/eks/ml-eks/cluster")
+
+
+def _taken(
+    name: str, *, before: Step, found: str, deploy: Step, said: str, **changes: Any
+) -> Failure:
+    return Failure(
+        validator="taken-names",
+        name=name,
+        document=merged(MINIMUM, changes),
+        before=before,
+        found=found,
+        deploy=deploy,
+        said=said,
+    )
+
+
+FAILURES = (
+    Failure(
+        validator="client-tools",
+        name="without Node.js",
+        before=_empty_path,
+        found="'?node'? is not on the PATH",
+        deploy=_cdk_deploy,
+        said="node.*No such file",
+    ),
+    Failure(
+        validator="bootstrap",
+        name="never",
+        found="is not bootstrapped for CDK",
+        deploy=lambda deployment: deployment.create(
+            "platform", "AWS::EC2::VPC", bootstrapped=False
+        ),
+        # https://github.com/aws-samples/aws-cross-account-cicd-pipeline/issues/40
+        said="ValidationError.*Unable to fetch parameters .*/cdk-bootstrap/hnb659fds/version",
+    ),
+    Failure(
+        validator="hyperpod-api",
+        name="none",
+        before=_without_hyperpod,
+        found="does not answer for SageMaker HyperPod",
+        deploy=the_cluster,
+        said="UnknownOperationException.*not supported in the called region",
+    ),
+    Failure(
+        validator="resource-types",
+        name="none",
+        region=_WITHOUT_NATIVE,
+        document=merged(_ANYWHERE, {"cluster": {"resource": "native"}}),
+        found="needs AWS::SageMaker::Cluster, which CloudFormation does not have here",
+        deploy=creating("hyperpod", "AWS::SageMaker::Cluster"),
+        said=r"Unrecognized resource types: \[AWS::SageMaker::Cluster\]",
+    ),
+    Failure(
+        validator="helm-chart",
+        name="no archive",
+        before=_with_unreadable_chart,
+        found="cannot be installed",
+        deploy=_synthesis,
+        said="mine.tgz",
+    ),
+    Failure(
+        validator="helm-chart",
+        name="without a component",
+        before=_with_poor_chart,
+        found="needs the chart training-operators 0.1.0, which is not in",
+        deploy=_synthesis,
+        said="needs the chart training-operators 0.1.0, which is not in",
+    ),
+    _taken(
+        "EKS cluster",
+        before=_another_cluster,
+        found="eks.cluster_name: 'ml-eks'.* is taken",
+        deploy=CONTROL_PLANE,
+        said="Cluster already exists with name: ml-eks",
+    ),
+    _taken(
+        "log group",
+        before=_a_log_group,
+        found="'ml-eks' leads to the log group /aws/eks/ml-eks/cluster, which is there",
+        deploy=CONTROL_PLANE,
+        said="'AWS::Logs::LogGroup' with identifier '/aws/eks/ml-eks/cluster' already exists",
+    ),
+    _taken(
+        "bucket",
+        before=_a_bucket,
+        found=r"lifecycle_scripts.bucket_name: 'sagemaker-ml-\d+-us-west-2' is taken",
+        deploy=creating("platform", "LifecycleBucket"),
+        said=r"sagemaker-ml-\d+-us-west-2'? already exists",
+    ),
+    _taken(
+        "role",
+        before=_a_role,
+        found="cluster.execution_role_name: 'Taken' is taken",
+        deploy=creating("platform", "ExecutionRole"),
+        said="Taken.* already exists",
+        cluster={"execution_role_name": "Taken"},
+    ),
+    _taken(
+        "alias of the key",
+        before=_an_alias,
+        found="name: 'ml' is taken",
+        deploy=creating("platform", "AWS::KMS::Alias"),
+        said="alias/ml'? already exists",
+        encryption={"create_kms_key": True},
+    ),
+)

@@ -1,0 +1,123 @@
+"""Instances that cannot be had."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from emulator.hyperpod import Faults
+from rehearsal.existing_resources.training_plans import TrainingPlan
+from tests.support.assembly import merged
+from tests.support.configs import MINIMUM
+from tests.support.failure import Failure, creating, the_cluster
+from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment
+
+_PLAN = f"arn:aws:sagemaker:us-west-2:{ACCOUNT_IN_FILES}:training-plan/mine"
+_TYPE, _PLANNED = "ml.m5.2xlarge", "ml.p5.48xlarge"
+
+
+def _group(**changes: Any) -> dict[str, Any]:
+    group = {"name": "g", "instance_type": _PLANNED, "instance_count": 1, **changes}
+    return merged(MINIMUM, {"cluster": {"instance_groups": [group]}})
+
+
+def _small_quota(deployment: Deployment) -> None:
+    deployment.hyperpod.faults = Faults(quotas={_TYPE: 0})
+
+
+def _plan(**plan: Any) -> Any:  # noqa: ANN401 - a step
+    def make(deployment: Deployment) -> None:
+        arn = _PLAN.replace(ACCOUNT_IN_FILES, deployment.account)
+        wanted = {"arn": arn, "instance_type": _PLANNED, "count": 1, "zone_id": "usw2-az1", **plan}
+        TrainingPlan(**wanted).make(deployment.client)
+        # It is paid for by then.
+        deployment.time.sleep(60)
+
+    return make
+
+
+def _use_up_addresses(deployment: Deployment) -> None:
+    _until_refused(lambda: deployment.client("ec2").allocate_address(Domain="vpc"))
+
+
+def _use_up_vpcs(deployment: Deployment) -> None:
+    _until_refused(lambda: deployment.client("ec2").create_vpc(CidrBlock="10.0.0.0/16"))
+
+
+def _until_refused(call: Callable[[], object]) -> None:
+    with suppress(ClientError):
+        while True:
+            call()
+
+
+FAILURES = (
+    Failure(
+        validator="instance-offerings",
+        name="elsewhere",
+        document=merged(
+            _group(),
+            {
+                "network": {
+                    "availability_zone_ids": ["usw2-az3", "usw2-az2"],
+                    "hyperpod_subnets": [
+                        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}
+                    ],
+                }
+            },
+        ),
+        found="is not offered by EC2 in usw2-az3",
+        deploy=the_cluster,
+        said=None,
+    ),
+    Failure(
+        validator="training-plans",
+        name="none",
+        document=_group(training_plan_arn=_PLAN),
+        found="does not exist in us-west-2",
+        deploy=the_cluster,
+        said="training plan .*/mine does not exist",
+    ),
+    Failure(
+        validator="training-plans",
+        name="of another type",
+        document=_group(training_plan_arn=_PLAN),
+        before=_plan(instance_type="ml.p4d.24xlarge"),
+        found="has ml.p4d.24xlarge; set that instance type",
+        deploy=the_cluster,
+        said="is for ml.p4d.24xlarge, not for ml.p5.48xlarge",
+    ),
+    Failure(
+        validator="training-plans",
+        name="in another zone",
+        document=_group(training_plan_arn=_PLAN),
+        before=_plan(zone_id="usw2-az2"),
+        found="is in us-west-2b, and the group's subnet in us-west-2a",
+        deploy=the_cluster,
+        said="g: 0 of 1 nodes.*in the Availability Zone you requested",
+    ),
+    Failure(
+        validator="cluster-quotas",
+        name="of a type",
+        before=_small_quota,
+        found="is too much for the quota 'ml.m5.2xlarge for cluster usage'",
+        deploy=the_cluster,
+        said="service limit 'ml.m5.2xlarge for cluster usage' is 0",
+    ),
+    Failure(
+        validator="network-quotas",
+        name="Elastic IP addresses",
+        before=_use_up_addresses,
+        found="network.nat_gateways: 2 is too much for the quota",
+        deploy=creating("platform", "AWS::EC2::EIP"),
+        said="AddressLimitExceeded",
+    ),
+    Failure(
+        validator="network-quotas",
+        name="VPCs",
+        before=_use_up_vpcs,
+        found="network: 1 is too much for the quota 'VPCs per Region'",
+        deploy=creating("platform", "AWS::EC2::VPC"),
+        said="VpcLimitExceeded",
+    ),
+)

@@ -1,0 +1,195 @@
+"""Kubernetes versions that EKS refuses, and EKS clusters that do not fit."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from emulator.hyperpod import Caller
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
+from rehearsal.existing_resources.networks import ExistingNetwork
+from tests.support.assembly import merged
+from tests.support.configs import MINIMUM
+from tests.support.failure import (
+    CONTROL_PLANE,
+    Failure,
+    Step,
+    creating,
+    everything,
+    the_cluster,
+)
+from tests.support.hyperpod_api import create_request
+from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
+
+# The names of buckets are everybody's.
+_RESEARCH: Mapping[str, Any] = merged(
+    example("existing-eks"),
+    {"lifecycle_scripts": {"existing_bucket_name": f"research-{ACCOUNT_IN_FILES}"}},
+)
+_CLUSTER = f"arn:aws:eks:us-west-2:{ACCOUNT_IN_FILES}:cluster"
+_ADMIN = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role/Admin"
+_PIN = "v0.1.0-eksbuild.1"
+
+
+def _with_version(version: str) -> Step:
+    return lambda deployment: deployment.changed({"eks": {"version": version}}).create(
+        "platform", "AWS::EKS::Cluster"
+    )
+
+
+def _with_addresses(deployment: Deployment) -> None:
+    there = deployment.changed({"eks": {"public_access_cidrs": ["192.0.2.0/24"]}})
+    there.create("platform", "AWS::EKS::Cluster")
+
+
+def _with_wrong_pin(deployment: Deployment) -> None:
+    deployment.patch.setitem(ADDON_VERSIONS["1.34"], "vpc-cni", _PIN)
+
+
+def _with_support_ending_soon(deployment: Deployment) -> None:
+    soon = datetime.now(tz=UTC).date() + timedelta(days=30)
+    deployment.patch.setitem(END_OF_EXTENDED_SUPPORT, "1.34", soon)
+
+
+def _there(**changes: Any) -> Step:
+    """Return what makes all that the example names, with other values."""
+    return lambda deployment: everything(deployment.of(merged(_RESEARCH, changes)))
+
+
+def _with_admin(deployment: Deployment) -> None:
+    """Have the cluster know access entries, and one of them."""
+    _there(eks={"set_authentication_mode": False, "admins": [_ADMIN]})(deployment)
+    deployment.client("eks").create_access_entry(
+        clusterName="research", principalArn=_ADMIN.replace(ACCOUNT_IN_FILES, deployment.account)
+    )
+
+
+def _of_another_hyperpod_cluster(deployment: Deployment) -> None:
+    _there()(deployment)
+    config = deployment.config
+    request = create_request(
+        ClusterName="theirs",
+        Orchestrator={"Eks": {"ClusterArn": config.eks.cluster_arn}},
+        VpcConfig={
+            "SecurityGroupIds": [config.network.security_group_id],
+            "Subnets": [config.network.hyperpod_subnets[0].subnet_id],
+        },
+    )
+    caller = Caller(account=deployment.account, region=deployment.region)
+    deployment.hyperpod.call("CreateCluster", request, caller)
+
+
+def _and_another_network(deployment: Deployment) -> None:
+    _there()(deployment)
+    ExistingNetwork(network=deployment.config.network).make(deployment.client)
+
+
+def _existing(
+    name: str, *, found: str, said: str | None, deploy: Step, before: Step, **changes: Any
+) -> Failure:
+    return Failure(
+        validator="existing-control-plane",
+        name=name,
+        document=merged(_RESEARCH, changes),
+        before=before,
+        found=found,
+        deploy=deploy,
+        said=said,
+    )
+
+
+FAILURES = (
+    Failure(
+        validator="kubernetes-version",
+        name="two versions up",
+        before=_with_version("1.32"),
+        found="'1.34' cannot follow 1.32, which ml-eks has",
+        deploy=CONTROL_PLANE,
+        said="Unsupported Kubernetes minor version update from 1.32 to 1.34",
+    ),
+    Failure(
+        validator="kubernetes-version",
+        name="back",
+        before=_with_version("1.35"),
+        found="'1.34' is older than 1.35, which ml-eks has",
+        deploy=CONTROL_PLANE,
+        said="Unsupported Kubernetes minor version update from 1.35 to 1.34",
+    ),
+    Failure(
+        validator="kubernetes-version",
+        name="an add-on that is not offered",
+        document=merged(MINIMUM, {"tags": {"pin": "wrong"}}),
+        before=_with_wrong_pin,
+        found=f"has add-ons that EKS does not offer here: vpc-cni {_PIN}",
+        deploy=creating("platform", "EksVpcCni"),
+        said="Addon version specified is not supported",
+    ),
+    Failure(
+        validator="left-out-properties",
+        name="who reaches the endpoint",
+        before=_with_addresses,
+        found="takes the list out of the template of ml-platform, which CloudFormation refuses",
+        deploy=CONTROL_PLANE,
+        said="PublicAccessCidrs",
+    ),
+    Failure(
+        validator="kubernetes-support",
+        name="ends soon",
+        before=_with_support_ending_soon,
+        found="is a version whose extended support by EKS ends on",
+        deploy=CONTROL_PLANE,
+        said=None,
+    ),
+    _existing(
+        "none",
+        before=_there(),
+        eks={"cluster_arn": f"{_CLUSTER}/none"},
+        found="cluster/none' does not exist",
+        deploy=the_cluster,
+        said="There is no EKS cluster none|cluster/none does not exist",
+    ),
+    _existing(
+        "without access entries",
+        before=_there(eks={"set_authentication_mode": True}),
+        eks={"set_authentication_mode": False},
+        found="has the authentication mode CONFIG_MAP, and HyperPod needs access entries",
+        deploy=creating("platform", "AWS::EKS::AccessEntry"),
+        said="authentication mode must be set to one of .API, API_AND_CONFIG_MAP",
+    ),
+    _existing(
+        "in another VPC",
+        before=_and_another_network,
+        network={
+            "vpc_id": "vpc-0c1b2c3d4e5f60719",
+            "hyperpod_subnets": [
+                {"subnet_id": "subnet-0c1b2c3d4e5f60009", "availability_zone_id": "usw2-az2"}
+            ],
+            "security_group_id": "sg-0c1b2c3d4e5f60009",
+        },
+        found="'vpc-0c1b2c3d4e5f60719' is not the VPC of research; write vpc-0c1b2c3d4e5f60718",
+        deploy=the_cluster,
+        said="subnet-0c1b2c3d4e5f60009 is not in vpc-0c1b2c3d4e5f60718, the VPC of EKS cluster",
+    ),
+    _existing(
+        "with the add-on already",
+        before=_there(eks={"addons": []}),
+        found="'eks-pod-identity-agent' is on research already",
+        deploy=creating("platform", "AWS::EKS::Addon"),
+        said="Addon already exists",
+    ),
+    _existing(
+        "that serves another HyperPod cluster",
+        before=_of_another_hyperpod_cluster,
+        found="serves the HyperPod cluster theirs already",
+        deploy=the_cluster,
+        said="is already used by HyperPod cluster 'theirs'",
+    ),
+    _existing(
+        "with the access entry already",
+        before=_with_admin,
+        eks={"set_authentication_mode": False, "admins": [_ADMIN]},
+        found="has an access entry on research, and CloudFormation takes none over",
+        deploy=creating("platform", "AWS::EKS::AccessEntry"),
+        said="Access entry already exists|already in use on this cluster",
+    ),
+)

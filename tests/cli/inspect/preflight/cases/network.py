@@ -1,0 +1,394 @@
+"""Networks that exist, and what they lack."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from emulator.aws.shared_settings import NETWORK_ID
+from rehearsal.existing_resources.networks import ExistingNetwork
+from tests.support.assembly import merged
+from tests.support.configs import MINIMUM
+from tests.support.failure import (
+    CONTROL_PLANE,
+    ROUTES,
+    SUBNETS,
+    Failure,
+    Step,
+    creating,
+    the_cluster,
+)
+from tests.support.partial_deployment import Deployment, example
+
+VPC, OTHER_VPC = "vpc-0a1b2c3d4e5f60718", "vpc-0a1b2c3d4e5f60719"
+FIRST, SECOND, NODES = (f"subnet-0a1b2c3d4e5f6000{number}" for number in range(1, 4))
+ROOMY = "subnet-0a1b2c3d4e5f60010"
+GROUP, GATEWAY = "sg-0a1b2c3d4e5f60004", "igw-0a1b2c3d4e5f60005"
+NAT, TABLE = "nat-0a1b2c3d4e5f60006", "rtb-0a1b2c3d4e5f60007"
+
+EXISTING: Mapping[str, Any] = {
+    **MINIMUM,
+    "network": {
+        "vpc_id": VPC,
+        "eks_subnet_ids": [FIRST, SECOND],
+        "hyperpod_subnets": [{"subnet_id": NODES, "availability_zone_id": "usw2-az2"}],
+        "security_group_id": GROUP,
+    },
+}
+"""A network of which all exists."""
+JOINED: Mapping[str, Any] = {
+    **MINIMUM,
+    "network": {
+        "vpc_id": VPC,
+        "availability_zone_ids": ["us-west-2a", "us-west-2b"],
+        "internet_gateway_id": GATEWAY,
+        "public_subnet_cidrs": ["10.40.10.0/24"],
+        "eks_subnet_cidrs": ["10.40.7.0/28", "10.40.8.0/28"],
+        "nat_gateways": "none",
+        "nat_gateway_ids": [NAT],
+        "add_cidrs_to_vpc": True,
+        "hyperpod_subnets": [
+            {"cidr": "10.41.0.0/16"},
+            {"cidr": "10.42.0.0/16", "route_table_id": TABLE},
+        ],
+    },
+}
+"""A VPC with new subnets in it."""
+
+
+def _nodes(instance_type: str, *, count: int = 1) -> Mapping[str, Any]:
+    group = {"name": "g", "instance_type": instance_type, "instance_count": count}
+    return {"cluster": {"instance_groups": [group]}}
+
+
+def there(spoil: Callable[[Any], object] | None = None, **network: Any) -> Step:
+    """Return what makes the network that a configuration names, and then spoils it.
+
+    Args:
+        spoil: Gets a client of EC2.
+        network: What the network is made for, instead of what the configuration says.
+    """
+
+    def make(deployment: Deployment) -> None:
+        config = deployment.changed({"network": network}).config if network else deployment.config
+        ExistingNetwork(network=config.network).make(deployment.client)
+        if spoil is not None:
+            spoil(deployment.client("ec2"))
+
+    return make
+
+
+def _table_of(ec2: Any, subnet_id: str) -> str:  # noqa: ANN401 - a client
+    filters = [{"Name": "association.subnet-id", "Values": [subnet_id]}]
+    [table] = ec2.describe_route_tables(Filters=filters)["RouteTables"]
+    return str(table["RouteTableId"])
+
+
+def _without_route(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.delete_route(RouteTableId=_table_of(ec2, NODES), DestinationCidrBlock="0.0.0.0/0")
+
+
+def _made_public(ec2: Any) -> None:  # noqa: ANN401 - a client
+    _without_route(ec2)
+    filters = [{"Name": "attachment.vpc-id", "Values": [VPC]}]
+    [gateway] = ec2.describe_internet_gateways(Filters=filters)["InternetGateways"]
+    ec2.create_route(
+        RouteTableId=_table_of(ec2, NODES),
+        DestinationCidrBlock="0.0.0.0/0",
+        GatewayId=gateway["InternetGatewayId"],
+    )
+
+
+def _without_dns(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.modify_vpc_attribute(VpcId=VPC, EnableDnsSupport={"Value": False})
+
+
+def _without_self_rules(ec2: Any) -> None:  # noqa: ANN401 - a client
+    itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": GROUP}]}]
+    ec2.revoke_security_group_ingress(GroupId=GROUP, IpPermissions=itself)
+    ec2.revoke_security_group_egress(GroupId=GROUP, IpPermissions=itself)
+
+
+def _without_way_out(ec2: Any) -> None:  # noqa: ANN401 - a client
+    anywhere = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
+    ec2.revoke_security_group_egress(GroupId=GROUP, IpPermissions=anywhere)
+
+
+def _tag(kind: str, id_: str) -> list[dict[str, Any]]:
+    return [{"ResourceType": kind, "Tags": [{"Key": NETWORK_ID, "Value": id_}]}]
+
+
+def _in_another_vpc(ec2: Any, *, subnet_id: str) -> None:  # noqa: ANN401 - a client
+    ec2.create_vpc(CidrBlock="10.9.0.0/16", TagSpecifications=_tag("vpc", OTHER_VPC))
+    ec2.create_subnet(
+        VpcId=OTHER_VPC,
+        CidrBlock="10.9.0.0/24",
+        AvailabilityZoneId="usw2-az2",
+        TagSpecifications=_tag("subnet", subnet_id),
+    )
+
+
+def _group_elsewhere(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.create_vpc(CidrBlock="10.9.0.0/16", TagSpecifications=_tag("vpc", OTHER_VPC))
+    ec2.create_security_group(
+        GroupName="elsewhere",
+        Description="elsewhere",
+        VpcId=OTHER_VPC,
+        TagSpecifications=_tag("security-group", "sg-0a1b2c3d4e5f60009"),
+    )
+
+
+def _with_interfaces(ec2: Any) -> None:  # noqa: ANN401 - a client
+    """Leave five addresses of the eleven that a /28 has."""
+    for _ in range(6):
+        ec2.create_network_interface(SubnetId=FIRST)
+
+
+def _small_subnet(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.associate_vpc_cidr_block(VpcId=VPC, CidrBlock="10.99.0.0/16")
+    ec2.create_subnet(
+        VpcId=VPC,
+        CidrBlock="10.99.0.0/28",
+        AvailabilityZoneId="usw2-az2",
+        TagSpecifications=_tag("subnet", NODES),
+    )
+    ec2.associate_route_table(RouteTableId=_table_of(ec2, ROOMY), SubnetId=NODES)
+
+
+def _without_nat_gateway(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.delete_nat_gateway(NatGatewayId=NAT)
+
+
+def _detached(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.detach_internet_gateway(InternetGatewayId=GATEWAY, VpcId=VPC)
+
+
+def _network(base: Mapping[str, Any], **changes: Any) -> Mapping[str, Any]:
+    return merged(base, {"network": changes})
+
+
+def _four_blocks(ec2: Any) -> None:  # noqa: ANN401 - a client
+    for number in (50, 51, 52):
+        ec2.associate_vpc_cidr_block(VpcId=VPC, CidrBlock=f"10.{number}.0.0/16")
+
+
+def _taken(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.create_subnet(VpcId=VPC, CidrBlock="10.40.7.0/24")
+
+
+def _shared(ec2: Any) -> None:  # noqa: ANN401 - a client
+    ec2.associate_vpc_cidr_block(VpcId=VPC, CidrBlock="10.41.0.0/17")
+
+
+_CUT_OFF = "no node in group g, .* Lifecycle scripts did not run successfully"
+
+FAILURES = (
+    Failure(
+        validator="vpc",
+        name="none",
+        document=JOINED,
+        found="is not a VPC of account",
+        deploy=SUBNETS,
+        said=rf"InvalidVpcID.NotFound: The vpc ID '{VPC}' does not exist",
+    ),
+    Failure(
+        validator="vpc",
+        name="without DNS",
+        document=EXISTING,
+        before=there(_without_dns),
+        found="has DNS support off",
+        deploy=the_cluster,
+        said=_CUT_OFF,
+    ),
+    Failure(
+        validator="zones",
+        name="none",
+        document=_network(JOINED, availability_zone_ids=["us-west-2a", "us-west-2f"]),
+        before=there(availability_zone_ids=["us-west-2a", "us-west-2b"]),
+        found="'us-west-2f' is not a zone of account",
+        deploy=SUBNETS,
+        said="Value .us-west-2f. for parameter [aA]vailabilityZone is invalid",
+    ),
+    Failure(
+        validator="zones",
+        name="without EKS",
+        region="us-east-1",
+        document={
+            **MINIMUM,
+            "region": None,
+            "network": {
+                "availability_zone_ids": ["us-east-1a", "us-east-1c"],
+                "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "us-east-1a"}],
+            },
+        },
+        found="'us-east-1c' is use1-az3 in this account, where EKS takes no subnet",
+        deploy=CONTROL_PLANE,
+        said="UnsupportedAvailabilityZoneException.* because us-east-1c, the targeted",
+    ),
+    Failure(
+        validator="endpoint-services",
+        name="none in the zone",
+        document=merged(
+            example("closed-network"),
+            {
+                "network": {
+                    "availability_zone_ids": ["usw2-az1", "usw2-az2"],
+                    "hyperpod_subnets": [
+                        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az4"}
+                    ],
+                }
+            },
+        ),
+        found="there is no endpoint of com.amazonaws.us-west-2.eks-auth",
+        deploy=creating("platform", "AWS::EC2::VPCEndpoint"),
+        said="com.amazonaws.us-west-2.eks-auth does not support the availability zone",
+    ),
+    Failure(
+        validator="cidr-blocks",
+        name="taken",
+        document=JOINED,
+        before=there(_taken),
+        found="'10.40.7.0/28' overlaps subnet-",
+        deploy=SUBNETS,
+        said="InvalidSubnet.Conflict: The CIDR '10.40.7.0/28' conflicts",
+    ),
+    Failure(
+        validator="cidr-blocks",
+        name="outside",
+        document=_network(JOINED, add_cidrs_to_vpc=False),
+        before=there(add_cidrs_to_vpc=True),
+        found="'10.41.0.0/16' is outside the VPC",
+        deploy=SUBNETS,
+        said="InvalidSubnet.Range: The CIDR '10.4[12].0.0/16' is",
+    ),
+    Failure(
+        validator="cidr-blocks",
+        name="shared",
+        document=JOINED,
+        before=there(_shared),
+        found="'10.41.0.0/16' shares addresses with 10.41.0.0/17",
+        deploy=creating("platform", "AWS::EC2::VPCCidrBlock"),
+        said="The CIDR '10.41.0.0/16' conflicts with",
+    ),
+    Failure(
+        validator="cidr-blocks",
+        name="too many, unless the quota was raised",
+        document=JOINED,
+        before=there(_four_blocks),
+        found="makes more than 5 CIDR blocks of the VPC",
+        deploy=creating("platform", "AWS::EC2::VPCCidrBlock"),
+        said="CidrLimitExceeded: This network",
+    ),
+    Failure(
+        validator="subnets",
+        name="of another VPC",
+        document=_network(EXISTING, eks_subnet_ids=[FIRST, "subnet-0a1b2c3d4e5f60008"]),
+        before=there(
+            lambda ec2: _in_another_vpc(ec2, subnet_id="subnet-0a1b2c3d4e5f60008"),
+            eks_subnet_ids=[FIRST, SECOND],
+        ),
+        found=f"is not a subnet of {VPC}",
+        deploy=CONTROL_PLANE,
+        said="Subnets must all belong to one VPC|InvalidParameterException: Subnet",
+    ),
+    Failure(
+        validator="subnets",
+        name="in one zone",
+        document=_network(EXISTING, eks_subnet_ids=[FIRST, NODES]),
+        before=there(eks_subnet_ids=[SECOND, FIRST]),
+        found="are all in usw2-az2: EKS needs subnets in two availability zones",
+        deploy=CONTROL_PLANE,
+        said="Subnets specified must be in at least two different AZs",
+    ),
+    Failure(
+        validator="subnets",
+        name="without addresses for the control plane",
+        document=EXISTING,
+        before=there(_with_interfaces),
+        found="has 5 free addresses: EKS needs 6",
+        deploy=CONTROL_PLANE,
+        said=f"Provided subnets {FIRST} Free IPs: 5",
+    ),
+    Failure(
+        validator="subnets",
+        name="public",
+        document=EXISTING,
+        before=there(_made_public),
+        found=f"'{NODES}' is public",
+        deploy=the_cluster,
+        said=_CUT_OFF,
+    ),
+    Failure(
+        validator="subnets",
+        name="cut off",
+        document=EXISTING,
+        before=there(_without_route),
+        found=f"'{NODES}' has no route out of the VPC",
+        deploy=the_cluster,
+        said=_CUT_OFF,
+    ),
+    Failure(
+        validator="subnets",
+        name="without addresses for all nodes",
+        document=merged(EXISTING, _nodes("ml.m5.2xlarge", count=12)),
+        before=there(
+            _small_subnet,
+            hyperpod_subnets=[{"subnet_id": ROOMY, "availability_zone_id": "usw2-az2"}],
+        ),
+        found=f"'{NODES}' has 11 usable addresses for nodes and pods",
+        deploy=the_cluster,
+        said="g: 11 of 12 nodes: IP addresses: .*InsufficientFreeAddressesInSubnet",
+    ),
+    Failure(
+        validator="gateways",
+        name="deleted",
+        document=JOINED,
+        before=there(_without_nat_gateway),
+        found=f"'{NAT}' is deleted, not available",
+        deploy=ROUTES,
+        said=f"{NAT}",
+    ),
+    Failure(
+        validator="gateways",
+        name="not attached",
+        document=JOINED,
+        before=there(_detached),
+        found=f"'{GATEWAY}' is not attached to {VPC}, which has none",
+        deploy=ROUTES,
+        said=rf"route table rtb-\w+ and network gateway {GATEWAY} belong to different networks",
+    ),
+    Failure(
+        validator="security-group",
+        name="of another VPC",
+        document=_network(EXISTING, security_group_id="sg-0a1b2c3d4e5f60009"),
+        before=there(_group_elsewhere, security_group_id=GROUP),
+        found=f"'sg-0a1b2c3d4e5f60009' is not a security group of {VPC}",
+        deploy=CONTROL_PLANE,
+        said="[Ss]ecurity group.* sg-0a1b2c3d4e5f60009 ",
+    ),
+    Failure(
+        validator="security-group",
+        name="without rules for itself",
+        document=merged(EXISTING, _nodes("ml.p4d.24xlarge")),
+        before=there(_without_self_rules),
+        found="has no rule for all traffic in from itself",
+        deploy=the_cluster,
+        said="g: 0 of 1 nodes.*EFA health checks did not run successfully",
+    ),
+    Failure(
+        validator="security-group",
+        name="without a way out",
+        document=EXISTING,
+        before=there(_without_way_out),
+        found="has no rule for all traffic out to 0.0.0.0/0",
+        deploy=the_cluster,
+        said=_CUT_OFF,
+    ),
+    Failure(
+        validator="security-group",
+        name="with the rule already",
+        document=_network(EXISTING, add_security_group_rules=["self_ingress"]),
+        before=there(add_security_group_rules=[]),
+        found=f"'self_ingress' is there: {GROUP} lets",
+        deploy=creating("platform", "AWS::EC2::SecurityGroupIngress"),
+        said="InvalidPermission.Duplicate",
+    ),
+)

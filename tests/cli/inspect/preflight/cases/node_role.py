@@ -1,0 +1,87 @@
+"""Roles of one's own that nodes cannot run as."""
+
+import json
+from typing import Any
+
+from rehearsal.existing_resources.roles import NodeRole
+from tests.support.assembly import merged
+from tests.support.configs import MINIMUM
+from tests.support.failure import Failure, Step, everything, the_cluster
+from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
+
+_ROLES = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role"
+_ARN = f"{_ROLES}/Nodes"
+_EC2_ALONE = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "ec2.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+        }
+    ],
+}
+
+
+def _made(deployment: Deployment, arn: str = _ARN) -> Any:  # noqa: ANN401 - a client
+    """Make a role that nodes can run as; return a client of IAM."""
+    own = arn.replace(ACCOUNT_IN_FILES, deployment.account)
+    NodeRole(arn=own, config=deployment.config).make(deployment.client)
+    return deployment.client("iam")
+
+
+def _untrusting(deployment: Deployment) -> None:
+    document = json.dumps(_EC2_ALONE)
+    _made(deployment).update_assume_role_policy(RoleName="Nodes", PolicyDocument=document)
+
+
+def _poor(deployment: Deployment) -> None:
+    everything(deployment)
+    iam = deployment.client("iam")
+    iam.delete_role_policy(RoleName="HyperPodNodes", PolicyName="Nodes")
+
+
+def _role(name: str, *, before: Step | None, found: str, said: str) -> Failure:
+    return Failure(
+        validator="existing-role",
+        name=name,
+        document=merged(MINIMUM, {"cluster": {"execution_role_arn": _ARN}}),
+        before=before,
+        found=found,
+        deploy=the_cluster,
+        said=said,
+    )
+
+
+FAILURES = (
+    _role(
+        "none",
+        before=None,
+        found="role/Nodes' does not exist",
+        said="Could not assume role .*:role/Nodes",
+    ),
+    _role(
+        "with a path",
+        before=lambda deployment: _made(deployment, f"{_ROLES}/team/Nodes"),
+        found="is not the role's ARN, which has its path: .*:role/team/Nodes",
+        said="Could not assume role .*:role/Nodes",
+    ),
+    _role(
+        "that SageMaker may not assume",
+        before=_untrusting,
+        found="does not trust sagemaker.amazonaws.com",
+        said="Could not assume role .*:role/Nodes.*principal 'sagemaker.amazonaws.com'",
+    ),
+    Failure(
+        validator="existing-role",
+        name="without rights",
+        document=merged(
+            example("existing-eks"),
+            {"lifecycle_scripts": {"existing_bucket_name": f"research-{ACCOUNT_IN_FILES}"}},
+        ),
+        before=_poor,
+        found="may not .*s3:GetObject.*, as nodes do",
+        deploy=the_cluster,
+        said="HyperPodNodes is not allowed s3:GetObject",
+    ),
+)

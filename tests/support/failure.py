@@ -1,0 +1,63 @@
+"""A case in which a validator finds something, and what deploying it comes to all the same."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hyperpod_cdk.stacks.table import StackKind
+from rehearsal.existing_resources import existing_resources
+from tests.support.configs import MINIMUM
+from tests.support.partial_deployment import Deployment
+
+Step = Callable[[Deployment], object]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """One case.
+
+    Attributes:
+        validator: Name of the validator.
+        name: What is wrong.
+        document: The configuration.
+        before: Makes what the account has.
+        found: Regular expression of the finding.
+        deploy: Takes the step of the deployment at which it shows. Returns what is seen where no
+            service refuses anything, such as the nodes that are missing.
+        said: Regular expression of the failure's message, or of what is seen. None for a warning
+            that the deployment survives.
+        region: Where it is deployed.
+    """
+
+    validator: str
+    name: str
+    document: Mapping[str, Any] = field(default_factory=lambda: MINIMUM)
+    before: Step | None = None
+    found: str
+    deploy: Step
+    said: str | None
+    region: str = "us-west-2"
+
+    def __str__(self) -> str:
+        return f"{self.validator}: {self.name}"
+
+
+def everything(deployment: Deployment) -> None:
+    """Make all that the configuration names and a deployment does not make."""
+    for each in existing_resources(deployment.config):
+        each.make(deployment.client)
+
+
+def creating(kind: StackKind, *kinds: str) -> Step:
+    """Return the step that creates resources of a stack, by their types."""
+    return lambda deployment: deployment.create(kind, *kinds)
+
+
+def the_cluster(deployment: Deployment) -> str:
+    """Create the HyperPod cluster; return which nodes are missing."""
+    return deployment.create_cluster()
+
+
+CONTROL_PLANE = creating("platform", "AWS::EKS::Cluster")
+SUBNETS = creating("platform", "AWS::EC2::Subnet")
+ROUTES = creating("platform", "AWS::EC2::Route")
