@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_names
+from hyperpod_cdk.stacks.table import STACKS, stack_names
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api, told_in_a_line, unreached
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
@@ -60,7 +60,7 @@ def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
     outputs = {
         name: outputs_of(cloudformation, name)
         for kind, name in stack_names(config).items()
-        if kind != "addons"
+        if STACKS[kind].has_outputs
     }
     with ExitStack() as stack:
         # A new client for each look: its token is valid for 15 minutes.
