@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
+from hyperpod_cdk.stacks.table import StackKind, stack_name, stack_names
 from hyperpod_cli.aws.assembly import stacks_in
 from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.inspect.report.content import Attempt
