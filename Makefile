@@ -14,6 +14,7 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export CDK_DISABLE_VERSION_CHECK := true
+PYTEST := pytest -n auto --dist loadfile --no-loadscope-reorder
 # A shell may forbid it, as images of containers do; each command would then compile all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 CLI = hyperpod-cdk $@ --config '$(CONFIG)'
@@ -31,13 +32,13 @@ ifeq ($(strip $(CONFIG)),)
   $(error CONFIG= names no file; leave it out for the default, config/default.yaml)
 endif
 # A switch that is on with 1 alone would be passed over with anything else.
-$(foreach switch,CHECKS DIGESTS DRY EXPRESS FAST FORCE KEEP MIRROR UNCHECKED YES,\
+$(foreach switch,CHECKS DIGESTS DRY EXPRESS FORCE KEEP MIRROR UNCHECKED YES,\
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         addon-versions charts charts-check images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
-        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test random-configs check format benchmark picture \
+        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test test-all random-configs check format benchmark picture \
         rehearsal-picture generate docs record-release clean
 .PHONY: checkov critical-path
 
@@ -131,8 +132,11 @@ images: .venv/.installed layout ## List the container images of a configuration,
 ##@ Develop
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: this-machine setup-development layout ## Run every test, in a quarter of an hour; FAST=1 leaves out the slow ones
-	@pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(filter 1,$(FAST)),-m "not slow")
+test: this-machine setup-development layout ## Run the tests, with one whole deployment, in six minutes
+	@$(PYTEST) -m "not whole"
+
+test-all: this-machine setup-development layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
+	@$(PYTEST)
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
 	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py

@@ -20,13 +20,13 @@ from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from rehearsal.cdk_cli import CdkError
 from rehearsal.chart_choice import choose_chart
+from rehearsal.existing_resources import DEFAULT_REGION
 from rehearsal.matrix import DifferentPlacesError, play_all
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
 from rehearsal.progress import Progress
 from rehearsal.report import summarize
 from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
-from rehearsal.stand_ins import DEFAULT_REGION
 from rehearsal.terminal_picture import recording_console, write_picture
 
 _WORK_DIRECTORY = Path("build/rehearsal")

@@ -14,7 +14,7 @@ import boto3
 
 from emulator.aws.clients import AwsClients
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.permissions.documents import Document
 from hyperpod_cli.inspect.permissions.policies import policies_of
 

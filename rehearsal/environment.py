@@ -24,8 +24,8 @@ from emulator.hyperpod import (
     NodeView,
     Subnet,
 )
-from emulator.hyperpod.simulation.node_recovery import PENDING_REBOOT, PENDING_REPLACEMENT
-from emulator.hyperpod.simulation.views import LABEL_PREFIX
+from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT, PENDING_REPLACEMENT
+from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
 from emulator.node.lifecycle_logs import LifecycleLogs
 from emulator.node.network import VpcNetwork

@@ -12,12 +12,12 @@ from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, load_config
 from rehearsal.chart_choice import choose_chart
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from rehearsal.existing_resources import DEFAULT_REGION, named_account
 from rehearsal.progress import Progress
 from rehearsal.report import Report
 from rehearsal.run import play
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
-from rehearsal.stand_ins import DEFAULT_REGION, named_account
 from rehearsal.verification.inspection import left_behind
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cli.aws.outputs import output_lines
+from hyperpod_cli.aws.stacks import output_lines
 
 INTERRUPTED = "Interrupted."
 """The error of a rehearsal that was ended before its end."""

@@ -33,7 +33,7 @@ def report_page(
     told = "\n".join("\n".join(attempt.messages) for attempt in attempts)
     error = report.error or ""
     checks = [
-        Check(check=each.check, ok=each.ok, found=each.found, advice=each.advice)
+        Check(title=each.check, ok=each.ok, found=each.found, advice=each.advice)
         for each in report.verify
     ]
     return Content(

@@ -12,13 +12,13 @@ from hyperpod_cli.inspect.report.page import write
 from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment
+from rehearsal.existing_resources import account_of
 from rehearsal.kept import keep
 from rehearsal.progress import Progress
 from rehearsal.report import INTERRUPTED, Check, Report, deployment_lines
 from rehearsal.report_page import report_page
 from rehearsal.scenarios import Scenario
 from rehearsal.stage import Stage
-from rehearsal.stand_ins import account_of
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import (
     allow_loss,

@@ -12,7 +12,7 @@ from pathlib import Path
 from hyperpod_cdk import load_config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
 from hyperpod_cli.aws.assembly import stacks_in
-from hyperpod_cli.aws.deployed import deployed
+from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.inspect.report.content import Attempt
 from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS, lift_protection
 from hyperpod_cli.stack_progress.operation import Operation
@@ -23,10 +23,10 @@ from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployable import Deployable
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
+from rehearsal.existing_resources import existing_resources
 from rehearsal.progress import Progress
 from rehearsal.releases import Release
 from rehearsal.report import INTERRUPTED, StackReport
-from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.inspection import (
     allow_deletion,
@@ -98,9 +98,9 @@ class Stage(Deployable):
             self._cli_of(self.environment.aws.environment()).bootstrap(
                 region=self.environment.region, policies=policies
             )
-        for stand_in in stand_ins(self.config):
-            stand_in.make(self.environment.clients)
-            self.progress.say(f"  created, because the configuration names it: {stand_in}")
+        for resource in existing_resources(self.config):
+            resource.make(self.environment.clients)
+            self.progress.say(f"  created, because the configuration names it: {resource}")
 
     def change_version(self, release: Release) -> None:
         """Put what a former release deploys in force, until the configuration changes."""

@@ -28,6 +28,10 @@ Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]
 Synthesize = Callable[[Config], dict[str, Template]]
 
+_WHOLE = [
+    REPOSITORY / "tests" / "rehearsal" / folder for folder in ("examples", "pipeline", "scenarios")
+]
+"""Each file below deploys something of its own, so `make test-all` alone runs it."""
 # What a test counts when the files are put in order: one marked `slow` without its seconds, and
 # one that is not marked.
 _SLOW_SECONDS = 2.0
@@ -67,10 +71,16 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) * 2
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the files that take longest, so that all workers end at about the same time."""
+    """Mark what is whole by its place, and start with the files that take longest.
+
+    All workers then end at about the same time.
+    """
     seconds: defaultdict[Path, float] = defaultdict(float)
     for item in items:
+        if any(folder in item.path.parents for folder in _WHOLE):
+            item.add_marker("whole")
         mark = item.get_closest_marker("slow")
         own = _SECONDS if mark is None else mark.kwargs.get("seconds", _SLOW_SECONDS)
         seconds[item.path] += own

@@ -78,9 +78,7 @@ def test_a_switch_is_on_with_1_alone(given: str, options: list[str]) -> None:
     assert shlex.split(command) == [*started, *options]
 
 
-@pytest.mark.parametrize(
-    "switch", ["CHECKS", "EXPRESS", "FAST", "FORCE", "KEEP", "UNCHECKED", "YES"]
-)
+@pytest.mark.parametrize("switch", ["CHECKS", "EXPRESS", "FORCE", "KEEP", "UNCHECKED", "YES"])
 def test_a_switch_that_is_neither_on_nor_off_is_told(switch: str) -> None:
     done = make("-n", "help", f"{switch}=true")
     assert done.returncode == 2

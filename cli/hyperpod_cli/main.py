@@ -38,7 +38,7 @@ class _Wings(TyperGroup):
             rows = [
                 (name, shown.get_short_help_str(limit))
                 for name, shown in self.commands.items()
-                if shown.rich_help_panel == wing and not shown.hidden
+                if getattr(shown, "rich_help_panel", None) == wing and not shown.hidden
             ]
             if rows:
                 with formatter.section(heading):

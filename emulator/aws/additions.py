@@ -1,106 +1,61 @@
 """Everything this package adds to MiniStack."""
 
 from emulator.aws import (
-    execution_input,
-    lambda_layers,
+    functions,
+    kms_keys,
     log_groups,
     network_dependencies,
-    secure_transport,
-    service_models,
-    vpc_functions,
+    s3_encryption,
+    service_quotas,
 )
 from emulator.aws.cloudformation import (
-    cancelled_update,
-    condition_values,
-    custom_resource_rollback,
-    described_type,
-    exports,
     express_mode,
-    failed_deletion,
-    failed_rollback,
-    regional_types,
     replacement,
+    rollbacks,
     service_role,
-    stored_parameters,
-    taken_names,
+    templates,
 )
-from emulator.aws.ec2 import (
-    availability_zones,
-    cidr_block,
-    elastic_ip,
-    endpoint_services,
-    flow_log,
-    instance_offerings,
-    nat_gateway,
-    own_network,
-    routing,
-    security_group_rule,
-    subnet,
-    vpc_endpoint,
-)
-from emulator.aws.eks import (
-    access_entry,
-    addon,
-    addon_health,
-    addon_versions,
-    authentication_mode,
-    authorization,
-    cluster_subnets,
-    cluster_version,
-    deletion_protection,
-    dropped_properties,
-    pod_identity_association,
-)
+from emulator.aws.ec2 import own_network, routing, subnets, traffic, vpc_endpoints, zones
+from emulator.aws.eks import access, addons, cluster, cluster_updates
 from emulator.aws.eks import api as eks_api
-from emulator.aws.eks import cluster as eks_cluster
 from emulator.aws.fsx import api as fsx_api
-from emulator.aws.fsx import data_repository_association, file_system
-from emulator.aws.iam import (
-    allowed_calls,
-    managed_policies,
-    principal_arn,
-    read_policies,
-    resource_arn,
-    simulation,
-)
-from emulator.aws.kms import keys as kms_keys
+from emulator.aws.fsx import data_repository, file_system
+from emulator.aws.iam import evaluation, simulation
 from emulator.aws.parent_process import Settings
-from emulator.aws.s3 import encryption as s3_encryption
 from emulator.aws.sagemaker import api as sagemaker_api
 from emulator.aws.sagemaker import cluster as sagemaker_cluster
-from emulator.aws.service_quotas import api as service_quotas_api
 
 RESOURCE_TYPES = (
-    elastic_ip.TYPE,
-    flow_log.TYPE,
-    nat_gateway.TYPE,
-    security_group_rule.EGRESS,
-    security_group_rule.INGRESS,
-    access_entry.TYPE,
-    addon.TYPE,
-    pod_identity_association.TYPE,
-    data_repository_association.TYPE,
-    file_system.TYPE,
+    routing.ELASTIC_IP,
+    traffic.FLOW_LOG,
+    routing.NAT_GATEWAY,
+    traffic.EGRESS,
+    traffic.INGRESS,
+    access.ACCESS_ENTRY,
+    addons.ADDON,
+    access.POD_IDENTITY_ASSOCIATION,
+    data_repository.DATA_REPOSITORY_ASSOCIATION,
+    file_system.FILE_SYSTEM,
 )
 
 
 def install(*, settings: Settings) -> None:
     """Register resource types and services, and repair what differs from AWS."""
-    service_models.install()
-    secure_transport.install()
-    managed_policies.install()
-    principal_arn.install()
-    resource_arn.install()
+    evaluation.install_service_models()
+    evaluation.install_secure_transport()
+    evaluation.install_managed_policies()
+    evaluation.install_principal_arn()
+    evaluation.install_resource_arn()
     simulation.install()
-    read_policies.install()
-    allowed_calls.install(file=settings.allowed_calls)
-    availability_zones.install()
-    cidr_block.install()
-    instance_offerings.install(settings=settings)
-    service_quotas_api.install(settings=settings)
-    subnet.install()
-    endpoint_services.install()
-    vpc_endpoint.install()
+    evaluation.install_read_policies()
+    evaluation.install_allowed_calls(file=settings.allowed_calls)
+    zones.install_availability_zones()
+    subnets.install_cidr_block()
+    zones.install_instance_offerings(settings=settings)
+    service_quotas.install(settings=settings)
+    subnets.install_subnet()
+    vpc_endpoints.install_endpoint_services()
+    vpc_endpoints.install_vpc_endpoint()
     routing.install()
     log_groups.install()
     kms_keys.install()
@@ -111,34 +66,34 @@ def install(*, settings: Settings) -> None:
     fsx_api.install()
     sagemaker_api.install(settings=settings)
     sagemaker_cluster.resource_type(settings).register()
-    described_type.install()
-    regional_types.install(settings=settings)
-    taken_names.install()
+    templates.install_described_type()
+    templates.install_regional_types(settings=settings)
+    templates.install_taken_names()
     replacement.install()
     service_role.install()
-    stored_parameters.install()
-    exports.install()
-    condition_values.install()
-    cancelled_update.install()
+    templates.install_stored_parameters()
+    templates.install_exports()
+    templates.install_condition_values()
+    rollbacks.install_cancelled_update()
     network_dependencies.install(settings=settings)
     own_network.install()
-    custom_resource_rollback.install()
-    execution_input.install()
-    failed_deletion.install()
-    failed_rollback.install()
+    rollbacks.install_custom_resource_rollback()
+    functions.install_execution_input()
+    rollbacks.install_failed_deletion()
+    rollbacks.install_failed_rollback()
     express_mode.install(settings=settings)
-    lambda_layers.install(copies=settings.archives)
-    vpc_functions.install()
+    functions.install_lambda_layers(copies=settings.archives)
+    functions.install_vpc_functions()
 
 
 def _install_eks(settings: Settings) -> None:
     eks_api.install()
-    authorization.install()
-    eks_cluster.install(settings=settings)
-    cluster_subnets.install()
-    cluster_version.install(settings=settings)
-    authentication_mode.install()
-    addon_versions.install()
-    addon_health.install(settings=settings)
-    deletion_protection.install()
-    dropped_properties.install()
+    access.install_authorization()
+    cluster.install_cluster(settings=settings)
+    cluster_updates.install_cluster_subnets()
+    cluster_updates.install_cluster_version(settings=settings)
+    access.install_authentication_mode()
+    addons.install_addon_versions()
+    addons.install_addon_health(settings=settings)
+    cluster.install_deletion_protection()
+    cluster.install_dropped_properties()

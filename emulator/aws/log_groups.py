@@ -3,9 +3,9 @@
 from http import HTTPStatus
 from typing import Any
 
+from emulator.aws import kms_keys
 from emulator.aws.cloudformation.resource_type import Refused
-from emulator.aws.kms import keys
-from emulator.aws.kms.services import refuse_logs
+from emulator.aws.kms_keys import refuse_logs
 from emulator.aws.ministack import cloudwatch_logs, get_account_id, get_region, provisioners
 
 _TYPE = "AWS::Logs::LogGroup"
@@ -66,7 +66,7 @@ def _require_key(properties: dict[str, Any], *, name: str) -> None:
     if key is None:
         return
     arn = f"arn:aws:logs:{get_region()}:{get_account_id()}:log-group:{name}"
-    if keys.problem(key) is not None or refuse_logs(key, log_group_arn=arn):
+    if kms_keys.problem(key) is not None or refuse_logs(key, log_group_arn=arn):
         raise Refused(
             "AccessDeniedException: The specified KMS key does not exist or is not allowed to be "
             f"used with Arn '{arn}'"

@@ -15,8 +15,7 @@ from emulator.hyperpod.simulation.hooks import (
     Subnet,
     Subnets,
 )
-from emulator.hyperpod.simulation.surroundings import Timings
-from emulator.hyperpod.simulation.unknowns import Unknowns
+from emulator.hyperpod.simulation.surroundings import Timings, Unknowns
 
 __all__ = [
     "ApiError",

@@ -9,14 +9,12 @@ from typing import Any
 from emulator.hardware import HardwareOf, unknown_hardware
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
 from emulator.hyperpod.operations.clusters import ClusterOperations
-from emulator.hyperpod.operations.events import EventOperations
 from emulator.hyperpod.operations.governance import GovernanceOperations
-from emulator.hyperpod.operations.node_batches import BatchOperations
-from emulator.hyperpod.operations.nodes import NodeOperations
+from emulator.hyperpod.operations.nodes import BatchOperations, NodeOperations
+from emulator.hyperpod.operations.records import EventOperations, TagOperations
 from emulator.hyperpod.operations.software import SoftwareOperations
-from emulator.hyperpod.operations.tags import TagOperations
 from emulator.hyperpod.operations.training_plans import TrainingPlanOperations
-from emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle
+from emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle, recover_marked
 from emulator.hyperpod.simulation.errors import (
     absent_operation,
     resource_not_found,
@@ -33,12 +31,10 @@ from emulator.hyperpod.simulation.hooks import (
     Subnets,
 )
 from emulator.hyperpod.simulation.network import AddressBook
-from emulator.hyperpod.simulation.node_recovery import recover_marked
 from emulator.hyperpod.simulation.nodes import Place
-from emulator.hyperpod.simulation.registry import ClusterRegistry
-from emulator.hyperpod.simulation.surroundings import Agenda, Surroundings, Timings
+from emulator.hyperpod.simulation.state import ClusterRegistry
+from emulator.hyperpod.simulation.surroundings import Agenda, Surroundings, Timings, Unknowns
 from emulator.hyperpod.simulation.training_plans import TrainingPlans
-from emulator.hyperpod.simulation.unknowns import Unknowns
 from emulator.hyperpod.validation.service_model import validate_request
 
 # The emulator's own AMI release; AWS's numbers follow the same form.

@@ -1,11 +1,14 @@
-"""A Kubernetes API server in this process, for rehearsals and tests."""
+"""A Kubernetes API server in this process, for rehearsals and tests.
+
+It is frozen: it gets no new behavior by hand. What helm, kubectl or the provisioner will need
+beyond it comes from a real API server behind `control_plane.ControlPlane`.
+"""
 
 from emulator.kubernetes.control_plane import WRITES, ControlPlane, Fault, unreachable
 from emulator.kubernetes.in_process import InProcessControlPlane
 from emulator.kubernetes.objects.errors import ApiError
-from emulator.kubernetes.server.access_policies import Grant
 from emulator.kubernetes.server.api import KubernetesApi
-from emulator.kubernetes.server.authentication import Authenticate, Principal, static_tokens
+from emulator.kubernetes.server.authentication import Authenticate, Grant, Principal, static_tokens
 from emulator.kubernetes.server.eks_tokens import eks_tokens
 
 __all__ = [

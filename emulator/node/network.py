@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from emulator.aws.clients import AwsClients
-from emulator.aws.route_tables import ANYWHERE, leads_out, route_table_of
+from emulator.aws.ec2.reach import ANYWHERE, leads_out, route_table_of
 from emulator.hyperpod import Caller
 
 _ALL_TRAFFIC, _HTTPS = "-1", 443

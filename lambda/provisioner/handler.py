@@ -5,19 +5,19 @@ from typing import Any, Protocol
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient, is_unreached
 from hyperpod_shared.errors import ProvisioningError, UnreachableError, given_up
+from provisioner.authentication_mode import AuthenticationMode
 from provisioner.aws.clients import Clients
-from provisioner.deletion_check.check import DeletionCheck
-from provisioner.eks.authentication_mode import AuthenticationMode
+from provisioner.deletion_check import DeletionCheck
+from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework import log
 from provisioner.framework.request import BEGUN_AT, NOT_YET, Progress, Request, Resource
 from provisioner.framework.retry import Clock
-from provisioner.helm.connection import ReleaseConnection
+from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
 from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.hyperpod.node_objects import NodeObjects
 from provisioner.kubernetes.connection import EksConnection
-from provisioner.lifecycle_scripts.scripts import LifecycleScripts
-from provisioner.storage.availability import FileSystemAvailability
+from provisioner.lifecycle_scripts import LifecycleScripts
 
 CLIENTS = Clients()
 

@@ -16,7 +16,7 @@ import boto3
 from botocore.exceptions import ClientError, WaiterError
 
 from emulator.aws.clients import AwsClients
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.stack_progress.display import Followed
 from hyperpod_cli.stack_progress.operation import Operation
 from hyperpod_cli.stack_progress.report import failure_lines

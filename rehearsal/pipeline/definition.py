@@ -1,4 +1,9 @@
-"""What the template of a pipeline's stack says: stages, actions, builds."""
+"""Stages and actions of a pipeline, read from its template.
+
+Why a pipeline cannot be rehearsed.
+
+What the template of a pipeline's stack says: stages, actions, builds.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+
+class UnplayableError(Exception):
+    """A pipeline cannot be rehearsed; one line that says why."""
+
 
 _PIPELINE, _PROJECT = "AWS::CodePipeline::Pipeline", "AWS::CodeBuild::Project"
 _PHASES = ("install", "pre_build", "build")

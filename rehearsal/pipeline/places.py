@@ -16,10 +16,10 @@ from hyperpod_cdk.pipeline.section import EnvironmentConfig
 from rehearsal.cdk_cli import CdkCli, CdkCliProcess
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from rehearsal.existing_resources import existing_resources
 from rehearsal.pipeline.cloud_formation import StackActions
-from rehearsal.pipeline.errors import UnplayableError
+from rehearsal.pipeline.definition import UnplayableError
 from rehearsal.report import Check
-from rehearsal.stand_ins import stand_ins
 from rehearsal.verification.checks import verify
 from rehearsal.verification.inspection import (
     cluster_tools,
@@ -82,8 +82,8 @@ class Place:
         )
         policies = deployer.allow(cli.assembly, bootstrapped=False)
         cli.bootstrap(region=self.region, policies=policies, trusted=trusted)
-        for stand_in in stand_ins(self.config):
-            stand_in.make(self.environment.clients)
+        for resource in existing_resources(self.config):
+            resource.make(self.environment.clients)
 
     def stack_actions(self, *, pipeline_account: str) -> StackActions:
         """Return what runs the pipeline's actions on its stacks."""

@@ -13,8 +13,7 @@ from hyperpod_cdk import Loaded, PipelineConfig
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.pipeline.build import BuildPlace
 from rehearsal.pipeline.cloud_formation import StackActions
-from rehearsal.pipeline.definition import PipelineDefinition
-from rehearsal.pipeline.errors import UnplayableError
+from rehearsal.pipeline.definition import PipelineDefinition, UnplayableError
 from rehearsal.pipeline.execution import Execution
 from rehearsal.pipeline.places import Place, start_places
 from rehearsal.pipeline.region_router import RegionRouter

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from rehearsal.pipeline.errors import UnplayableError
+from rehearsal.pipeline.definition import UnplayableError
 from stacks.helm_chart import OFFICIAL_CHART
 
 _PROJECT = Path(__file__).resolve().parents[2]

@@ -1,40 +1,14 @@
-"""What can go wrong or change, each with what must come of it."""
+"""What can go wrong or change, each with its expected result; a file's `SCENARIOS` are found."""
 
-from rehearsal.scenarios import (
-    changes,
-    delays,
-    destructions,
-    express_deployments,
-    further_zone,
-    helm_failures,
-    kubernetes_upgrade,
-    missing_nodes,
-    native_resource,
-    outside_events,
-    refused_creations,
-    script_changes,
-    version_upgrade,
-)
+import pkgutil
+from importlib import import_module
+
 from rehearsal.scenarios.scenario import Scenario
 
-SCENARIOS = {
+SCENARIOS: dict[str, Scenario] = {
     scenario.name: scenario
-    for module in (
-        refused_creations,
-        missing_nodes,
-        helm_failures,
-        delays,
-        express_deployments,
-        changes,
-        further_zone,
-        script_changes,
-        outside_events,
-        destructions,
-        version_upgrade,
-        kubernetes_upgrade,
-        native_resource,
-    )
-    for scenario in module.SCENARIOS
+    for file in pkgutil.iter_modules(__path__, f"{__name__}.")
+    for scenario in getattr(import_module(file.name), "SCENARIOS", ())
 }
 
 __all__ = ["SCENARIOS", "Scenario"]

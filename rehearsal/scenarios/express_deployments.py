@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 
-from emulator.aws.readiness import Readiness
+from emulator.aws.shared_settings import Readiness
 from emulator.kubernetes import Fault
 from hyperpod_cdk import Config
 from rehearsal.report import Check

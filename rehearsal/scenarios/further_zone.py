@@ -6,15 +6,10 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
+from rehearsal.existing_resources.networks import free_blocks
 from rehearsal.report import Check
-from rehearsal.scenarios.scenario import (
-    Scenario,
-    all_nodes_run,
-    has_status,
-    succeeds,
-)
+from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
 from rehearsal.stage import Stage
-from rehearsal.stand_ins.blocks import free_blocks
 
 _GROUP = "further-zone"
 _BLOCKS = 2

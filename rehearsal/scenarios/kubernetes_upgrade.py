@@ -9,10 +9,10 @@ from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cli.terminal.errors import REFUSED
 from rehearsal.report import Check
-from rehearsal.scenarios.cancelled_update import deploy_and_cancel
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
+    deploy_and_cancel,
     has_status,
     succeeds,
 )

@@ -1,14 +1,21 @@
-"""What a scenario is, and what every one of them ends with."""
+"""What a scenario is, and what every one of them ends with.
+
+An update of the platform that somebody cancels while it changes the lifecycle scripts.
+
+What a scenario is, and what every one of them ends with.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.aws.readiness import Readiness
+from emulator.aws.shared_settings import Readiness
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind
@@ -16,6 +23,42 @@ from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from rehearsal.report import Check
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import running_nodes, wait_for_nodes
+
+_LONGEST_SECONDS = 60.0
+_PAUSE_SECONDS = 0.02
+
+
+def deploy_and_cancel(stage: Stage) -> bool:
+    """Deploy, cancel the platform's update as soon as it changes the scripts; return if it failed.
+
+    The scripts are the last that it changes.
+    """
+    user = threading.Thread(target=_cancel, args=[stage, _script_events(stage)], daemon=True)
+    user.start()
+    failed = stage.deploy() is not None
+    user.join(timeout=_LONGEST_SECONDS)
+    return failed
+
+
+def _cancel(stage: Stage, known: set[str]) -> None:
+    cloudformation = stage.environment.clients("cloudformation")
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while time.monotonic() < deadline:
+        if _script_events(stage) - known:
+            cloudformation.cancel_update_stack(StackName=stage.stack("platform"))
+            return
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _script_events(stage: Stage) -> set[str]:
+    events = stage.environment.clients("cloudformation").describe_stack_events(
+        StackName=stage.stack("platform")
+    )
+    return {
+        event["EventId"]
+        for event in events["StackEvents"]
+        if event["ResourceType"] == "Custom::LifecycleScripts"
+    }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

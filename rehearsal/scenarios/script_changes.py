@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rehearsal.report import Check
-from rehearsal.scenarios.cancelled_update import deploy_and_cancel
-from rehearsal.scenarios.scenario import Scenario, has_status, succeeds
+from rehearsal.scenarios.scenario import Scenario, deploy_and_cancel, has_status, succeeds
 from rehearsal.stage import Stage
 
 _SCRIPT = "steps/kubelet_directory.sh"

@@ -11,7 +11,7 @@ import yaml
 
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.outputs import documented_outputs
+from hyperpod_cli.aws.stacks import documented_outputs
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_shared.owner import CONSENT_TAG

@@ -19,9 +19,9 @@ sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "constructs", "lambda",
 
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES  # noqa: E402 - after the path is set
 from provisioner.aws.api import SageMakerApi  # noqa: E402
-from provisioner.hyperpod.aim import Aim  # noqa: E402
 from provisioner.hyperpod.changes import changes  # noqa: E402
 from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
+from provisioner.hyperpod.cluster_request import Aim  # noqa: E402
 from tests.support.provisioner import large_cluster  # noqa: E402
 from tests.support.provisioner.cloudformation import Framework, Time, event  # noqa: E402
 from tests.support.provisioner.fake_stack import FakeCloudFormation  # noqa: E402

@@ -165,6 +165,7 @@ def reviewed() -> dict[str, Any]:
     return content
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=17)
 @pytest.mark.parametrize("name", documents())
 def test_each_change_does_what_was_reviewed(name: str) -> None:

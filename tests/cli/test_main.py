@@ -218,8 +218,6 @@ def reached(module: str) -> set[str]:
 
 
 SESSIONS = {
-    "hyperpod_cli.aws.account.profile_session",
-    "hyperpod_cli.aws.connection",
     "hyperpod_cli.aws.session",
     "provisioner.aws.clients",
 }

@@ -9,13 +9,13 @@ import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ProfileNotFound
 
 from hyperpod_cdk.checks import ALL_RULES
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explained
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import CAUSES
-from provisioner.framework.request import text_property, truth_property
+from provisioner.framework.properties import text, truth
 from provisioner.hyperpod.failures import kept, renamed
 from provisioner.kubernetes.eks_cluster import require_usable
 from tests.constructs.checks.test_rules import CASES
@@ -65,8 +65,8 @@ def unknown_cluster() -> None:
 @pytest.mark.parametrize(
     "fails",
     [
-        lambda: text_property({"Release": 3}, "Release"),
-        lambda: truth_property({"Wait": "perhaps"}, "Wait"),
+        lambda: text("Release", 3),
+        lambda: truth("Wait", "perhaps"),
         lambda: require_usable({"name": "ml-eks", "status": "CREATING"}),
         lambda: require_usable({"name": "ml-eks", "status": "FAILED"}),
         unknown_cluster,

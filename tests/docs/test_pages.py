@@ -112,16 +112,6 @@ def _is_there(name: str, *, roots: Sequence[Path]) -> bool:
     return (REPOSITORY / name).exists() or any(any(root.rglob(name)) for root in (*roots[1:], *own))
 
 
-def test_the_rehearsal_names_each_of_its_files() -> None:
-    page = (DOCS / "rehearsal.md").read_text("utf-8").split("## The code")[1]
-    files = {
-        path.name
-        for path in (REPOSITORY / "rehearsal").iterdir()
-        if path.suffix in (".py", ".cjs") and not path.name.startswith("__")
-    }
-    assert {name for name in files if f"`{name}`" not in page} == set()
-
-
 def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
     shown = re.search(r"^config/mine\.yaml:([0-9]+: .+?: '(\S+)' .+)$", readme, re.MULTILINE)
     assert shown is not None

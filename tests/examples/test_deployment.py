@@ -97,6 +97,7 @@ def deployments(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield made
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=15)
 def test_the_whole_cluster_and_a_release_beside_it(deployments: Deployments) -> None:
     deployments.deploy("cluster")
@@ -111,6 +112,7 @@ def test_the_whole_cluster_and_a_release_beside_it(deployments: Deployments) -> 
     assert deployments.clusters() == {}
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=15)
 def test_a_cluster_on_an_eks_cluster_of_ones_own(deployments: Deployments) -> None:
     deployments.deploy("own_eks_cluster")

@@ -128,7 +128,7 @@ def test_unreachable_cluster_while_polling_is_no_failure(
     def unreachable(*_: Any) -> ReleaseClient:
         raise UnreachableError("helm could not read", next_step="Wait.")
 
-    monkeypatch.setattr("provisioner.helm.connection.ReleaseConnection.connect", unreachable)
+    monkeypatch.setattr("provisioner.helm.client.ReleaseConnection.connect", unreachable)
     clients.error = AssertionError()
     sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
     assert handler.is_complete(sent, Context()) == {"IsComplete": False}
@@ -154,7 +154,7 @@ def test_the_wait_is_told_and_ends(
     def connect(*_: Any) -> ReleaseClient:
         raise error
 
-    monkeypatch.setattr("provisioner.helm.connection.ReleaseConnection.connect", connect)
+    monkeypatch.setattr("provisioner.helm.client.ReleaseConnection.connect", connect)
     sent = event("Create", "Custom::HelmRelease", HELM, physical_id="ml/n/r")
     sent[BEGUN_AT] = time.time() - 60 * minutes
     if ends:

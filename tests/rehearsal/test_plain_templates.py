@@ -120,6 +120,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return template_package(tmp_path_factory)
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=25)
 def test_they_are_deployed_updated_and_destroyed(
     package: Path, configure: Configure, chart: Path, tmp_path: Path
@@ -166,6 +167,7 @@ def test_they_are_deployed_updated_and_destroyed(
         assert left_behind(own.environment, stacks=stacks) == []
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=18)
 def test_parameters_change_what_is_deployed_and_where(
     package: Path, configure: Configure, tmp_path: Path

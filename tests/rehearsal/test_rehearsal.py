@@ -102,6 +102,7 @@ def kept(checkout_folder: Path) -> Iterator[Kept]:
     process.wait()
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=25)
 @pytest.mark.usefixtures("kept")
 def test_shell_blocks_of_pages_run(checkout_folder: Path) -> None:
@@ -115,6 +116,7 @@ def test_shell_blocks_of_pages_run(checkout_folder: Path) -> None:
     assert [f"{each}{text}" for each, (text, code) in zip(commands, ran, strict=True) if code] == []
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=65)
 def test_the_walk_through_prints_what_it_shows(kept: Kept, checkout_folder: Path) -> None:
     first, *others = blocks(REPOSITORY / "docs" / "walk-through.md")
@@ -138,6 +140,7 @@ def rehearsed(kept: Kept, directory: Path) -> tuple[int, str, dict[str, Any]]:
     return kept.process.returncode, kept.printed + output, report
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=10)
 def test_the_default_configuration_deploys_verifies_and_goes(
     rehearsed: tuple[int, str, dict[str, Any]],
@@ -157,6 +160,7 @@ def test_the_default_configuration_deploys_verifies_and_goes(
     assert {stack["status"] for stack in report["stacks"]} == {"CREATE_COMPLETE"}
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=0)
 def test_the_report_has_outputs_cluster_and_release(
     rehearsed: tuple[int, str, dict[str, Any]],
@@ -184,6 +188,7 @@ def test_the_report_has_outputs_cluster_and_release(
     assert (release["status"], release["chart"]) == ("deployed", "hyperpod-helm-chart-0.1.0")
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=0)
 def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
     _, output, report = rehearsed
@@ -195,6 +200,7 @@ def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str,
     assert "  GrantAdminCommand\n    aws eks create-access-entry --cluster-name ml-eks" in output
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=0)
 def test_warnings_of_the_synthesis_are_shown(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
     _, output, _ = rehearsed
@@ -202,6 +208,7 @@ def test_warnings_of_the_synthesis_are_shown(rehearsed: tuple[int, str, dict[str
     assert warning.endswith("the platform stack's output GrantAdminCommand")
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=0)
 @pytest.mark.usefixtures("rehearsed")
 def test_no_statement_of_a_role_could_go(directory: Path) -> None:
@@ -211,6 +218,7 @@ def test_no_statement_of_a_role_could_go(directory: Path) -> None:
     assert needed_though_listed(directory / "cdk.out", allowed_calls=record) == []
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=2)
 def test_everybody_can_read_its_page(
     rehearsed: tuple[int, str, dict[str, Any]], directory: Path
@@ -255,6 +263,7 @@ def interrupted(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int
     process.wait()
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=25)
 def test_an_interrupted_rehearsal_leaves_no_process_but_a_report(
     interrupted: tuple[subprocess.Popen[str], set[int]], tmp_path: Path

@@ -9,7 +9,7 @@ import pytest
 
 from aws_reference.resource_schemas import schema_of, schemas
 from hyperpod_cdk import load_config
-from hyperpod_cli.aws.templates import text
+from hyperpod_cli.aws.assembly import text
 from tests.support.assembly import Assembly, synthesized
 from tests.support.configs import CONFIGS, EVERY_FIELD
 

@@ -1,7 +1,6 @@
 """A role with the permissions that docs/operating.md names, and what its commands really call."""
 
 import json
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from botocore.client import BaseClient
 
 from hyperpod_cli.commands import commands
 from rehearsal.stage import Stage
-from tests.support.configs import REPOSITORY
 from tests.support.operator import Operator
 
 _NAME = "on-call"
@@ -26,14 +24,6 @@ CALLS: dict[str, set[str]] = {}
 def documented_actions() -> dict[str, set[str]]:
     """Return the IAM actions of each command of the operating wing, as the page has them."""
     return {each.name: {*each.calls} for each in commands().values() if each.wing == "operate"}
-
-
-def documented_for_verify() -> set[str]:
-    """Return what docs/verify.md says that `verify` calls of every configuration."""
-    page = (REPOSITORY / "docs" / "verify.md").read_text("utf-8")
-    _, _, section = page.partition("## Permissions\n")
-    everywhere, _, _ = section.partition("; for a closed network")
-    return set(re.findall(r"[a-z0-9]+:\w+", everywhere))
 
 
 def on_call_credentials(stage: Stage) -> Mapping[str, str]:

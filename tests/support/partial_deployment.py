@@ -23,14 +23,14 @@ from emulator.hyperpod import Caller, HyperPodService, Subnet
 from emulator.node.network import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.eks.authentication_mode import AuthenticationMode
+from provisioner.authentication_mode import AuthenticationMode
+from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework.request import Resource
 from provisioner.hyperpod.cluster import HyperPodCluster
-from provisioner.lifecycle_scripts.scripts import LifecycleScripts
-from provisioner.storage.availability import FileSystemAvailability
+from provisioner.lifecycle_scripts import LifecycleScripts
 from rehearsal.environment import VpcSubnets
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
@@ -197,9 +197,9 @@ class Deployment:
         return clients(self.aws.endpoint, account=self.account, region=self.region)
 
     @property
-    def place(self) -> Place:
+    def target(self) -> Target:
         """Where validators look."""
-        return Place(partition="aws", account=self.account, region=self.region, client=self.client)
+        return Target(partition="aws", account=self.account, region=self.region, client=self.client)
 
     def create(self, kind: StackKind, *kinds: str, bootstrapped: bool = True) -> None:
         """Create or update resources of a stack.

@@ -17,9 +17,9 @@ from rehearsal.environment import (
     RehearsalEnvironment,
     rehearsal_environment,
 )
+from rehearsal.existing_resources import account_of
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
-from rehearsal.stand_ins import account_of
 from rehearsal.verification.inspection import left_behind
 from tests.support.answers import checked
 from tests.support.configs import CONFIG_FOLDER

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from unittest.mock import patch
 
@@ -37,6 +38,8 @@ _WIDTH = 80
 _ID = re.compile(r"\b(fs|i|nat|rtb|sg|subnet|vpc)-[0-9a-f]{17}\b")
 _TIME = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\b")
 _SOME_TIME = "2026-01-15 09:30:00"
+_OK = re.compile(r"^ok\b|\bok$")
+_SHOWN = 2
 
 Situation = Callable[[Operator], AbstractContextManager[None]]
 
@@ -141,7 +144,7 @@ def drawn(name: str, operator: Operator) -> str:
         record=True, file=io.StringIO(), width=_WIDTH, highlight=False, markup=False, emoji=False
     )
     # Below the last line, an SVG of rich has no room for the tails of letters.
-    console.print(Text.from_ansi(settled(shown).rstrip()), end="\n\n")
+    console.print(Text.from_ansi(shortened(settled(shown)).rstrip()), end="\n\n")
     return picture(console, title=wanted.command, name=name)
 
 
@@ -191,6 +194,20 @@ def settled(text: str) -> str:
 
     own = text.replace(f"{REPOSITORY}/", "")
     return _TIME.sub(_SOME_TIME, _ID.sub(fixed, own))
+
+
+def shortened(text: str) -> str:
+    """Return a text in which `…` stands for most of the lines in a row that say ok."""
+    lines: list[str] = []
+    for is_ok, run in groupby(text.splitlines(), key=_says_ok):
+        some = [*run]
+        is_long = is_ok and len(some) > 2 * _SHOWN
+        lines += [*some[:_SHOWN], "…", *some[-_SHOWN:]] if is_long else some
+    return "\n".join(lines)
+
+
+def _says_ok(line: str) -> bool:
+    return _OK.search(Text.from_ansi(line).plain) is not None
 
 
 def main() -> None:

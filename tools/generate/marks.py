@@ -1,5 +1,7 @@
 """The generated part of a page that is otherwise written by hand."""
 
+from collections.abc import Iterable, Sequence
+
 
 def with_part(page: str, *, mark: str, text: str) -> str:
     """Return a page with a text between `<!-- mark -->` and `<!-- /mark -->`.
@@ -13,3 +15,14 @@ def with_part(page: str, *, mark: str, text: str) -> str:
     if not (found and ended):
         raise ValueError(f"no {begin.strip()} … {end} in the page")
     return f"{before}{begin}{text}{end}{after}"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown.
+
+    Args:
+        heads: The names of its columns.
+        rows: Its cells.
+    """
+    head, *lines = (f"| {' | '.join(cells)} |\n" for cells in (heads, *rows))
+    return f"{head}|{'---|' * len(heads)}\n{''.join(lines)}"

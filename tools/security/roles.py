@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk.synthesis.reasons import REASON
-from hyperpod_cli.aws.templates import Value, read_templates
+from hyperpod_cli.aws.assembly import Value, stacks_by_name
 
 # What CDK appends to a logical id to make it unique.
 _HASH = re.compile(r"[0-9A-F]{8}$")
@@ -100,7 +100,7 @@ def read_reasons(assemblies: Iterable[Path]) -> list[Reason]:
 
 def read_roles(assembly: Path) -> list[Role]:
     """Read the roles of every stack that the last synthesis wrote into a directory, by name."""
-    templates = read_templates(assembly)
+    templates = {each.name: each.template for each in stacks_by_name(assembly)}
     exports = {
         output["Export"]["Name"]: (stack, output["Value"])
         for stack, template in templates.items()

@@ -54,21 +54,6 @@ class Caller:
     environment: Environment
 
 
-def profile_session(*, region: str | None = None) -> boto3.Session:
-    """Return a session of the profile that the environment names.
-
-    Args:
-        region: Its region. Default: that of AWS_DEFAULT_REGION or of the profile.
-
-    Raises:
-        AccountError: There is no such profile.
-    """
-    try:
-        return boto3.Session(region_name=region)
-    except ProfileNotFound as error:
-        raise AccountError(explanation(error)) from None
-
-
 def known_region(config: Config | None, *, session: boto3.Session | None = None) -> str | None:
     """Return the region of a deployment, as the CDK CLI finds it; None if nobody names one.
 

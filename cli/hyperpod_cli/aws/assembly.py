@@ -1,28 +1,65 @@
-"""What a cloud assembly says of its stacks."""
+"""What a cloud assembly says: its stacks, their resources, and the roles of `cdk bootstrap`."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.terminal.errors import OpsError
 
+Value = Any  # any JSON
+"""A property's value in a template."""
 CDK_METADATA = "AWS::CDK::Metadata"
 """Type of a resource that is nothing in AWS."""
 _STACK = "aws:cloudformation:stack"
 _PATH = "aws:cdk:path"
 # What CDK names the resource of a construct that is one resource.
 _SOLE = ("/Resource/Default", "/Resource", "/Default")
+_IN_SUB = re.compile(r"\$\{([^!}.]+)[^}]*\}")
 
 
 class UnknownStackError(OpsError):
     """No stack of the assembly has the name; the text says which there are."""
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class Address:
+    """Where a resource is.
+
+    Attributes:
+        stack: Name of the stack.
+        logical_id: Name of the resource in the stack's template.
+    """
+
+    stack: str
+    logical_id: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Resource:
+    """One resource of a template.
+
+    Attributes:
+        address: Where it is.
+        type: The resource type, such as `AWS::EC2::VPC`.
+        properties: The properties as the template has them, functions unresolved.
+        deletion_policy: The policy, such as `Retain`; empty if the template says nothing.
+        needs: What it refers to or depends on, imports from other stacks included; sorted.
+    """
+
+    address: Address
+    type: str
+    properties: Mapping[str, Value]
+    deletion_policy: str
+    needs: tuple[Address, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stack:
     """A stack of an assembly.
 
@@ -30,11 +67,25 @@ class Stack:
         name: Its name.
         template: Its template.
         needs: Names of the stacks that are deployed before it.
+        exports: What each export of the assembly's stacks refers to, by its name.
+        account: Account that it is deployed to; empty if the assembly names none.
+        region: Region that it is deployed to; empty if the assembly names none.
+        is_protected: Whether it has termination protection.
+        lookup_role: ARN of the role of `cdk bootstrap` that reads it; empty without a bootstrap.
+        execution_role: ARN of CloudFormation's role; empty without a bootstrap.
+        shown: Resources in the place of the template's. Default: the template's.
     """
 
     name: str
     template: Mapping[str, Any]
-    needs: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    exports: Mapping[str, Address] = field(default_factory=dict)
+    account: str = ""
+    region: str = ""
+    is_protected: bool = False
+    lookup_role: str = ""
+    execution_role: str = ""
+    shown: Mapping[Address, Resource] | None = None
 
     @property
     def size(self) -> int:
@@ -42,25 +93,128 @@ class Stack:
         kinds = (resource["Type"] for resource in self.template["Resources"].values())
         return sum(kind != CDK_METADATA for kind in kinds)
 
+    @property
+    def description(self) -> str:
+        """What its template says of it."""
+        return str(self.template.get("Description", ""))
+
+    @cached_property
+    def resources(self) -> Mapping[Address, Resource]:
+        """Its resources by address."""
+        if self.shown is not None:
+            return self.shown
+        bodies = self.template["Resources"]
+        known = {Address(self.name, each) for each in bodies} | {*self.exports.values()}
+        return {
+            Address(self.name, each): self._resource(each, body, known=known)
+            for each, body in bodies.items()
+        }
+
+    def of_type(self, resource_type: str) -> list[Resource]:
+        """List the resources of one type, in the template's order."""
+        return [item for item in self.resources.values() if item.type == resource_type]
+
+    def _resource(self, logical_id: str, body: Value, *, known: set[Address]) -> Resource:
+        address, properties = Address(self.name, logical_id), body.get("Properties", {})
+        after = body.get("DependsOn", [])
+        needs = {
+            Address(self.name, each) for each in ([after] if isinstance(after, str) else after)
+        }
+        needs |= {*referred_to(properties, stack=self.name, exports=self.exports)}
+        return Resource(
+            address=address,
+            type=body["Type"],
+            properties=properties,
+            deletion_policy=body.get("DeletionPolicy", ""),
+            # A parameter or a pseudo parameter is not a resource.
+            needs=tuple(sorted((needs & known) - {address})),
+        )
+
 
 def stacks_in(assembly: Path) -> list[Stack]:
     """Return the stacks of an assembly, each after those that it needs.
 
+    Templates of earlier syntheses, which may be in the folder too, are not among them.
+
+    Args:
+        assembly: Directory that `cdk synth` wrote, such as `cdk.out/default`.
+
+    Raises:
+        OSError: There is no manifest or template.
+    """
+    artifacts = _artifacts(assembly)
+    stacks = {name: each for name, each in artifacts.items() if each["type"] == _STACK}
+    names = {name: each["properties"].get("stackName", name) for name, each in stacks.items()}
+    templates = {
+        names[name]: json.loads((assembly / each["properties"]["templateFile"]).read_text("utf-8"))
+        for name, each in stacks.items()
+    }
+    exports = dict(_exports(templates))
+    found = []
+    for name, each in stacks.items():
+        properties = each["properties"]
+        before = [other for other in each.get("dependencies", ()) if other in stacks]
+        account, _, region = each.get("environment", "").removeprefix("aws://").partition("/")
+        found.append(
+            Stack(
+                name=names[name],
+                template=templates[names[name]],
+                needs=tuple(names[other] for other in before),
+                exports=exports,
+                account=account,
+                region=region,
+                is_protected=properties.get("terminationProtection", False),
+                lookup_role=properties.get("lookupRole", {}).get("arn", ""),
+                execution_role=properties.get("cloudFormationExecutionRoleArn", ""),
+            )
+        )
+    return found
+
+
+def stacks_by_name(assembly: Path) -> list[Stack]:
+    """Return the stacks of an assembly in the order of their names.
+
+    Raises:
+        OSError: There is no manifest or template.
+    """
+    return sorted(stacks_in(assembly), key=lambda stack: stack.name)
+
+
+def roles_of_cli(assembly: Path) -> Iterator[str]:
+    """Yield the ARNs of the roles that the CDK CLI assumes to deploy stacks and publish files.
+
     Args:
         assembly: Directory that `cdk synth` wrote.
+
+    Raises:
+        OSError: There is no manifest.
     """
-    artifacts: Mapping[str, Any] = json.loads((assembly / "manifest.json").read_text("utf-8"))[
-        "artifacts"
-    ]
-    stacks = {name: each for name, each in artifacts.items() if each["type"] == _STACK}
-    return [
-        Stack(
-            name=each["properties"].get("stackName", name),
-            template=json.loads((assembly / each["properties"]["templateFile"]).read_text("utf-8")),
-            needs=tuple(other for other in each.get("dependencies", ()) if other in stacks),
-        )
-        for name, each in stacks.items()
-    ]
+    for artifact in _artifacts(assembly).values():
+        properties = artifact.get("properties", {})
+        for arn in (properties.get("assumeRoleArn"), properties.get("lookupRole", {}).get("arn")):
+            if arn is not None:
+                yield arn
+        if artifact["type"] == "cdk:asset-manifest":
+            assets = json.loads((assembly / properties["file"]).read_text("utf-8"))
+            for kind in ("files", "dockerImages"):
+                for asset in assets.get(kind, {}).values():
+                    for destination in asset["destinations"].values():
+                        if "assumeRoleArn" in destination:
+                            yield destination["assumeRoleArn"]
+
+
+def _artifacts(assembly: Path) -> Mapping[str, Mapping[str, Any]]:
+    manifest = json.loads((assembly / "manifest.json").read_text("utf-8"))
+    artifacts: Mapping[str, Mapping[str, Any]] = manifest["artifacts"]
+    return artifacts
+
+
+def _exports(templates: Mapping[str, Value]) -> Iterator[tuple[str, Address]]:
+    for stack, template in templates.items():
+        for output in template.get("Outputs", {}).values():
+            for address in referred_to(output["Value"], stack=stack, exports={}):
+                if "Export" in output:
+                    yield output["Export"]["Name"], address
 
 
 def chosen(stacks: Iterable[Stack], patterns: Sequence[str]) -> list[Stack]:
@@ -107,3 +261,39 @@ def _path(path: str) -> str:
         if inside.endswith(suffix):
             return inside.removesuffix(suffix)
     return inside
+
+
+def text(value: Value) -> str:
+    """Return a property as a reader would write it; what only AWS knows as `<Name>`."""
+    match value:
+        case {"Fn::Join": [separator, parts]}:
+            return str(separator).join(text(part) for part in parts)
+        case {"Fn::Sub": str(pattern)}:
+            return _IN_SUB.sub(lambda found: f"<{found[1].rpartition('::')[2]}>", pattern)
+        case {"Ref": str(name)}:
+            return f"<{name.rpartition('::')[2]}>"
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"<{name}.{attribute}>"
+        case {"Fn::ImportValue": name}:
+            return f"<{text(name)}>"
+        case _:
+            return str(value)
+
+
+def referred_to(value: Value, *, stack: str, exports: Mapping[str, Address]) -> Iterator[Address]:
+    """Yield the resources that a value names, by `Ref`, `Fn::GetAtt`, `Fn::Sub` or import."""
+    match value:
+        case {"Ref": str(name)}:
+            yield Address(stack, name)
+        case {"Fn::GetAtt": [name, _]}:
+            yield Address(stack, name)
+        case {"Fn::Sub": str(pattern)}:
+            yield from (Address(stack, name) for name in _IN_SUB.findall(pattern))
+        case {"Fn::ImportValue": str(name)} if name in exports:
+            yield exports[name]
+        case Mapping():
+            for item in value.values():
+                yield from referred_to(item, stack=stack, exports=exports)
+        case Sequence() if not isinstance(value, str):
+            for item in value:
+                yield from referred_to(item, stack=stack, exports=exports)

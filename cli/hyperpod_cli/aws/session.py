@@ -1,19 +1,27 @@
-"""The AWS account and region that a command is about."""
+"""The AWS account and region that a command is about, and the clients of its services."""
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore.config import Config as ClientConfig
+from botocore.exceptions import ProfileNotFound
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.account import known_region
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.account import AccountError, known_region, region_of
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.explained import explanation
 
-# Somebody waits for the answer, so few retries.
+AwsClient = Any
+"""boto3 makes the methods of its clients at run time, so they have no types."""
+
+# A person waits for the answer, so few retries.
 _RETRIES = ClientConfig(retries={"mode": "standard", "total_max_attempts": 4})
+# What fails after that is read again at the next poll.
+_POLLING = ClientConfig(retries={"mode": "standard", "total_max_attempts": 3})
 _ONCE = ClientConfig(retries={"mode": "standard", "total_max_attempts": 1})
 
 
@@ -23,27 +31,52 @@ class AwsSession:
 
     Attributes:
         region: The region.
-        given: A session of that region that has credentials already, for which somebody may have
-            typed the code of an MFA device. Default: one of the environment.
     """
 
     region: str
-    given: boto3.Session | None = None
+
+    @cached_property
+    def profile(self) -> botocore.session.Session:
+        """The profile that the environment names, with its credentials."""
+        return botocore.session.get_session()
 
     @cached_property
     def session(self) -> boto3.Session:
-        """The session itself."""
-        return self.given or boto3.Session(region_name=self.region)
+        """The session of all clients: a second one of the same profile would ask for MFA again."""
+        return boto3.Session(botocore_session=self.profile, region_name=self.region)
 
     def client(self, service: str) -> AwsClient:
         """Return the client of a service, by boto3's name of it."""
         clients: Any = self.session.client
         return clients(service, config=_RETRIES)
 
+    def polling_client(self, service: str) -> AwsClient:
+        """Return a client for reads that are made again and again."""
+        clients: Any = self.session.client
+        return clients(service, config=_POLLING)
+
     def writing_client(self, service: str) -> AwsClient:
         """Return a client that asks once: a call that does something may have arrived."""
         clients: Any = self.session.client
         return clients(service, config=_ONCE)
+
+    def cli_environment(self) -> dict[str, str]:
+        """Return the environment of the CDK CLI.
+
+        Where a profile wants the code of an MFA device, the user has typed it into this process;
+        the CLI, which has no terminal, gets the credentials that came of it.
+        """
+        environment = {**os.environ}
+        credentials = self.profile.get_credentials()
+        if credentials is None or "mfa_serial" not in self.profile.get_scoped_config():
+            return environment
+        found = credentials.get_frozen_credentials()
+        environment.pop("AWS_PROFILE", None)
+        return environment | {
+            "AWS_ACCESS_KEY_ID": str(found.access_key),
+            "AWS_SECRET_ACCESS_KEY": str(found.secret_key),
+            "AWS_SESSION_TOKEN": str(found.token),
+        }
 
 
 def aws_session(*, region: str | None = None, config: Config | None = None) -> AwsSession:
@@ -63,3 +96,27 @@ def aws_session(*, region: str | None = None, config: Config | None = None) -> A
             "or set AWS_REGION"
         )
     return AwsSession(region=found)
+
+
+def deployer_session(config: Config) -> AwsSession:
+    """Return the session of a deployment, in the region where the CDK CLI would deploy.
+
+    Raises:
+        AccountError: Its region is not known.
+    """
+    return AwsSession(region=region_of(config, session=boto3.Session()))
+
+
+def profile_session(*, region: str | None = None) -> boto3.Session:
+    """Return a session of the profile that the environment names.
+
+    Args:
+        region: Its region. Default: that of AWS_DEFAULT_REGION or of the profile.
+
+    Raises:
+        AccountError: There is no such profile.
+    """
+    try:
+        return boto3.Session(region_name=region)
+    except ProfileNotFound as error:
+        raise AccountError(explanation(error)) from None

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_shared.aws_errors import is_unknown_stack
 
-READING = ClientConfig(retries={"mode": "standard", "total_max_attempts": 3})
-"""How a client reads them: what fails after three attempts is read again at the next poll."""
 _NESTED = "AWS::CloudFormation::Stack"
 
 

@@ -21,13 +21,12 @@ from hyperpod_cli.aws.account import (
     Caller,
     Environment,
     caller_of,
-    profile_session,
 )
-from hyperpod_cli.inspect.preflight.bootstrap import bootstrap_finding
+from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.inspect.preflight.report import TO_PERMIT
-from hyperpod_cli.inspect.preflight.run import command_in, outcomes
-from hyperpod_cli.inspect.preflight.validator import Place
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS, command_in, results
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap_finding
 from hyperpod_shared.aws_errors import is_denied
 
 # `make` has them, and packages the chart.
@@ -67,23 +66,23 @@ def refuse_problems(
     """
     # The stubs know each service by a literal.
     clients: Any = session.client
-    place = Place(**asdict(environment), client=partial(clients, region_name=environment.region))
+    target = Target(**asdict(environment), client=partial(clients, region_name=environment.region))
     file = read_yaml(config_path)
     refused: list[str] = []
     failures: list[str] = []
     told: list[str] = []
     validators = {name: each for name, each in VALIDATORS.items() if name != _LOCAL}
-    for outcome in outcomes(config, place, validators=validators):
-        for problem in outcome.problems:
+    for result in results(config, target, validators=validators):
+        for problem in result.problems:
             finding = problem.finding
             found = file.line(finding) if finding.path else f"{file.path}: {finding}"
-            line = f"{found}; look with: {command_in(problem, place)}"
+            line = f"{found}; look with: {command_in(problem, target)}"
             (refused if finding.severity is Severity.ERROR else told).append(line)
-        if outcome.failure is not None:
-            failures.append(f"{environment}: {outcome.name}: {outcome.failure}")
-        if outcome.missing_permission is not None:
+        if result.failure is not None:
+            failures.append(f"{environment}: {result.name}: {result.failure}")
+        if result.missing_permission is not None:
             told.append(
-                f"{outcome.name}: is not looked at: you may not use {outcome.missing_permission}; "
+                f"{result.name}: is not looked at: you may not use {result.missing_permission}; "
                 f"{TO_PERMIT}"
             )
     if refused or failures:

@@ -15,9 +15,9 @@ from typing import Any
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.aws.stack_outputs import described_stack
+from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
-from hyperpod_cli.inspect.preflight.control_plane.failed_creation import lift_command
+from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
 from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_cli.terminal.options import make_command
@@ -29,8 +29,7 @@ from hyperpod_shared.aws_errors import AWS_ERRORS, code
 from hyperpod_shared.errors import ProvisioningError, one_line
 from hyperpod_shared.owner import Owner
 from provisioner.aws.clients import Clients
-from provisioner.deletion_check.losses import UnknownLossError, refuse_losses
-from provisioner.deletion_check.properties import DeletionCheckProperties
+from provisioner.deletion_check import DeletionCheckProperties, UnknownLossError, refuse_losses
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId

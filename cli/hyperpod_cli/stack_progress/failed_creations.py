@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.aws.client import AwsClient
-from hyperpod_cli.aws.deployed import Deployed, deployed
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.stacks import Deployed, deployed
 from hyperpod_cli.terminal.errors import OpsError
 
 FAILED_CREATIONS = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")

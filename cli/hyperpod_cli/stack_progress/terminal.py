@@ -12,7 +12,7 @@ from rich.console import Console
 
 from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.aws.assembly import Stack, construct_paths
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.stack_progress.display import Display, Followed
 from hyperpod_cli.stack_progress.operation import POLL_SECONDS, Operation
 from hyperpod_cli.stack_progress.outcome import Outcome

@@ -19,7 +19,7 @@ from aws_reference.resource_schemas import (
     service_of_linked_role,
     values_at,
 )
-from emulator.aws.iam.permission import Permission
+from emulator.aws.iam.authorization import Permission
 
 Properties = Mapping[str, Any]
 

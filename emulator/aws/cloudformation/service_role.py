@@ -12,9 +12,8 @@ from typing import Any
 
 from emulator.aws.cloudformation.handler_permissions import Handled, Properties
 from emulator.aws.cloudformation.resource_type import Created, Refused
-from emulator.aws.iam import authorization, role_trust
-from emulator.aws.iam.authorization import AccessDeniedError
-from emulator.aws.iam.permission import Permission
+from emulator.aws.iam import authorization
+from emulator.aws.iam.authorization import AccessDeniedError, Permission
 from emulator.aws.ministack import (
     app,
     changesets,
@@ -155,7 +154,7 @@ class _ServiceRoles:
             region=get_region(),
             account=get_account_id(),
         )
-        for permission in handled.permissions(operation, trusted=role_trust.services):
+        for permission in handled.permissions(operation, trusted=authorization.services):
             self._require(role, permission)
 
     def _role_of(self, stack: str) -> str | None:
@@ -191,7 +190,7 @@ def _stack_name(name_or_id: str) -> str:
 
 def _refusal(role_arn: str) -> tuple[str, str] | None:
     """Return code and message of the error for a role that CloudFormation cannot use."""
-    if not role_trust.allows(role_arn=role_arn, service=_SERVICE, sent={}):
+    if not authorization.allows(role_arn=role_arn, service=_SERVICE, sent={}):
         return "ValidationError", f"Role {role_arn} is invalid or cannot be assumed"
     denial = iam_evaluator.enforce(
         iam_evaluator.verified_key.get(),  # none of the root user's

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextvars import ContextVar
 from typing import Any
 
-from emulator.aws.chosen_ids import NETWORK_ID
 from emulator.aws.cloudformation.resource_type import Created, Properties
 from emulator.aws.ministack import ec2, provisioners
+from emulator.aws.shared_settings import NETWORK_ID
 
 _VPC = "AWS::EC2::VPC"
 _ROUTE = "AWS::EC2::Route"

@@ -1,4 +1,8 @@
-"""What a network interface of a VPC reaches: by a default route all, else the VPC endpoints.
+"""Where the route tables and security groups of a VPC let traffic go.
+
+Where the route tables of a VPC, as EC2 describes them, lead what has no public address.
+
+What a network interface of a VPC reaches: by a default route all, else the VPC endpoints.
 
 https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
 https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html
@@ -10,7 +14,43 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.aws.ministack import ec2
-from emulator.aws.route_tables import ANYWHERE, RouteTable, leads_out, route_table_of
+
+ANYWHERE = "0.0.0.0/0"
+# What lies behind a transit gateway or another interface is believed to lead out.
+_WAYS_OUT = ("NatGatewayId", "TransitGatewayId", "NetworkInterfaceId")
+RouteTable = Mapping[str, Any]
+
+
+def route_table_of(subnet_id: str, tables: Iterable[RouteTable]) -> RouteTable:
+    """Return a subnet's own route table, else the main one.
+
+    Args:
+        subnet_id: Its ID.
+        tables: Those of its VPC.
+    """
+    tables = list(tables)
+    for table in tables:
+        if any(each.get("SubnetId") == subnet_id for each in table["Associations"]):
+            return table
+    return next(table for table in tables if any(a.get("Main") for a in table["Associations"]))
+
+
+def leads_out(table: RouteTable) -> bool:
+    """Return whether a table has a default route, past an internet gateway.
+
+    Args:
+        table: A route table.
+    """
+    return any(
+        route.get("DestinationCidrBlock") == ANYWHERE
+        # Of a firewall's or load balancer's endpoint, EC2 names the endpoint so.
+        and (
+            any(route.get(key) for key in _WAYS_OUT)
+            or str(route.get("GatewayId")).startswith("vpce-")
+        )
+        for route in table["Routes"]
+    )
+
 
 _HTTPS = 443
 _Rule = Mapping[str, Any]

@@ -1,15 +1,120 @@
-"""Route tables, the subnets that use them and their routes: what EC2 refuses of them.
+"""Routes of subnets, and the NAT gateways and addresses behind them.
+
+AWS::EC2::EIP.
+
+AWS::EC2::NatGateway.
+
+Route tables, the subnets that use them and their routes: what EC2 refuses of them.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AssociateRouteTable.html
 https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html
 """
 
+import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.ministack import ec2, provisioners
+
+
+def by_allocation(allocation_id: object) -> dict[str, Any]:
+    """Return the address with this allocation id.
+
+    Raises:
+        Refused: there is none.
+    """
+    return ec2_api.existing(
+        ec2.addresses, allocation_id, code="InvalidAllocationID", noun="allocation ID"
+    )
+
+
+def _created(address: dict[str, Any]) -> Created:
+    public_ip = address["PublicIp"]
+    return public_ip, {"AllocationId": address["AllocationId"], "PublicIp": public_ip}
+
+
+def _create_address(properties: Properties) -> Created:
+    answer = ec2_api.call("AllocateAddress", Domain=properties.get("Domain", "vpc"))
+    provisioners.ec2_apply_tags(answer["allocationId"], properties)
+    return _created(by_allocation(answer["allocationId"]))
+
+
+def _find(public_ip: str) -> dict[str, Any] | None:
+    return next((a for a in ec2.addresses.values() if a["PublicIp"] == public_ip), None)
+
+
+def _update_address(public_ip: str, old: Properties, new: Properties) -> Created:
+    address = _find(public_ip)
+    if address is None:
+        raise Refused(f"InvalidAddress.NotFound: Address '{public_ip}' not found.")
+    provisioners.ec2_apply_tags(address["AllocationId"], new, old)
+    return _created(address)
+
+
+def _delete_address(public_ip: str, _properties: Properties) -> None:
+    address = _find(public_ip)
+    if address is None:
+        return
+    if address["AssociationId"]:
+        raise Refused(f"InvalidIPAddress.InUse: Address {public_ip} is in use.")
+    ec2_api.call("ReleaseAddress", AllocationId=address["AllocationId"])
+
+
+ELASTIC_IP = ResourceType(
+    name="AWS::EC2::EIP",
+    create=_create_address,
+    update=_update_address,
+    delete=_delete_address,
+)
+
+
+def _create_nat_gateway(properties: Properties) -> Created:
+    subnet_id = properties.get("SubnetId", "")
+    ec2_api.existing(ec2.subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
+    connectivity = properties.get("ConnectivityType", "public")
+    allocation_id = properties.get("AllocationId", "")
+    if connectivity == "public":
+        address = by_allocation(allocation_id)
+        if address["AssociationId"]:
+            raise Refused(
+                f"Resource.AlreadyAssociated: Elastic IP address [{allocation_id}] is already "
+                "associated"
+            )
+        address["AssociationId"] = f"eipassoc-{secrets.token_hex(9)[:17]}"
+    answer = ec2_api.call(
+        "CreateNatGateway",
+        SubnetId=subnet_id,
+        AllocationId=allocation_id,
+        ConnectivityType=connectivity,
+    )
+    nat_gateway_id = answer["natGatewayId"]
+    provisioners.ec2_apply_tags(nat_gateway_id, properties)
+    return nat_gateway_id, {"NatGatewayId": nat_gateway_id}
+
+
+def _update_nat_gateway(nat_gateway_id: str, old: Properties, new: Properties) -> Created:
+    provisioners.ec2_apply_tags(nat_gateway_id, new, old)
+    return nat_gateway_id, {"NatGatewayId": nat_gateway_id}
+
+
+def _delete_nat_gateway(nat_gateway_id: str, _properties: Properties) -> None:
+    gateway = ec2.nat_gateways.get(nat_gateway_id)
+    if gateway is None:
+        return
+    address = ec2.addresses.get(gateway["AllocationId"])
+    if address is not None:
+        address["AssociationId"] = None
+    ec2_api.call("DeleteNatGateway", NatGatewayId=nat_gateway_id)
+
+
+NAT_GATEWAY = ResourceType(
+    name="AWS::EC2::NatGateway",
+    create=_create_nat_gateway,
+    update=_update_nat_gateway,
+    delete=_delete_nat_gateway,
+)
 
 
 def _table(properties: Properties) -> dict[str, Any]:

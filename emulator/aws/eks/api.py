@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Refused
-from emulator.aws.iam import role_trust
+from emulator.aws.iam import authorization
 from emulator.aws.ministack import eks, get_account_id, get_region
 
 ACCESS_ENTRY_TYPES = (
@@ -63,7 +63,7 @@ def _entry_problem(cluster_name: str, body: dict[str, Any]) -> tuple[str, str] |
             "perform this operation.",
         )
     principal_arn = body.get("principalArn", "")
-    if ":role/" in principal_arn and role_trust.role(principal_arn) is None:
+    if ":role/" in principal_arn and authorization.role(principal_arn) is None:
         return (
             "InvalidParameterException",
             f"The specified principalArn is invalid: no such principal {principal_arn}.",

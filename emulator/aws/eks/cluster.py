@@ -1,17 +1,42 @@
-"""AWS::EKS::Cluster as EKS makes it, with the rehearsal's Kubernetes API as its endpoint."""
+"""AWS::EKS::Cluster as EKS makes it, keeps it and protects it.
 
+AWS::EKS::Cluster as EKS makes it, with the rehearsal's Kubernetes API as its endpoint.
+
+Properties of AWS::EKS::Cluster that a template may change, and not leave out again.
+
+As worded in https://github.com/aws/aws-cdk/issues/37926, of PublicAccessCidrs. Whether all
+properties are meant, or a rollback too, is not published: the protection is refused here as well,
+and no rollback is.
+
+Clusters that EKS deletes only once their deletion protection is lifted.
+
+https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html
+"""
+
+import json
+import re
 import secrets
+import uuid
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from emulator.aws import log_groups
+from emulator.aws import kms_keys, log_groups
 from emulator.aws.cloudformation import express_mode
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.eks import api as eks_api
 from emulator.aws.eks.api import EksResponse
-from emulator.aws.kms import keys
-from emulator.aws.ministack import ec2, eks, get_account_id, get_region, provisioners
+from emulator.aws.ministack import (
+    cloudformation,
+    ec2,
+    eks,
+    get_account_id,
+    get_region,
+    provisioners,
+)
 from emulator.aws.parent_process import Settings
-from emulator.aws.readiness import Readiness
+from emulator.aws.shared_settings import Readiness
 
 _CREATING, _AGAIN = "_creating", "_again"
 _ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
@@ -24,7 +49,7 @@ def _encryption_problem(body: dict[str, Any]) -> str | None:
     """
     for encryption in body.get("encryptionConfig") or []:
         key = encryption.get("provider", {}).get("keyArn", "")
-        problem = keys.problem(key)
+        problem = kms_keys.problem(key)
         if problem is not None:
             return f"The KeyArn in encryptionConfig provider, {key}, {problem}"
     return None
@@ -90,7 +115,7 @@ def _is_creating(cluster: dict[str, Any], readiness: Readiness) -> bool:
     return left > 0
 
 
-def install(*, settings: Settings) -> None:
+def install_cluster(*, settings: Settings) -> None:
     """Give a cluster a VPC, a security group and the endpoint. No Docker."""
     eks.docker_available = False
     unchecked, undeleted = eks.create_cluster, eks.delete_cluster
@@ -161,3 +186,87 @@ def install(*, settings: Settings) -> None:
     eks.issuer_url, eks.new_oidc_id = _issuer_url, _new_oidc_id
     eks.describe_cluster = describe
     provisioners.eks_cluster_fields = fields
+
+
+_ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
+
+
+def install_dropped_properties() -> None:
+    """Check each update of a cluster by CloudFormation."""
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
+    updated = handlers["update"]
+
+    def update(
+        physical_id: str, old: Properties, new: Properties, stack: str, *names: str
+    ) -> Created:
+        if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
+            for name in _dropped(old, new):
+                raise Refused(
+                    "The new template must include all the properties specified in the previous "
+                    f'template, property "{name}" missing'
+                )
+        result: Created = updated(physical_id, old, new, stack, *names)
+        return result
+
+    handlers["update"] = update
+
+
+def _dropped(old: Properties, new: Properties) -> Iterator[str]:
+    if "PublicAccessCidrs" in old["ResourcesVpcConfig"].keys() - new["ResourcesVpcConfig"].keys():
+        yield "PublicAccessCidrs"
+    if "DeletionProtection" in old.keys() - new.keys():
+        yield "DeletionProtection"
+
+
+_UPDATE_CONFIG = re.compile(r"/clusters/([A-Za-z0-9_-]+)/update-config")
+_KEY = "deletionProtection"
+
+
+def install_deletion_protection() -> None:
+    """Keep the switch of each cluster, refuse to delete one that is protected."""
+    created, deleted = eks.create_cluster, eks.delete_cluster
+    handled, fields_without = eks.handle_request_sync, provisioners.eks_cluster_fields
+
+    def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
+        response: EksResponse = created(body, creator_arn)
+        if response[0] < HTTPStatus.BAD_REQUEST:
+            eks.clusters[body["name"]][_KEY] = bool(body.get(_KEY))
+        return response
+
+    def delete(name: str) -> EksResponse:
+        if eks.clusters.get(name, {}).get(_KEY):
+            message = f"Cluster {name} has deletion protection; disable it before you delete it."
+            refusal: EksResponse = eks.error(
+                HTTPStatus.BAD_REQUEST, "InvalidRequestException", message
+            )
+            return refusal
+        response: EksResponse = deleted(name)
+        return response
+
+    def delete_resource(name: str, _properties: dict[str, Any]) -> None:
+        eks_api.gone_or_answer(eks.delete_cluster(name))
+
+    def fields(properties: dict[str, Any]) -> dict[str, Any]:
+        protected = provisioners.cfn_bool(properties.get("DeletionProtection", False))
+        return {**fields_without(properties), _KEY: protected}
+
+    def handle(
+        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
+    ) -> EksResponse:
+        match = _UPDATE_CONFIG.fullmatch(path)
+        wanted = json.loads(body or b"{}") if match and method == "POST" else {}
+        if match is None or _KEY not in wanted or match[1] not in eks.clusters:
+            response: EksResponse = handled(method, path, headers, body, query)
+            return response
+        eks.clusters[match[1]][_KEY] = wanted[_KEY]
+        update = {"id": str(uuid.uuid4()), "status": "Successful"}
+        return (
+            HTTPStatus.OK,
+            {"Content-Type": "application/json"},
+            json.dumps({"update": update}).encode(),
+        )
+
+    eks.create_cluster, eks.delete_cluster = create, delete
+    eks.handle_request_sync = handle
+    provisioners.eks_cluster_fields = fields
+    provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]["delete"] = delete_resource

@@ -7,8 +7,7 @@ from typing import Any
 from emulator.aws import json_service
 from emulator.aws.cloudformation.resource_type import Refused
 from emulator.aws.fsx import file_system, store
-from emulator.aws.fsx.data_repository_association import described
-from emulator.aws.fsx.data_repository_task import create_task, describe_tasks
+from emulator.aws.fsx.data_repository import create_task, describe_tasks, described
 from emulator.aws.iam import authorization
 from emulator.aws.json_service import Response, ServiceError
 

@@ -1,9 +1,19 @@
-"""AWS::FSx::FileSystem, for Lustre and OpenZFS, and the API operations behind it."""
+"""AWS::FSx::FileSystem, and its growth.
 
-from collections.abc import Mapping
+Which changes of a running file system FSx accepts. Pure functions.
+
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-throughput-capacity.html
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreMetadataConfiguration.html
+https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/managing-storage-capacity.html
+
+AWS::FSx::FileSystem, for Lustre and OpenZFS, and the API operations behind it.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from emulator.aws.chosen_ids import FILE_SYSTEM_ID
+from emulator.aws import kms_keys
 from emulator.aws.cloudformation import express_mode
 from emulator.aws.cloudformation.resource_type import (
     Created,
@@ -14,10 +24,107 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.ec2 import api as ec2_api
-from emulator.aws.fsx import growth, rules, store, traffic
-from emulator.aws.fsx.open_zfs_rules import open_zfs_problem
-from emulator.aws.kms import keys
+from emulator.aws.fsx import rules, store
+from emulator.aws.fsx.rules import open_zfs_problem
 from emulator.aws.ministack import ec2, get_account_id, get_region
+from emulator.aws.shared_settings import FILE_SYSTEM_ID
+
+Record = Mapping[str, Any]
+
+_BETWEEN_SECONDS = 6 * 3600
+_LEAST_PERCENT = 10  # of OpenZFS
+
+
+def update_problem(found: Record, wanted: Record, *, now: float) -> str | None:
+    """Return why FSx would refuse to change a file system, or None.
+
+    Args:
+        found: The file system as DescribeFileSystems returns it.
+        wanted: Properties of AWS::FSx::FileSystem; numbers may be strings.
+        now: Seconds since the epoch.
+    """
+    return next(_problems(found, wanted, now=now), None)
+
+
+def changed(found: Record, wanted: Record) -> dict[str, Any]:
+    """Return what changes and makes the next change wait: size and throughput.
+
+    Args:
+        found: The file system as DescribeFileSystems returns it.
+        wanted: Properties of AWS::FSx::FileSystem; numbers may be strings.
+    """
+    values: dict[str, Any] = {}
+    capacity = int(wanted.get("StorageCapacity") or 0)
+    if capacity and capacity != found.get("StorageCapacity"):
+        values["StorageCapacity"] = capacity
+    for kind, keys in _THROUGHPUTS.items():
+        before, after = found.get(kind) or {}, wanted.get(kind) or {}
+        for key in keys:
+            if key in after and int(after[key]) != before.get(key):
+                values.setdefault(kind, {})[key] = int(after[key])
+    return values
+
+
+_LUSTRE = "LustreConfiguration"
+_THROUGHPUTS = {
+    _LUSTRE: ("PerUnitStorageThroughput", "ThroughputCapacity"),
+    "OpenZFSConfiguration": ("ThroughputCapacity",),
+}
+
+
+def _problems(found: Record, wanted: Record, *, now: float) -> Iterator[str]:
+    change = changed(found, wanted)
+    before, after = found.get(_LUSTRE) or {}, wanted.get(_LUSTRE) or {}
+    if str(wanted.get("StorageType", "SSD")) != found.get("StorageType", "SSD"):
+        yield "StorageType cannot be changed."
+    # UpdateFileSystem has no such member.
+    for key in ("EfaEnabled", "DeploymentType"):
+        default = {"EfaEnabled": "false"}.get(key, "")
+        values = (str(each.get(key, default)).lower() for each in (before, after))
+        if len({*values}) > 1:
+            yield f"{key} cannot be changed."
+    if "StorageCapacity" in change:
+        yield from _capacity_problems(found, change["StorageCapacity"], now=now)
+    for kind in _THROUGHPUTS:
+        if kind in change and _is_recent(found, kind, now=now):
+            yield "The throughput was changed less than 6 hours ago."
+    if "PerUnitStorageThroughput" in change.get(_LUSTRE, {}) and before.get("EfaEnabled"):
+        yield "PerUnitStorageThroughput of an EFA-enabled file system cannot be changed."
+    tiered = change.get(_LUSTRE, {}).get("ThroughputCapacity")
+    if tiered is not None and tiered < before["ThroughputCapacity"]:
+        yield f"ThroughputCapacity {tiered} is below the current {before['ThroughputCapacity']}."
+    yield from _metadata_problems(before, after)
+
+
+def _capacity_problems(found: Record, capacity: int, *, now: float) -> Iterator[str]:
+    current = int(found["StorageCapacity"])
+    if capacity < current:
+        yield (
+            f"StorageCapacity {capacity} is below the current {current} GiB: a file system can "
+            "only grow."
+        )
+    least = current * (100 + _LEAST_PERCENT) / 100
+    if found["FileSystemType"] == "OPENZFS" and capacity < least:
+        yield f"StorageCapacity {capacity} is not {_LEAST_PERCENT} percent above {current} GiB."
+    if _is_recent(found, "StorageCapacity", now=now):
+        yield "The storage capacity was increased less than 6 hours ago."
+
+
+def _metadata_problems(before: Record, after: Record) -> Iterator[str]:
+    found, wanted = (each.get("MetadataConfiguration") or {} for each in (before, after))
+    if bool(found) != bool(wanted):
+        yield "MetadataConfiguration can only be set when a file system is created."
+    current, asked = int(found.get("Iops") or 0), int(wanted.get("Iops") or 0)
+    if asked and asked < current:
+        yield f"Metadata Iops {asked} is below the current {current}."
+
+
+def _is_recent(found: Record, key: str, *, now: float) -> bool:
+    return any(
+        key in action["TargetFileSystemValues"] and now - action["RequestTime"] < _BETWEEN_SECONDS
+        for action in found.get("AdministrativeActions", ())
+    )
+
 
 _NUMBERS = (
     "AutomaticBackupRetentionDays",
@@ -32,7 +139,7 @@ _CHANGEABLE = (
     "DataReadCacheConfiguration",
     "WeeklyMaintenanceStartTime",
 )
-_LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
+_LUSTRE_FILE_SYSTEM, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
 # What AUTOMATIC gives, by the size up to which it does; above, 12000 for each 24000 GiB.
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html
 _AUTOMATIC_IOPS = ((1200, 1500), (2400, 3000), (9600, 6000))
@@ -92,12 +199,12 @@ def update(file_system_id: str, wanted: Properties) -> dict[str, Any]:
     """
     _require_valid(wanted)
     record = store.file_system(file_system_id)
-    problem = growth.update_problem(record, wanted, now=store.now()) or rules.backup_problem(
+    problem = update_problem(record, wanted, now=store.now()) or rules.backup_problem(
         wanted, is_linked=store.is_linked(file_system_id)
     )
     if problem:
         raise Refused(f"BadRequest: {problem}")
-    values = growth.changed(record, wanted)
+    values = changed(record, wanted)
     if values:
         action = {
             "AdministrativeActionType": "FILE_SYSTEM_UPDATE",
@@ -108,12 +215,12 @@ def update(file_system_id: str, wanted: Properties) -> dict[str, Any]:
         record["AdministrativeActions"] = [action, *record.get("AdministrativeActions", ())]
     if "StorageCapacity" in values:
         record["StorageCapacity"] = values["StorageCapacity"]
-    for kind in (_LUSTRE, _OPEN_ZFS):
+    for kind in (_LUSTRE_FILE_SYSTEM, _OPEN_ZFS):
         if kind in record:
             settings = _settings(wanted, kind)
             record[kind] |= {key: value for key, value in settings.items() if key in _CHANGEABLE}
-    if "MetadataConfiguration" in record.get(_LUSTRE, {}):
-        record[_LUSTRE]["MetadataConfiguration"] = _metadata(wanted)
+    if "MetadataConfiguration" in record.get(_LUSTRE_FILE_SYSTEM, {}):
+        record[_LUSTRE_FILE_SYSTEM]["MetadataConfiguration"] = _metadata(wanted)
     if "FileSystemTypeVersion" in wanted:
         record["FileSystemTypeVersion"] = str(wanted["FileSystemTypeVersion"])
     return record
@@ -121,17 +228,17 @@ def update(file_system_id: str, wanted: Properties) -> dict[str, Any]:
 
 def _of_kind(properties: Properties, *, groups: list[dict[str, Any]]) -> dict[str, Any]:
     if properties["FileSystemType"] == "OPENZFS":
-        traffic.require_nfs_traffic(groups)
+        rules.require_nfs_traffic(groups)
         settings = _settings(properties, _OPEN_ZFS)
         # What it is made of, its volumes tell.
         settings.pop("RootVolumeConfiguration", None)
         return {_OPEN_ZFS: {**settings, "RootVolumeId": store.new_id("fsvol")}}
-    settings = _settings(properties, _LUSTRE)
-    traffic.require_lustre_traffic(groups, efa=settings.get("EfaEnabled", False))
+    settings = _settings(properties, _LUSTRE_FILE_SYSTEM)
+    rules.require_lustre_traffic(groups, efa=settings.get("EfaEnabled", False))
     metadata = _metadata(properties)
     return {
         "FileSystemTypeVersion": str(properties.get("FileSystemTypeVersion", "2.15")),
-        _LUSTRE: {
+        _LUSTRE_FILE_SYSTEM: {
             "DeploymentType": "SCRATCH_1",
             "DataCompressionType": "NONE",
             **settings,
@@ -150,7 +257,7 @@ def _settings(properties: Properties, kind: str) -> dict[str, Any]:
 
 
 def _metadata(properties: Properties) -> dict[str, Any]:
-    given = (properties.get(_LUSTRE) or {}).get("MetadataConfiguration")
+    given = (properties.get(_LUSTRE_FILE_SYSTEM) or {}).get("MetadataConfiguration")
     if not given:
         return {}
     size = int(properties.get("StorageCapacity") or 0)
@@ -172,7 +279,7 @@ def _created(record: dict[str, Any]) -> Created:
     shown = store.creating(record)
     attributes = {
         "DNSName": shown.get("DNSName"),
-        "LustreMountName": shown.get(_LUSTRE, {}).get("MountName"),
+        "LustreMountName": shown.get(_LUSTRE_FILE_SYSTEM, {}).get("MountName"),
         "RootVolumeId": shown.get(_OPEN_ZFS, {}).get("RootVolumeId"),
         "ResourceARN": record["ResourceARN"],
     }
@@ -187,7 +294,7 @@ def _require_valid(properties: Properties) -> None:
     # https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html; the operation
     # names no other error for a key.
     key = properties.get("KmsKeyId")
-    problem = None if key is None else keys.problem(key)
+    problem = None if key is None else kms_keys.problem(key)
     if problem:
         raise Refused(f"BadRequest: The KMS key {key} {problem}.")
 
@@ -219,7 +326,7 @@ def _delete(file_system_id: str, _properties: Properties) -> None:
         store.delete_file_system(file_system_id)
 
 
-TYPE = ResourceType(
+FILE_SYSTEM = ResourceType(
     name="AWS::FSx::FileSystem",
     create=lambda properties: _created(create(properties)),
     update=_update,

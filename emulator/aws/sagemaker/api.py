@@ -12,12 +12,12 @@ from emulator.aws.cloudformation import service_role
 from emulator.aws.cloudformation.service_role import SESSION
 from emulator.aws.hyperpod_client import HyperPodClient
 from emulator.aws.iam import authorization
-from emulator.aws.iam.permission import Permission
+from emulator.aws.iam.authorization import Permission
 from emulator.aws.json_service import Response, ServiceError
 from emulator.aws.ministack import get_account_id, get_region
 from emulator.aws.parent_process import Settings
-from emulator.aws.sagemaker import checks, cluster_request, identities, permissions
-from emulator.aws.service_quotas.instances import require_quotas
+from emulator.aws.sagemaker import checks, cluster_request, permissions
+from emulator.aws.service_quotas import require_quotas
 
 _NAMES_A_CLUSTER = "ClusterName"
 # Operations that change a cluster, authorized by its tags as well.
@@ -102,7 +102,7 @@ async def _create(call: _Call) -> Response:
     await call.require_operation(arn)
     await require_quotas(request, client=call.client)
     call.require(permissions.to_put(request, operation=call.operation, eks_cluster_arn=eks_arn))
-    first = not identities.has_service_linked_role()
+    first = not permissions.has_service_linked_role()
     if first:
         permission = permissions.to_create_service_linked_role(account=get_account_id())
         call.require([permission])
@@ -110,14 +110,14 @@ async def _create(call: _Call) -> Response:
     response = await call.forward()
     if response[0] < HTTPStatus.BAD_REQUEST:
         if first:
-            identities.create_service_linked_role()
+            permissions.create_service_linked_role()
         _create_entries(call, eks_arn, request[_NAMES_A_CLUSTER])
     return response
 
 
 def _create_entries(call: _Call, eks_arn: str | None, cluster_name: str) -> None:
     if eks_arn is not None:
-        identities.create_access_entries(
+        permissions.create_access_entries(
             eks_cluster_arn=eks_arn,
             roles=cluster_request.execution_roles(call.request),
             cluster_name=cluster_name,
@@ -145,7 +145,7 @@ async def _delete(call: _Call, cluster: Mapping[str, Any]) -> Response:
     call.require(permissions.to_delete(roles, eks_cluster_arn=eks_arn))
     response = await call.forward()
     if response[0] < HTTPStatus.BAD_REQUEST and eks_arn is not None:
-        identities.delete_access_entries(
+        permissions.delete_access_entries(
             eks_cluster_arn=eks_arn, roles=roles, cluster_name=cluster[_NAMES_A_CLUSTER]
         )
     return response

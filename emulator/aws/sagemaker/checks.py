@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from emulator.aws.iam import authorization, role_trust
-from emulator.aws.iam.permission import Permission
+from emulator.aws import kms_keys, s3_encryption
+from emulator.aws.iam import authorization
+from emulator.aws.iam.authorization import Permission
 from emulator.aws.json_service import ServiceError
-from emulator.aws.kms import keys
 from emulator.aws.ministack import ec2, eks, s3
-from emulator.aws.s3 import encryption
 from emulator.aws.sagemaker import cluster_request
 from emulator.aws.sagemaker.permissions import HYPERPOD, SAGEMAKER
 
@@ -20,7 +19,7 @@ def _role_problems(request: Request, sent: Mapping[str, str]) -> Iterator[str]:
     if request.get("ClusterRole"):
         trusted.append((request["ClusterRole"], HYPERPOD))
     for role, service in trusted:
-        if not role_trust.allows(role_arn=role, service=service, sent=sent):
+        if not authorization.allows(role_arn=role, service=service, sent=sent):
             yield (
                 f"Could not assume role {role}. Please ensure that the role exists and allows "
                 f"principal '{service}' to assume the role."
@@ -55,9 +54,9 @@ def _script_problems(request: Request) -> Iterator[str]:
 
 def _use_of_key(bucket: str, key: str) -> Iterator[Permission]:
     """Yield what reading an encrypted object takes besides the right to read it."""
-    kms_key = encryption.key_of(bucket, key)
+    kms_key = s3_encryption.key_of(bucket, key)
     if kms_key is not None:
-        yield encryption.use_of(kms_key, bucket=bucket, key=key, action="kms:Decrypt")
+        yield s3_encryption.use_of(kms_key, bucket=bucket, key=key, action="kms:Decrypt")
 
 
 def _eks_problems(request: Request) -> Iterator[str]:
@@ -88,7 +87,7 @@ def _eks_problems(request: Request) -> Iterator[str]:
 def _key_problems(request: Request) -> Iterator[str]:
     """Look at each volume's key; HyperPod itself may find out when it launches a node."""
     for key in cluster_request.volume_keys(request):
-        problem = keys.problem(key)
+        problem = kms_keys.problem(key)
         if problem is not None:
             yield f"KMS key {key} {problem}."
 

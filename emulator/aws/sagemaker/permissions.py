@@ -1,17 +1,23 @@
-"""What the caller of a HyperPod cluster operation must be allowed to do besides the call itself.
+"""What the roles of a HyperPod cluster may do, and what it makes of them in EKS.
+
+What the caller of a HyperPod cluster operation must be allowed to do besides the call itself.
 
 HyperPod acts on EKS and EC2 and passes roles with the caller's permissions: the dependent actions
 of https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html, and
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html.
+
+The access entries and the service-linked role HyperPod makes on the caller's behalf.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from emulator.aws.eks import api as eks_api
 from emulator.aws.eks.api import access_entry_arn
-from emulator.aws.iam.permission import Permission
-from emulator.aws.kms.services import for_volumes
-from emulator.aws.ministack import get_region
+from emulator.aws.iam.authorization import Permission
+from emulator.aws.kms_keys import for_volumes
+from emulator.aws.ministack import eks, get_region, iam
 from emulator.aws.sagemaker import cluster_request
 
 SAGEMAKER = "sagemaker.amazonaws.com"
@@ -141,4 +147,52 @@ def to_create_service_linked_role(*, account: str) -> Permission:
         action="iam:CreateServiceLinkedRole",
         resource=arn,
         context={"iam:AWSServiceName": HYPERPOD},
+    )
+
+
+_CREATED_BY = "emulator:created-by-hyperpod-cluster"
+
+
+def create_access_entries(*, eks_cluster_arn: str, roles: Iterable[str], cluster_name: str) -> None:
+    """Give each execution role an entry of type HYPERPOD_LINUX; an existing entry is left alone."""
+    eks_name = eks_cluster_arn.rsplit("/", 1)[-1]
+    for role in roles:
+        if eks.ae_key(eks_name, role) not in eks.access_entries:
+            body = {
+                "principalArn": role,
+                "type": "HYPERPOD_LINUX",
+                "tags": {_CREATED_BY: cluster_name},
+            }
+            eks_api.answer(eks.create_access_entry(eks_name, body))
+
+
+def delete_access_entries(*, eks_cluster_arn: str, roles: Iterable[str], cluster_name: str) -> None:
+    """Remove the entries made for a cluster, and no other."""
+    eks_name = eks_cluster_arn.rsplit("/", 1)[-1]
+    for role in roles:
+        entry = eks.access_entries.get(eks.ae_key(eks_name, role))
+        if entry is not None and entry["tags"].get(_CREATED_BY) == cluster_name:
+            eks_api.answer(eks.delete_access_entry(eks_name, role))
+
+
+def has_service_linked_role() -> bool:
+    """Return whether the account has HyperPod's service-linked role."""
+    return SERVICE_LINKED_ROLE in iam.roles
+
+
+def create_service_linked_role() -> None:
+    """Create HyperPod's service-linked role."""
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": HYPERPOD},
+        "Action": "sts:AssumeRole",
+    }
+    iam.create_role(
+        {
+            "RoleName": SERVICE_LINKED_ROLE,
+            "Path": SERVICE_LINKED_ROLE_PATH,
+            "AssumeRolePolicyDocument": json.dumps(
+                {"Version": "2012-10-17", "Statement": [statement]}
+            ),
+        }
     )

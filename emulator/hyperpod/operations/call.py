@@ -12,8 +12,7 @@ from emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle
 from emulator.hyperpod.simulation.errors import validation_error
 from emulator.hyperpod.simulation.faults import FaultGate
 from emulator.hyperpod.simulation.hooks import Caller, Environment, Subnets
-from emulator.hyperpod.simulation.registry import ClusterRegistry
-from emulator.hyperpod.simulation.state import Cluster
+from emulator.hyperpod.simulation.state import Cluster, ClusterRegistry
 from emulator.hyperpod.simulation.surroundings import Surroundings
 
 Answer = dict[str, Any]

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from botocore.model import ListShape, StructureShape
 
+from emulator.hyperpod.simulation.nodes import private_dns
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
-from emulator.hyperpod.simulation.views import private_dns
 from emulator.hyperpod.validation.service_model import output_shape, project, service_model
 
 # Members whose shape differs between a request and a response.

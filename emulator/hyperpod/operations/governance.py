@@ -8,8 +8,7 @@ from typing import Any
 
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler, page
 from emulator.hyperpod.simulation.errors import resource_not_found
-from emulator.hyperpod.simulation.identifiers import cluster_id
-from emulator.hyperpod.simulation.state import Cluster, GovernanceObject
+from emulator.hyperpod.simulation.state import Cluster, GovernanceObject, cluster_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
 from emulator.hyperpod.simulation.errors import conflict, validation_error
 from emulator.hyperpod.simulation.event_log import record_cluster
-from emulator.hyperpod.simulation.identifiers import image_id
-from emulator.hyperpod.simulation.state import Cluster
+from emulator.hyperpod.simulation.state import Cluster, image_id
 
 
 class SoftwareOperations:

@@ -7,7 +7,7 @@ from typing import Any
 
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler, page, sort, within
 from emulator.hyperpod.simulation.errors import resource_not_found
-from emulator.hyperpod.simulation.identifiers import unique_id
+from emulator.hyperpod.simulation.state import unique_id
 from emulator.hyperpod.simulation.training_plans import Offering, TrainingPlan, plan_arn
 
 HOUR = 3600.0

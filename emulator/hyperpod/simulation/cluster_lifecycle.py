@@ -1,14 +1,21 @@
-"""How clusters come, change, fail, roll back and go."""
+"""How clusters come, change, go, and recover their nodes.
+
+How clusters come, change, fail, roll back and go.
+
+Automatic recovery of the nodes that a label of Kubernetes marks.
+
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-manual.html
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from emulator.hyperpod.simulation.event_log import record_cluster, record_group
-from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place
-from emulator.hyperpod.simulation.state import Cluster, InstanceGroup
+from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place, node_view
+from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
 
 MOVING = frozenset({"Creating", "Updating", "RollingBack"})
@@ -226,3 +233,42 @@ class ClusterLifecycle:
         cluster: Cluster, action: Callable[[Cluster, float], None]
     ) -> Callable[[float], None]:
         return lambda now: action(cluster, now)
+
+
+PENDING_REBOOT, PENDING_REPLACEMENT = (
+    "UnschedulablePendingReboot",
+    "UnschedulablePendingReplacement",
+)
+
+
+def recover_marked(
+    clusters: Iterable[Cluster],
+    *,
+    marked: Mapping[str, str],
+    lifecycle: ClusterLifecycle,
+    now: float,
+) -> None:
+    """Reboot or replace each running node that is marked, unless the cluster recovers none.
+
+    Args:
+        clusters: All clusters.
+        marked: The node-health-status of nodes, by the name of the Kubernetes Node.
+        lifecycle: Moves the nodes.
+        now: The time.
+    """
+    for cluster in clusters:
+        if cluster.settings.get("NodeRecovery") == "None":
+            continue
+        for group in cluster.groups.values():
+            for node in [each for each in group.nodes if _works(each)]:
+                health = marked.get(node_view(cluster, node).kubernetes_name)
+                place = Place(cluster, group, node)
+                if health == PENDING_REBOOT:
+                    lifecycle.nodes.reboot(place, now)
+                elif health == PENDING_REPLACEMENT:
+                    reason = f"The node is labelled {health}"
+                    lifecycle.nodes.replace(place, now, reason=reason)
+
+
+def _works(node: Node) -> bool:
+    return node.status == "Running" and node.joined and not node.rebooting

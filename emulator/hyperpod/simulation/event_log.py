@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emulator.hyperpod.simulation.identifiers import unique_id
-from emulator.hyperpod.simulation.state import Cluster, Event, InstanceGroup, Node
+from emulator.hyperpod.simulation.state import Cluster, Event, InstanceGroup, Node, unique_id
 
 
 def _record(

@@ -1,4 +1,9 @@
-"""What the simulation works with: simulated time, durations, faults and addresses."""
+"""What the simulation works with: time, durations, faults, addresses, and what AWS leaves open.
+
+What AWS does not document about HyperPod, to be tried either way.
+
+What the simulation works with: simulated time, durations, faults and addresses.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,43 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from typing import Literal
 
 from emulator.hardware import HardwareOf
 from emulator.hyperpod.simulation.faults import FaultGate
 from emulator.hyperpod.simulation.hooks import NodeNetwork, Observer, Scripts
 from emulator.hyperpod.simulation.network import AddressBook
 from emulator.hyperpod.simulation.training_plans import TrainingPlans
-from emulator.hyperpod.simulation.unknowns import Unknowns
+
+
+@dataclass(frozen=True, slots=True)
+class Unknowns:
+    """One of the possible answers to each question.
+
+    Attributes:
+        left_out_groups: What becomes of an instance group that UpdateCluster does not name. The API
+            reference has InstanceGroupsToDelete, which suggests `kept`; it does not say so.
+            With `removed`, an update without any instance group removes all of them.
+        current_count: Which nodes DescribeCluster's CurrentCount counts: those that run, or all
+            that were launched, in their script, in deep health checks and failed ones too. The API
+            reference says "that are currently in the instance group".
+        second_cluster: With which error CreateCluster refuses an EKS cluster that another HyperPod
+            cluster uses. The developer guide has "a 1-to-1 mapping between an EKS cluster (control
+            plane) and a HyperPod cluster (worker nodes)" (sagemaker-hyperpod-eks), and no error.
+        unknown_cluster: With which error a cluster is said not to exist. botocore declares the
+            first; moto, and older operations of SageMaker, answer with the second.
+        rebooting: The status of a node that reboots. The API reference says that EC2 reboots it,
+            and lists no status for that.
+        tag_lag: Seconds until ListTags shows what CreateCluster, AddTags and DeleteTags did.
+    """
+
+    left_out_groups: Literal["kept", "removed"] = "kept"
+    current_count: Literal["running", "launched"] = "running"
+    second_cluster: Literal["ValidationException", "ResourceInUse"] = "ValidationException"
+    unknown_cluster: Literal["ResourceNotFound", "ValidationException"] = "ResourceNotFound"
+    rebooting: Literal["Pending", "Running"] = "Pending"
+    tag_lag: float = 0.0
+
 
 Action = Callable[[float], None]
 # Keeps the pause a finite number however often a node has failed.

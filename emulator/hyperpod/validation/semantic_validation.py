@@ -1,18 +1,24 @@
-"""Rules that a whole request must keep, beyond the service model."""
+"""What HyperPod refuses of a request that its model allows, quotas included.
+
+Rules that a whole request must keep, beyond the service model.
+
+Service quotas on instances for cluster usage.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from emulator.hyperpod.simulation.errors import validation_error
+from emulator.hyperpod.simulation.errors import limit_exceeded, validation_error
 from emulator.hyperpod.simulation.state import CONTINUOUS, Cluster
 from emulator.hyperpod.validation.group_rules import (
     GroupContext,
     broken_group_rules,
     instance_types_of,
 )
+from emulator.hyperpod.validation.service_model import instance_types
 
 Request = Mapping[str, Any]
 
@@ -153,3 +159,51 @@ def _broken_tag_rules(request: Request) -> Iterator[str]:
             yield f"Tag key '{key}' is used more than once; tag keys must be unique."
         if key.lower().startswith("aws:"):
             yield f"Tag key '{key}': the prefix 'aws:' is reserved."
+
+
+# Of a type that is not limited: as many as a group may have.
+_PLENTY = 6758
+
+
+def quotas_by_name(limits: Mapping[str, int]) -> dict[str, int]:
+    """Return the quota of each instance type by its name in Service Quotas.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+
+    Args:
+        limits: Limit by instance type; a type without one is not limited.
+    """
+    return {
+        f"{name} for cluster{spot} usage": limits.get(name, _PLENTY)
+        for name in instance_types()
+        for spot in ("", " spot instance")
+    }
+
+
+def check_quotas(
+    *, limits: Mapping[str, int], clusters: Iterable[Cluster], wanted: Mapping[str, int]
+) -> None:
+    """Check that additional instances stay within the account's quotas.
+
+    Args:
+        limits: Limit by instance type; a type without one is not limited.
+        clusters: All clusters of the account in the Region.
+        wanted: Additional instances by instance type; not positive: fewer than now.
+
+    Raises:
+        ApiError: ResourceLimitExceeded.
+    """
+    used: Counter[str] = Counter()
+    for cluster in clusters:
+        for group in cluster.groups.values():
+            used[group.instance_type] += group.target_count
+    for instance_type, more in wanted.items():
+        limit = limits.get(instance_type)
+        if limit is not None and more > 0 and used[instance_type] + more > limit:
+            message = (
+                f"The account-level service limit '{instance_type} for cluster usage' is {limit} "
+                f"Instances, with current utilization of {used[instance_type]} Instances and a "
+                f"request delta of {more} Instances. Please use AWS Service Quotas to request an "
+                "increase for this quota."
+            )
+            raise limit_exceeded(message)

@@ -1,6 +1,8 @@
 """Server-side apply: merge what a manager wants into the object, drop what it no longer wants."""
 
 from emulator.kubernetes.apply.field_paths import (
+    Manager,
+    Ownership,
     Path,
     field_paths,
     index_of,
@@ -8,11 +10,12 @@ from emulator.kubernetes.apply.field_paths import (
     is_set,
     item_element,
     list_keys,
+    ownership,
     readable,
     value_at,
+    with_ownership,
     without_path,
 )
-from emulator.kubernetes.apply.managed_fields import Manager, Ownership, ownership, with_ownership
 from emulator.kubernetes.objects.errors import ApiError, Object
 from emulator.kubernetes.objects.schemas import Schema
 

@@ -8,7 +8,7 @@ from emulator.kubernetes.controllers.deletions import (
     delete_orphaned_pods,
     finish_deletions,
 )
-from emulator.kubernetes.controllers.devices import offer_devices
+from emulator.kubernetes.controllers.scheduling import offer_devices
 from emulator.kubernetes.controllers.volumes import bind_claims
 from emulator.kubernetes.controllers.workloads import refresh_workloads
 from emulator.kubernetes.objects.resources import ResourceCatalog

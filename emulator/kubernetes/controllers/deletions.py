@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from emulator.kubernetes.controllers.api_services import unavailable
+from emulator.kubernetes.controllers.scheduling import unavailable
 from emulator.kubernetes.objects import custom_resources
 from emulator.kubernetes.objects.errors import Object
 from emulator.kubernetes.objects.metadata import name_of, namespace_of, now

@@ -1,8 +1,23 @@
-"""Whether a pod may run on a node: selector, required affinity, taints; and whether it does."""
+"""Where pods run, and what runs there offers.
 
+Whether a pod may run on a node: selector, required affinity, taints; and whether it does.
+
+Aggregated APIs: their servers run as pods, so without nodes they do not answer.
+
+https://kubernetes.io/docs/concepts/extend-kubernetes/api-extension/apiserver-aggregation/
+
+Device plugins: a node offers its devices while the plugin for them runs on it.
+
+https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
+"""
+
+from collections.abc import Iterator, Mapping
+
+from emulator.hardware import EFA, GPU, NEURON
 from emulator.kubernetes.objects.errors import Object
-from emulator.kubernetes.objects.metadata import labels_of, name_of
-from emulator.kubernetes.objects.selectors import matches_selector
+from emulator.kubernetes.objects.metadata import labels_of, matches_selector, name_of
+from emulator.kubernetes.objects.resources import ResourceCatalog
+from emulator.kubernetes.objects.store import Store
 
 # Taints the DaemonSet controller tolerates on its own.
 # https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#taints-and-tolerations
@@ -68,3 +83,74 @@ def _tolerates(toleration: Object, taint: Object) -> bool:
         return toleration.get("key") in (None, "", taint["key"])
     same_value = (toleration.get("value") or "") == (taint.get("value") or "")
     return toleration.get("key") == taint["key"] and same_value
+
+
+def aggregated(store: Store, catalog: ResourceCatalog) -> dict[tuple[str, str], bool]:
+    """Return group and version of each aggregated API, and whether its server answers."""
+    answers = any(runs_on(node, {}, daemon=False) for node in _all(store, catalog, "v1", "Node"))
+    services = _all(store, catalog, "apiregistration.k8s.io/v1", "APIService")
+    return {
+        (item["spec"]["group"], item["spec"]["version"]): answers
+        for item in services
+        if item["spec"].get("service")
+    }
+
+
+def unavailable(store: Store, catalog: ResourceCatalog) -> list[str]:
+    """Return the aggregated APIs that do not answer, such as `metrics.k8s.io/v1beta1`."""
+    found = aggregated(store, catalog)
+    return sorted("/".join(name) for name, answers in found.items() if not answers)
+
+
+def _all(store: Store, catalog: ResourceCatalog, api_version: str, kind: str) -> Iterator[Object]:
+    resource = catalog.by_kind(api_version=api_version, kind=kind)
+    if resource is not None:
+        yield from store.listed(resource)
+
+
+# How the DaemonSet's name ends, which charts may begin with the name of the release.
+_PLUGINS = {
+    "nvidia-device-plugin": GPU,
+    "neuron-device-plugin-daemonset": NEURON,
+    "aws-efa-k8s-device-plugin": EFA,
+}
+_DEVICES = frozenset(_PLUGINS.values())
+
+
+def offer_devices(
+    store: Store, catalog: ResourceCatalog, hardware: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Write what each node offers: its hardware without the devices that no plugin offers.
+
+    Args:
+        store: Where objects are kept.
+        catalog: Finds their resources.
+        hardware: What each node has, by the name of the node.
+    """
+    nodes = catalog.by_kind(api_version="v1", kind="Node")
+    daemon_sets = catalog.by_kind(api_version="apps/v1", kind="DaemonSet")
+    if nodes is None or daemon_sets is None:
+        return
+    plugins = list(_plugins(store.listed(daemon_sets)))
+    for node in store.listed(nodes):
+        has = hardware.get(name_of(node))
+        if has is None or "status" not in node:
+            continue
+        offered = {
+            resource
+            for resource, pod_spec in plugins
+            if resource in has and runs_on(node, pod_spec, daemon=True)
+        }
+        offers = {
+            name: count for name, count in has.items() if name not in _DEVICES or name in offered
+        }
+        if node["status"]["allocatable"] != offers:
+            status = {**node["status"], "capacity": offers, "allocatable": offers}
+            store.put(nodes, {**node, "status": status})
+
+
+def _plugins(daemon_sets: list[Object]) -> Iterator[tuple[str, Object]]:
+    for item in daemon_sets:
+        for ending, resource in _PLUGINS.items():
+            if name_of(item).endswith(ending):
+                yield resource, item["spec"]["template"].get("spec") or {}

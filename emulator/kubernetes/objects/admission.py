@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from emulator.kubernetes.objects.errors import Object, bad_request, invalid
-from emulator.kubernetes.objects.kind_rules import kind_causes
 from emulator.kubernetes.objects.metadata import name_of, without_nulls
-from emulator.kubernetes.objects.name_rules import name_causes
 from emulator.kubernetes.objects.resources import Resource
+from emulator.kubernetes.objects.rules import kind_causes, name_causes
 from emulator.kubernetes.objects.validation import Validator, defaulted, pruned
 
 _SPEC: dict[str, Object] = {

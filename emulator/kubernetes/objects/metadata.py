@@ -1,9 +1,16 @@
-"""Reading the fields of objects, and the metadata that the server alone writes."""
+"""Metadata of objects, and what selects by it.
 
+Reading the fields of objects, and the metadata that the server alone writes.
+
+Label selectors and field selectors.
+"""
+
+import re
 import uuid
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from emulator.kubernetes.objects.errors import Object
+from emulator.kubernetes.objects.errors import Object, bad_request
 
 # Fields of metadata that clients cannot set: the server carries them from version to version.
 SERVER_OWNED = ("uid", "creationTimestamp", "generation", "resourceVersion", "deletionTimestamp")
@@ -73,3 +80,84 @@ def _without_nulls(value: object) -> object:
     if isinstance(value, list):
         return [_without_nulls(entry) for entry in value]
     return value
+
+
+Predicate = Callable[[Object], bool]
+
+_SET_BASED = re.compile(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)")
+_EQUALITY = re.compile(r"([^=!\s]+)\s*(==|!=|=)\s*(\S*)")
+_EXISTENCE = re.compile(r"(!?)\s*([^=!\s,()]+)")
+_BETWEEN = re.compile(r",(?![^(]*\))")
+_FIELD = re.compile(r"([^=!]+)(==|!=|=)(.*)")
+
+
+def label_predicate(selector: str) -> Predicate:
+    """Return the test of a `labelSelector`; an empty one accepts everything.
+
+    Raises:
+        ApiError: The selector cannot be parsed (400).
+    """
+    terms = [_label_term(term.strip()) for term in _BETWEEN.split(selector) if term.strip()]
+    return lambda item: all(term(labels_of(item)) for term in terms)
+
+
+def _label_term(term: str) -> Callable[[Mapping[str, str]], bool]:
+    if match := _SET_BASED.fullmatch(term):
+        key, operator = match[1], match[2]
+        values = {value.strip() for value in match[3].split(",")}
+        if operator == "in":
+            return lambda labels: labels.get(key) in values
+        return lambda labels: labels.get(key) not in values
+    if match := _EQUALITY.fullmatch(term):
+        key, operator, value = match[1], match[2], match[3]
+        if operator == "!=":
+            return lambda labels: labels.get(key) != value
+        return lambda labels: labels.get(key) == value
+    if match := _EXISTENCE.fullmatch(term):
+        wanted, key = match[1] != "!", match[2]
+        return lambda labels: (key in labels) is wanted
+    raise bad_request(f"unable to parse requirement: {term!r}")
+
+
+def field_predicate(selector: str) -> Predicate:
+    """Return the test of a `fieldSelector`: dotted paths compared as text.
+
+    Raises:
+        ApiError: The selector cannot be parsed (400).
+    """
+    terms = []
+    for text in filter(None, selector.split(",")):
+        match = _FIELD.fullmatch(text)
+        if match is None:
+            raise bad_request(f"invalid field selector: {text!r}")
+        terms.append((match[1], match[2] != "!=", match[3]))
+    return lambda item: all(
+        (_text_at(item, path) == value) is equal for path, equal, value in terms
+    )
+
+
+def _text_at(item: Object, path: str) -> str:
+    value = field_at(item, path)
+    return "" if value is None else str(value)
+
+
+def matches_selector(labels: Mapping[str, str], selector: Object) -> bool:
+    """Whether labels satisfy a `LabelSelector` or `NodeSelectorTerm` object."""
+    wanted = (selector.get("matchLabels") or {}).items()
+    return all(labels.get(key) == value for key, value in wanted) and all(
+        _satisfies(labels, expression) for expression in selector.get("matchExpressions") or []
+    )
+
+
+def _satisfies(labels: Mapping[str, str], expression: Object) -> bool:
+    value, values = labels.get(expression["key"]), expression.get("values") or []
+    tests: dict[str, Callable[[], bool]] = {
+        "In": lambda: value in values,
+        "NotIn": lambda: value not in values,
+        "Exists": lambda: value is not None,
+        "DoesNotExist": lambda: value is None,
+        "Gt": lambda: value is not None and int(value) > int(values[0]),
+        "Lt": lambda: value is not None and int(value) < int(values[0]),
+    }
+    test = tests.get(expression["operator"])
+    return test is not None and test()

@@ -16,10 +16,9 @@ from emulator.kubernetes.objects.store import Store
 from emulator.kubernetes.objects.target import Target
 from emulator.kubernetes.server.application import Application
 from emulator.kubernetes.server.authentication import Authenticate
-from emulator.kubernetes.server.background_server import BackgroundServer
-from emulator.kubernetes.server.certificates import server_context
+from emulator.kubernetes.server.background_server import BackgroundServer, server_context
+from emulator.kubernetes.server.discovery import OpenApi
 from emulator.kubernetes.server.faults import Faults
-from emulator.kubernetes.server.openapi import OpenApi
 from emulator.kubernetes.server.operations import Operations
 
 _OWN_WRITES = WriteOptions(manager="rehearsal", field_validation="Strict")

@@ -4,7 +4,7 @@ import json
 
 from aiohttp import web
 
-from emulator.kubernetes.controllers.api_services import aggregated
+from emulator.kubernetes.controllers.scheduling import aggregated
 from emulator.kubernetes.objects.errors import ApiError, Object, no_such_path, unauthorized
 from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
 from emulator.kubernetes.objects.target import Target
@@ -17,9 +17,9 @@ from emulator.kubernetes.server.authentication import (
     review_at,
     reviewed,
 )
+from emulator.kubernetes.server.discovery import OpenApi
 from emulator.kubernetes.server.faults import Faults
 from emulator.kubernetes.server.handlers import FINALIZE, HANDLERS, verb_of
-from emulator.kubernetes.server.openapi import OpenApi
 from emulator.kubernetes.server.operations import Operations
 from emulator.kubernetes.server.requests import RequestPath, parse
 

@@ -16,8 +16,7 @@ import boto3
 from botocore.exceptions import ClientError
 from yarl import URL
 
-from emulator.kubernetes.server.access_policies import Grant
-from emulator.kubernetes.server.authentication import Authenticate, Principal
+from emulator.kubernetes.server.authentication import Authenticate, Grant, Principal
 
 _PREFIX = "k8s-aws-v1."
 _CLUSTER_HEADER = "x-k8s-aws-id"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from uuid import uuid4
 
-from emulator.kubernetes.apply.managed_fields import after_update
+from emulator.kubernetes.apply.field_paths import after_update
 from emulator.kubernetes.apply.server_side_apply import applied
 from emulator.kubernetes.controllers import Controllers
 from emulator.kubernetes.controllers.deletions import Removal

@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from emulator.kubernetes.objects.errors import ApiError, Object
-from emulator.kubernetes.objects.metadata import name_of, namespace_of
+from emulator.kubernetes.objects.metadata import Predicate, name_of, namespace_of
 from emulator.kubernetes.objects.resources import Resource
-from emulator.kubernetes.objects.selectors import Predicate
 from emulator.kubernetes.objects.store import Change, Store
 
 _BOOKMARK_SECONDS = 30.0

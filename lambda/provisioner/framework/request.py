@@ -1,12 +1,12 @@
 """CloudFormation's custom-resource request as typed, frozen values, and what we answer."""
 
-import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
-from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
+from provisioner.framework.properties import text
 from provisioner.framework.retry import Clock
 
 RequestType = Literal["Create", "Update", "Delete"]
@@ -14,8 +14,6 @@ FAILURE = "Failure"
 DEFERRED = "Deferred"
 CLAIM = "Claim"
 BEGUN_AT = "BegunAt"
-
-_TRUTHS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,65 +132,31 @@ class Resource(Protocol):
         ...
 
 
-def text_property(properties: Mapping[str, Any], name: str) -> str:
-    """Return a required property.
+class WaitingResource(ABC):
+    """A resource that waits in Create and Update, and does nothing in Delete.
 
-    Raises:
-        ProvisioningError: It is missing, empty or not text.
+    Attributes:
+        property_name: The property that names what is waited for.
+        suffix: What follows that name in the physical id.
     """
-    value = properties.get(name)
-    if not isinstance(value, str) or not value:
-        raise ProvisioningError(
-            # The value itself may hold secrets; its type does not.
-            f"The property {name} must be a text that is not empty, got {type(value).__name__}",
-            next_step="Set it in the custom resource.",
-        )
-    return value
 
+    property_name: ClassVar[str]
+    suffix: ClassVar[str]
 
-def truth_property(properties: Mapping[str, Any], name: str) -> bool:
-    """Return a property that is true or false; false when it is left out.
+    def on_event(self, request: Request, clock: Clock) -> Accepted:  # noqa: ARG002 - the protocol
+        """Change nothing."""
+        physical_id = f"{self._name(request)}/{self.suffix}"
+        if request.type == "Delete":
+            physical_id = request.physical_id or physical_id
+        return Accepted(physical_id=physical_id)
 
-    Raises:
-        ProvisioningError: It is neither.
-    """
-    value = properties.get(name, "false")
-    if value not in _TRUTHS:
-        raise ProvisioningError(
-            f"The property {name} must be true or false, got {value!r}",
-            next_step="Set it in the custom resource, or leave it out for false.",
-        )
-    return _TRUTHS[value]
+    def is_complete(self, request: Request, clock: Clock) -> Progress:
+        """Say whether it is ready; a Delete is done at once."""
+        return DONE if request.type == "Delete" else self.progress(self._name(request), clock)
 
+    @abstractmethod
+    def progress(self, name: str, clock: Clock) -> Progress:
+        """Say whether what has this name is ready, or raise why it will not be."""
 
-def json_property(properties: Mapping[str, Any], name: str) -> object:
-    """Return a required property that holds JSON, so that types survive CloudFormation.
-
-    Raises:
-        ProvisioningError: It is missing or not JSON.
-    """
-    try:
-        parsed: object = json.loads(text_property(properties, name))
-    except json.JSONDecodeError as error:
-        raise ProvisioningError(
-            f"The property {name} is not valid JSON",
-            # The text itself may hold secrets; where it breaks does not.
-            detail=f"{error.msg} at character {error.pos}",
-            next_step="Pass one JSON string, such as Stack.to_json_string() makes.",
-        ) from None
-    return parsed
-
-
-def json_object_property(properties: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a required property that holds a JSON object.
-
-    Raises:
-        ProvisioningError: It is missing, not JSON, or JSON of another kind.
-    """
-    parsed = json_property(properties, name)
-    if not isinstance(parsed, dict):
-        raise ProvisioningError(
-            f"The property {name} must be a JSON object, got a {type(parsed).__name__}",
-            next_step="Pass one JSON string that starts with a brace.",
-        )
-    return parsed
+    def _name(self, request: Request) -> str:
+        return text(self.property_name, request.properties.get(self.property_name))

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import S3Api
-from provisioner.aws.archive import unpack_chart
-from provisioner.aws.s3 import read_object
+from provisioner.aws.s3 import read_object, unpack_chart
 from provisioner.framework.retry import Clock
 
 CHART_LIMIT_BYTES = 100 * 1024 * 1024

@@ -7,7 +7,8 @@ helm's default would refuse this upgrade and every later one, rollbacks included
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
@@ -17,10 +18,13 @@ from typing import Any
 from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import is_consent
 from hyperpod_shared.redaction import redacted, secret_values
+from provisioner.aws.api import S3Api
 from provisioner.framework.retry import Clock, retried
+from provisioner.helm.chart import fetch_chart
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Release, Revision, Wanted
 from provisioner.kubernetes.cluster import Cluster, Containers
+from provisioner.kubernetes.connection import EksConnection
 from provisioner.kubernetes.failures import CHECK_ACCESS, CommandFailedError
 from provisioner.kubernetes.kubectl import Kubectl
 from provisioner.kubernetes.manifest import Manifest, split_manifest
@@ -292,3 +296,48 @@ class ReleaseClient:
         path = self.home / "values.json"
         path.write_text(self.properties.values_yaml, encoding="ascii")
         return path
+
+
+Connect = Callable[[HelmReleaseProperties, Wanted, Clock], AbstractContextManager[ReleaseClient]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseConnection:
+    """Connects to EKS; charts come from S3.
+
+    Attributes:
+        connection: Connects helm and kubectl.
+        s3: Holds the charts.
+    """
+
+    connection: EksConnection
+    s3: S3Api
+
+    @contextmanager
+    def connect(
+        self, properties: HelmReleaseProperties, wanted: Wanted, clock: Clock
+    ) -> Iterator[ReleaseClient]:
+        """Yield the commands for one release; everything they write is removed with the context.
+
+        Raises:
+            ClusterNotFoundError: There is no such EKS cluster.
+            ProvisioningError: The cluster cannot be reached, or a binary is missing.
+        """
+        described = self.connection.describe(properties.cluster_name, clock)
+        with self.connection.connect(described, namespace=properties.namespace) as commands:
+            yield ReleaseClient(
+                properties=properties,
+                wanted=wanted,
+                clock=clock,
+                cluster=commands.cluster,
+                run_helm=commands.helm,
+                run_kubectl=commands.kubectl,
+                home=commands.home,
+                fetch_chart=lambda: fetch_chart(
+                    self.s3,
+                    bucket=properties.chart_bucket,
+                    key=properties.chart_key,
+                    folder=commands.home,
+                    clock=clock,
+                ),
+            )

@@ -8,24 +8,68 @@ from typing import Any
 
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import digest
-from provisioner.framework.request import (
-    json_object_property,
-    json_property,
-    text_property,
-    truth_property,
+from provisioner.framework.properties import (
+    Properties,
+    Reader,
+    json_object,
+    json_value,
+    parsed,
+    text,
+    truth,
 )
 from provisioner.kubernetes.manifest import ReleaseId
 
 _ARCHIVES = (".tgz", ".zip")
 # As helm and Kubernetes name things; anything else could also be an option of their command line.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_LONGEST_RELEASE = 53
-_LONGEST_NAMESPACE = 63
 _LAST_OF_FOUR_DIGITS = 0xFFFF
 
 
+def _name_of(*, longest: int) -> Reader:
+    def read(name: str, value: object) -> str:
+        found = text(name, value)
+        if len(found) > longest or not _NAME.fullmatch(found):
+            raise ProvisioningError(
+                f"The property {name} must be 1 to {longest} lower-case letters, digits, inner "
+                f"hyphens and dots, got {found!r}",
+                next_step="Choose another name, then deploy again.",
+            )
+        return found
+
+    return read
+
+
+def _archive(name: str, value: object) -> str:
+    key = text(name, value)
+    if not key.endswith(_ARCHIVES):
+        raise ProvisioningError(
+            f"The property {name} must end in .tgz or .zip, got {key}",
+            next_step="Pass a packaged chart or a zipped chart folder.",
+        )
+    return key
+
+
+def _names(name: str, value: object) -> tuple[str, ...]:
+    found = json_value(name, value)
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise ProvisioningError(
+            f"The property {name} must be a JSON list of names, got {json.dumps(found)}",
+            next_step='Pass a text such as ["kubeflow"].',
+        )
+    return tuple(found)
+
+
+def _minutes(name: str, value: object) -> int:
+    if not isinstance(value, str) or not value.isdecimal():
+        raise ProvisioningError(
+            f"The property {name} must be a whole number of minutes, got {value!r}",
+            next_step="Set it in the custom resource, or leave it out for 0.",
+        )
+    return int(value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HelmReleaseProperties:
+class HelmReleaseProperties(Properties):
     """The properties that the CDK app sets.
 
     Attributes:
@@ -44,42 +88,16 @@ class HelmReleaseProperties:
             not at all.
     """
 
-    cluster_name: str
-    release: str
-    namespace: str
-    chart_bucket: str
-    chart_key: str
-    chart_digest: str
-    values: Mapping[str, Any]
-    adopt_namespaces: tuple[str, ...] = ()
-    delete_user_objects: bool = False
-    wait_for_ready_minutes: int = 0
-
-    @classmethod
-    def parse(cls, properties: Mapping[str, Any]) -> "HelmReleaseProperties":
-        """Parse ResourceProperties.
-
-        Raises:
-            ProvisioningError: One is missing, of the wrong type, or no name.
-        """
-        chart_key = text_property(properties, "ChartKey")
-        if not chart_key.endswith(_ARCHIVES):
-            raise ProvisioningError(
-                f"The property ChartKey must end in .tgz or .zip, got {chart_key}",
-                next_step="Pass a packaged chart or a zipped chart folder.",
-            )
-        return cls(
-            cluster_name=text_property(properties, "ClusterName"),
-            release=_name(properties, "Release", longest=_LONGEST_RELEASE),
-            namespace=_name(properties, "Namespace", longest=_LONGEST_NAMESPACE),
-            chart_bucket=text_property(properties, "ChartBucket"),
-            chart_key=chart_key,
-            chart_digest=text_property(properties, "ChartDigest"),
-            values=json_object_property(properties, "Values"),
-            adopt_namespaces=_names(properties, "AdoptNamespaces"),
-            delete_user_objects=truth_property(properties, "DeleteUserObjects"),
-            wait_for_ready_minutes=_minutes(properties, "WaitForReadyMinutes"),
-        )
+    cluster_name: str = parsed(text)
+    release: str = parsed(_name_of(longest=53))
+    namespace: str = parsed(_name_of(longest=63))
+    chart_bucket: str = parsed(text)
+    chart_key: str = parsed(_archive)
+    chart_digest: str = parsed(text)
+    values: Mapping[str, Any] = parsed(json_object)
+    adopt_namespaces: tuple[str, ...] = parsed(_names, default=())
+    delete_user_objects: bool = parsed(truth, default=False)
+    wait_for_ready_minutes: int = parsed(_minutes, default=0)
 
     @property
     def physical_id(self) -> str:
@@ -110,36 +128,3 @@ class HelmReleaseProperties:
 def _yaml_escape(character: int) -> str:
     # https://yaml.org/spec/1.2.2/#57-escaped-characters
     return f"\\U{character:08x}" if character > _LAST_OF_FOUR_DIGITS else f"\\u{character:04x}"
-
-
-def _name(properties: Mapping[str, Any], name: str, *, longest: int) -> str:
-    value = text_property(properties, name)
-    if len(value) > longest or not _NAME.fullmatch(value):
-        raise ProvisioningError(
-            f"The property {name} must be 1 to {longest} lower-case letters, digits, inner hyphens "
-            f"and dots, got {value!r}",
-            next_step="Choose another name, then deploy again.",
-        )
-    return value
-
-
-def _names(properties: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    if name not in properties:
-        return ()
-    value = json_property(properties, name)
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ProvisioningError(
-            f"The property {name} must be a JSON list of names, got {json.dumps(value)}",
-            next_step='Pass a text such as ["kubeflow"].',
-        )
-    return tuple(value)
-
-
-def _minutes(properties: Mapping[str, Any], name: str) -> int:
-    value = properties.get(name, "0")
-    if not isinstance(value, str) or not value.isdecimal():
-        raise ProvisioningError(
-            f"The property {name} must be a whole number of minutes, got {value!r}",
-            next_step="Set it in the custom resource, or leave it out for 0.",
-        )
-    return int(value)

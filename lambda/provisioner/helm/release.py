@@ -22,8 +22,7 @@ from provisioner.aws.stack import stack_phase
 from provisioner.framework import log
 from provisioner.framework.request import DONE, NOT_YET, Accepted, Progress, Request
 from provisioner.framework.retry import Clock
-from provisioner.helm.client import ReleaseClient
-from provisioner.helm.connection import Connect
+from provisioner.helm.client import Connect, ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.readiness import readiness
 from provisioner.helm.state import (

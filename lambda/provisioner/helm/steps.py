@@ -8,8 +8,7 @@ from hyperpod_shared.owner import consent_command
 from hyperpod_shared.redaction import secret_values
 from provisioner.framework import log
 from provisioner.helm.client import ReleaseClient
-from provisioner.helm.ownership import refuse_unowned
-from provisioner.helm.preparation import TerminatingError, prepare
+from provisioner.helm.preparation import TerminatingError, prepare, refuse_unowned
 from provisioner.helm.state import Action, Decision, Release, decide, decide_deletion, is_abandoned
 from provisioner.helm.user_objects import changed_containers, keep_user_objects, refuse_loss
 from provisioner.kubernetes.failures import DEPLOY_AGAIN, CommandFailedError, CommandTimeoutError

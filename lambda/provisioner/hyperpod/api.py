@@ -1,20 +1,22 @@
 """HyperPod's calls on one cluster, with retries."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
-from hyperpod_shared.clusters import ClusterInput, ClusterStatus, Described
-from provisioner.aws.api import SageMakerApi
+from hyperpod_shared.clusters import ClusterInput, ClusterStatus, Described, groups_of, is_updated
+from provisioner.aws.api import Answer, SageMakerApi
+from provisioner.framework import log
 from provisioner.framework.retry import Clock, aws_retried
 from provisioner.hyperpod.changes import user_tags
 
 T = TypeVar("T")
 
 _NODES_A_PAGE = 100
+_GONE = frozenset({"Deleted", "Deleting"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,3 +144,44 @@ class HyperPodApi:
 
 def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+def is_patching(api: HyperPodApi, groups: Sequence[str]) -> bool:
+    """Say whether one of the groups is being patched now; False if that cannot be known."""
+    if not groups:
+        return False
+    try:
+        shown = groups_of(api.describe()[0])
+    except AWS_ERRORS as error:
+        log.warning("not known", cluster=api.name, cause=str(error))
+        return False
+    return any(is_updated(shown.get(name, {})) for name in groups)
+
+
+def governance_of(api: HyperPodApi, arn: str) -> Sequence[str]:
+    """Name what governs a cluster; nothing when it cannot be found out."""
+    quotas, schedulers = (
+        api.sagemaker.list_compute_quotas,
+        api.sagemaker.list_cluster_scheduler_configs,
+    )
+    try:
+        return [
+            *(f"compute quota {name}" for name in _names(quotas, arn, "ComputeQuotaSummaries")),
+            *(
+                f"cluster policy {name}"
+                for name in _names(schedulers, arn, "ClusterSchedulerConfigSummaries")
+            ),
+        ]
+    except AWS_ERRORS as error:
+        log.warning("task governance not known", cluster=api.name, cause=str(error))
+        return ()
+
+
+def _names(list_page: Callable[..., Answer], arn: str, key: str) -> Iterator[str]:
+    request: dict[str, object] = {"ClusterArn": arn}
+    while True:
+        page = list_page(**request)
+        yield from (item["Name"] for item in page.get(key, ()) if item["Status"] not in _GONE)
+        if not page.get("NextToken"):
+            return
+        request["NextToken"] = page["NextToken"]

@@ -32,8 +32,7 @@ from hyperpod_shared.clusters import (
     present_groups,
 )
 from hyperpod_shared.owner import TAG_PREFIX
-from provisioner.hyperpod.aim import Aim, asked_fields
-from provisioner.hyperpod.cluster_fields import ROLE, UPDATABLE, WHEN_LEFT_OUT, scales
+from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
     as_requested,
     covers,
@@ -43,10 +42,18 @@ from provisioner.hyperpod.comparison import (
     requested_value,
     without_image,
 )
-from provisioner.hyperpod.refused_changes import Refusal, refusals
+from provisioner.hyperpod.refused_changes import (
+    ROLE,
+    UPDATABLE,
+    WHEN_LEFT_OUT,
+    Refusal,
+    refusals,
+    scales,
+)
 from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate, software_updates
 
 _TAGS = "Tags"
+_APART = frozenset({_TAGS, "ClusterName", *GROUP_LISTS})
 TO_DELETE = "InstanceGroupsToDelete"
 """The member of UpdateCluster's input that names the groups to delete."""
 Tags = Mapping[str, str]
@@ -96,6 +103,16 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
         tags_to_remove=to_remove,
         software=software,
         refusals=() if aim.rolls_back else tuple(refused),
+    )
+
+
+def asked_fields(aim: Aim) -> frozenset[str]:
+    """Return the cluster's own fields that are asked to change."""
+    former = aim.former or {}
+    return frozenset(
+        key
+        for key in {*aim.wanted, *former} - _APART
+        if aim.former is None or not means_the_same(former.get(key), aim.wanted.get(key))
     )
 
 

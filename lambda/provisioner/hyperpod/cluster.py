@@ -18,10 +18,10 @@ from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
-from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.executor import Executor
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.node_objects import DeleteNodeObjects
+from provisioner.hyperpod.nodes import HyperPodEvents
 from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.steps import Fail, Wait
 

@@ -5,17 +5,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_shared.aws_errors import is_transient
+from hyperpod_shared.clusters import ClusterInput
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
-from provisioner.framework.request import Request, RequestType, json_object_property
+from provisioner.framework.properties import json_object
+from provisioner.framework.request import Request, RequestType
 from provisioner.framework.retry import aws_patience
-from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.claim import Claim, properties_key
 from provisioner.hyperpod.properties import MOST_WAIT_MINUTES, HyperPodClusterProperties
 
 _MINUTE = 60.0
 # A poll that came without a claim begins now, and would wait for ever.
 _LEAST_WAIT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a request asks for.
+
+    Attributes:
+        wanted: The CreateCluster input that is wanted.
+        former: The one that was wanted before; None when nothing is known of it.
+        rolls_back: Whether `former` is a request that failed, and some of it may have been made.
+        clears_groups: Whether groups that no template names are a failed request's.
+        latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
+    """
+
+    wanted: ClusterInput
+    former: ClusterInput | None
+    rolls_back: bool = False
+    clears_groups: bool = False
+    latest_software: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +142,7 @@ class ClusterRequest:
 
     def _former_input(self, wanted: HyperPodClusterProperties) -> Mapping[str, Any]:
         try:
-            return json_object_property(self.former or {}, "Request")
+            return json_object("Request", (self.former or {}).get("Request"))
         except ProvisioningError:
             if self.claim.rolls_back:
                 return wanted.cluster_input  # it was refused for this, before any call

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_conflict, is_in_use, is_transient
 from hyperpod_shared.clusters import SETTLED
 from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.aws.api import CloudFormationApi
 from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
 from provisioner.framework.request import DONE, NOT_YET, Progress
-from provisioner.hyperpod.api import HyperPodApi
-from provisioner.hyperpod.arrivals import Arrivals
+from provisioner.hyperpod.api import HyperPodApi, governance_of, is_patching
+from provisioner.hyperpod.arrivals import NOTHING_SHORT, Arrivals, shortage_report
 from provisioner.hyperpod.claim import (
     CREATE_FAILED,
     CREATE_KEY,
@@ -19,11 +20,10 @@ from provisioner.hyperpod.claim import (
     DELETE_KEY,
     SUCCEEDED,
     UPDATE_KEY,
+    Claim,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
-from provisioner.hyperpod.cluster_tags import ClusterTags
-from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.failures import (
     failure,
     governed,
@@ -31,11 +31,8 @@ from provisioner.hyperpod.failures import (
     refused_by_service,
 )
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.governance import governance_of
-from provisioner.hyperpod.nodes import look
-from provisioner.hyperpod.patching import is_patching
+from provisioner.hyperpod.nodes import HyperPodEvents, arrivals_of
 from provisioner.hyperpod.properties import HyperPodClusterProperties
-from provisioner.hyperpod.report import NOTHING_SHORT, shortage_report
 from provisioner.hyperpod.steps import (
     AskNodes,
     AskStack,
@@ -53,6 +50,58 @@ from provisioner.hyperpod.steps import (
 
 # A Delete that is late fails before it is tried, so the last try before tells what hinders it.
 _LAST_TRY_SECONDS = 60.0
+# botocore, AddTags: "each resource can have up to 50"; those of AWS itself do not count.
+_MOST_TAGS = 50
+_FORMER_MARK = f"{TAG_PREFIX}create-failed"
+"""The mark of a failed creation in former versions."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterTags:
+    """The tags of one cluster.
+
+    Attributes:
+        api: The cluster.
+
+    Attributes:
+        written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
+    """
+
+    api: HyperPodApi
+    written: Claim | None = field(default=None, init=False)
+
+    def write(
+        self,
+        found: Found,
+        add: Mapping[str, str],
+        remove: Sequence[str] = (),
+        *,
+        patient: bool = False,
+    ) -> Found:
+        """Write tags; the creation's mark only if there is room: no request fails for it.
+
+        Raises:
+            ClientError: SageMaker refused.
+        """
+        arn, left = found.described["ClusterArn"], dict(found.tags)
+        if CREATION_TAG in add and left.pop(_FORMER_MARK, None) is not None:
+            self.api.tag(arn, {}, [_FORMER_MARK], patient=patient)
+        if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
+            add = {key: value for key, value in add.items() if key != CREATION_TAG}
+        self.api.tag(arn, add, remove, patient=patient)
+        self.written = visible_claim(add) or self.written
+        left = {key: value for key, value in left.items() if key not in remove}
+        return replace(found, tags={**left, **add})
+
+    def mark(self, found: Found, tags: Mapping[str, str]) -> bool:
+        """Write tags for which nothing is failed, and say whether they are written."""
+        try:
+            # A poll retries nothing else: it comes back. What ends with this one cannot.
+            self.write(found, tags, patient=True)
+        except AWS_ERRORS as error:
+            log.warning("not noted", cluster=self.api.name, cause=str(error))
+            return False
+        return True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,7 +145,7 @@ class Executor:
             case AskNodes():
                 waits = self.request.waits
                 last = not waits or self.request.is_late(found.now, self.wanted)
-                return replace(found, arrivals=self._look(found, last=last))
+                return replace(found, arrivals=self._arrivals(found, last=last))
             case Tag(add=add, remove=remove):
                 return self._tag(found, add, remove)
             case Create():
@@ -131,10 +180,10 @@ class Executor:
             log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
             return replace(found, stack=StackPhase.SETTLED)
 
-    def _look(self, found: Found, *, last: bool = True) -> Arrivals:
+    def _arrivals(self, found: Found, *, last: bool = True) -> Arrivals:
         if found.arrivals:
             return found.arrivals
-        return look(found, self.request, api=self.api, events=self.events, last=last)
+        return arrivals_of(found, self.request, api=self.api, events=self.events, last=last)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
@@ -264,7 +313,7 @@ class Executor:
             return self._success(arn="none", status="Deleted")
         if step.worked and not self._is_noted(found):
             self.tags.mark(found, {CREATION_TAG: SUCCEEDED})
-        shortage = shortage_report(described, self._look(found), now=found.now, note=step.note)
+        shortage = shortage_report(described, self._arrivals(found), now=found.now, note=step.note)
         if shortage != NOTHING_SHORT:
             log.warning("answered as it is", cluster=self.api.name, missing=shortage)
         return self._success(arn=described["ClusterArn"], status=found.status, shortage=shortage)
@@ -283,7 +332,7 @@ class Executor:
         return Progress(complete=True, data=data)
 
     def _failure(self, step: Fail, found: Found) -> ProvisioningError:
-        arrivals = self._look(found) if step.explain else Arrivals()
+        arrivals = self._arrivals(found) if step.explain else Arrivals()
         if step.of_creation:
             self.tags.mark(found, {CREATION_TAG: CREATE_FAILED})
         return failure(

@@ -1,24 +1,145 @@
-"""Looks how far the nodes of a cluster have come."""
+"""Finds out how far the nodes of a cluster have come, and what went wrong with them.
 
-from dataclasses import replace
+Only a cluster in Continuous mode has error events.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_not_found
-from hyperpod_shared.clusters import ClusterStatus, groups_of
+from hyperpod_shared.clusters import CONTINUOUS, ClusterStatus, Described, groups_of
+from hyperpod_shared.failures import ReportedFailure, failure_message
+from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
-from provisioner.hyperpod.events import HyperPodEvents
 from provisioner.hyperpod.found import Found
 
 _MOST_NODES = 2000
 """How many nodes a poll can list."""
 # A request that concerns no node tells what it finds, and why that came to be.
 _HINDSIGHT_SECONDS = 3600.0
+Event = Mapping[str, Any]
+_EVENTS_A_PAGE = 100
+_MOST_PAGES = 5
+_MOST_DESCRIBED = 8
+# One failed node may be an accident; two of a kind are not.
+_MOST_OF_A_KIND = 2
+# Events happen on AWS's clock, not on this function's. More would count what the deployment before
+# this one got wrong, such as a script that is fixed now.
+_CLOCK_SKEW_SECONDS = 2.0
 
 
-def look(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """What went wrong in a time.
+
+    Attributes:
+        failures: What the newest errors of each kind say, newest first.
+        attempts: How many launches of each group failed.
+    """
+
+    failures: Sequence[ReportedFailure] = ()
+    attempts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HyperPodEvents:
+    """The events of one cluster.
+
+    Events explain a failure that is reported in any case, so trouble in getting them must not
+    take its place.
+
+    Attributes:
+        sagemaker: Makes the calls.
+        cluster_name: The cluster.
+    """
+
+    sagemaker: SageMakerApi
+    cluster_name: str
+
+    def errors(self, described: Described, *, since: float) -> Errors:
+        """Return what went wrong.
+
+        Args:
+            described: DescribeCluster's answer.
+            since: Seconds since the epoch; older errors are another deployment's.
+        """
+        if described.get("NodeProvisioningMode") != CONTINUOUS:
+            return Errors()
+        try:
+            events = list(self._error_events(since))
+        except AWS_ERRORS as error:
+            log.warning("no events", cluster=self.cluster_name, cause=str(error))
+            return Errors()
+        return Errors(
+            failures=tuple(map(self._failure, _of_each_kind(events))), attempts=_attempts(events)
+        )
+
+    def _error_events(self, since: float) -> Iterator[Event]:
+        request: dict[str, object] = {
+            "ClusterName": self.cluster_name,
+            "SortBy": "EventTime",
+            "SortOrder": "Descending",
+            "MaxResults": _EVENTS_A_PAGE,
+            "EventTimeAfter": since - _CLOCK_SKEW_SECONDS,
+        }
+        for _ in range(_MOST_PAGES):
+            page = self.sagemaker.list_cluster_events(**request)
+            yield from (event for event in page.get("Events", ()) if event["EventLevel"] == "Error")
+            if not page.get("NextToken"):
+                return
+            request["NextToken"] = page["NextToken"]
+
+    def _failure(self, event: Event) -> ReportedFailure:
+        return ReportedFailure(
+            text=self._message(event) or event.get("Description", ""),
+            group=event.get("InstanceGroupName"),
+            instance=event.get("InstanceId"),
+        )
+
+    def _message(self, event: Event) -> str | None:
+        """Return the cause, which the list of events does not tell."""
+        try:
+            answer = self.sagemaker.describe_cluster_event(
+                ClusterName=self.cluster_name, EventId=event["EventId"]
+            )
+        except AWS_ERRORS as error:
+            log.warning("no event details", cluster=self.cluster_name, cause=str(error))
+            return None
+        return failure_message(answer)
+
+
+def _of_each_kind(events: Sequence[Event]) -> list[Event]:
+    """Return the events to describe: a retried launch repeats its event, and each costs a call.
+
+    The newest of each kind come first, then the second ones, of another instance each.
+    """
+    kinds: dict[tuple[object, object], dict[object, Event]] = {}
+    for event in events:
+        kind = (event.get("InstanceGroupName"), event.get("Description"))
+        kinds.setdefault(kind, {}).setdefault(event.get("InstanceId"), event)
+    several = [list(by_instance.values())[:_MOST_OF_A_KIND] for by_instance in kinds.values()]
+    ordered = [event for same in zip_longest(*several) for event in same if event is not None]
+    return ordered[:_MOST_DESCRIBED]
+
+
+def _attempts(events: Sequence[Event]) -> dict[str, int]:
+    """Return how many launches of each group failed: HyperPod reports one in several events."""
+    counts = Counter((event.get("InstanceGroupName"), event.get("Description")) for event in events)
+    attempts: dict[str, int] = {}
+    for (name, _), count in counts.items():
+        if name is not None:
+            attempts[str(name)] = max(count, attempts.get(str(name), 0))
+    return attempts
+
+
+def arrivals_of(
     found: Found,
     request: ClusterRequest,
     *,

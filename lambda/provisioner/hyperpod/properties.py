@@ -1,25 +1,30 @@
 """The properties of `Custom::HyperPodCluster`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_shared.clusters import ClusterInput
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.framework.request import json_object_property, text_property
+from provisioner.framework.properties import Properties, json_object, one_of, parsed, text
 
 ACCEPTED, IN_SERVICE, NODES = "accepted", "in_service", "nodes"
 FAIL, CONTINUE = "fail", "continue"
 KEEP, DELETE = "keep", "delete"
 MOST_WAIT_MINUTES = 55
 """CloudFormation gives a custom resource an hour; the last answer needs some of it."""
-_WAIT_MINUTES = "50"
-_MOST_LISTED = 4
+_WAIT_MINUTES = 50
+
+
+def _minutes(name: str, value: object) -> int:
+    allowed = map(str, range(1, MOST_WAIT_MINUTES + 1))
+    return int(one_of(*allowed)(name, value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HyperPodClusterProperties:
-    """What the CDK app asks for.
+class HyperPodClusterProperties(Properties):
+    """What the CDK app asks for; but for the first two, all may be left out.
+
+    DeleteTaskGovernance, which earlier versions of the app set, means nothing any more.
 
     Attributes:
         cluster_name: The HyperPod cluster's name, which is also the resource's id.
@@ -34,52 +39,23 @@ class HyperPodClusterProperties:
             own the latest one. Empty: AMIs stay.
     """
 
-    cluster_name: str
-    cluster_input: ClusterInput
-    wait_for: str
-    wait_minutes: int
-    on_shortage: str
-    on_create_failure: str
-    software_update: str
+    cluster_name: str = parsed(text)
+    cluster_input: Mapping[str, Any] = parsed(json_object, name="Request")
+    wait_for: str = parsed(one_of(ACCEPTED, IN_SERVICE, NODES), default=NODES)
+    wait_minutes: int = parsed(_minutes, default=_WAIT_MINUTES)
+    on_shortage: str = parsed(one_of(FAIL, CONTINUE), default=CONTINUE)
+    on_create_failure: str = parsed(one_of(KEEP, DELETE), default=KEEP)
+    software_update: str = parsed(lambda _name, value: str(value), default="")
 
-    @classmethod
-    def parse(cls, properties: Mapping[str, Any]) -> "HyperPodClusterProperties":
-        """Parse ResourceProperties; but for the first two, all of them may be left out.
-
-        DeleteTaskGovernance, which earlier versions of the app set, means nothing any more.
+    def __post_init__(self) -> None:
+        """Refuse two different names.
 
         Raises:
-            ProvisioningError: One is missing, of the wrong type, or the two names differ.
+            ProvisioningError: They differ.
         """
-        name = text_property(properties, "ClusterName")
-        cluster_input = json_object_property(properties, "Request")
-        if cluster_input.get("ClusterName") != name:
+        if self.cluster_input.get("ClusterName") != self.cluster_name:
             raise ProvisioningError(
-                f"The property ClusterName is {name}, but Request.ClusterName is "
-                f"{cluster_input.get('ClusterName')}",
+                f"The property ClusterName is {self.cluster_name}, but Request.ClusterName is "
+                f"{self.cluster_input.get('ClusterName')}",
                 next_step="Give both the same name.",
             )
-        minutes = [str(number) for number in range(1, MOST_WAIT_MINUTES + 1)]
-        return cls(
-            cluster_name=name,
-            cluster_input=cluster_input,
-            wait_for=_one_of(properties, "WaitFor", (ACCEPTED, IN_SERVICE, NODES), NODES),
-            wait_minutes=int(_one_of(properties, "WaitMinutes", minutes, _WAIT_MINUTES)),
-            on_shortage=_one_of(properties, "OnShortage", (FAIL, CONTINUE), CONTINUE),
-            on_create_failure=_one_of(properties, "OnCreateFailure", (KEEP, DELETE), KEEP),
-            software_update=str(properties.get("SoftwareUpdate", "")),
-        )
-
-
-def _one_of(properties: Mapping[str, Any], name: str, allowed: Sequence[str], default: str) -> str:
-    value = properties.get(name, default)
-    if value not in allowed:
-        listed = (
-            ", ".join(allowed) if len(allowed) <= _MOST_LISTED else f"{allowed[0]} to {allowed[-1]}"
-        )
-        raise ProvisioningError(
-            f"The property {name} is {value}, which is not allowed",
-            detail=f"allowed: {listed}",
-            next_step="Set one of these in the custom resource.",
-        )
-    return str(value)

@@ -1,11 +1,10 @@
 """Changes of a described cluster that no call makes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hyperpod_shared.clusters import GROUP_LISTS, NAME, Described, Group, Groups, present_groups
-from provisioner.hyperpod.aim import Aim
-from provisioner.hyperpod.cluster_fields import ROLE, UPDATABLE, WHEN_LEFT_OUT, scales
+from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import means_the_same, requested_value
 
 _FLEXIBLE = "InstanceRequirements"
@@ -34,6 +33,25 @@ _KEEP_KEY = f"{_RENAME} Or keep its volumes as they are by encryption.node_volum
 _SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
 _SET_IT = "Set it explicitly: it can be changed, but not be left out again."
 _RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
+UPDATABLE = frozenset(
+    {
+        "AutoScaling",
+        "ClusterRole",
+        "NodeRecovery",
+        "RestrictedInstanceGroupsConfig",
+        "TieredStorageConfig",
+    }
+)
+WHEN_LEFT_OUT: Mapping[str, object] = {
+    "AutoScaling": {"Mode": "Disable"},
+    "TieredStorageConfig": {"Mode": "Disable"},
+}
+ROLE = "ClusterRole"
+
+
+def scales(described: Described) -> bool:
+    """Say whether autoscaling is on."""
+    return (described.get("AutoScaling") or {}).get("Mode") == "Enable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from botocore.exceptions import NoCredentialsError
 from hyperpod_cdk import load_config
 from hyperpod_cli.deliver import deletion_check
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.deletion_check.losses import UnknownLossError
+from provisioner.deletion_check import UnknownLossError
 from tests.support.commands import run as run_command
 from tests.support.configs import EXISTING_CONTROL_PLANE
 from tests.support.provisioner.fake_s3 import client_error

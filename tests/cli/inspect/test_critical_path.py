@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.templates import Address
+from hyperpod_cli.aws.assembly import Address
 from hyperpod_cli.inspect.critical_path.durations import DURATIONS, STACK, duration_of
 from hyperpod_cli.inspect.critical_path.graph import Graph, read_graph, start_of
 from hyperpod_cli.inspect.critical_path.page import lines

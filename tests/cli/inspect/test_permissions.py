@@ -1,6 +1,7 @@
 """The least policies that deploy a configuration."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from aws_reference.action_resources import action_resources
 from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, UnknownTypeError
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.templates import Address, Resource
+from hyperpod_cli.aws.assembly import Address, Resource
 from hyperpod_cli.commands import commands
 from hyperpod_cli.inspect.permissions.documents import (
     DOCUMENT_CHARACTERS,
@@ -20,10 +21,10 @@ from hyperpod_cli.inspect.permissions.documents import (
     size,
     split,
 )
-from hyperpod_cli.inspect.permissions.looks import looks
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
 from hyperpod_cli.inspect.permissions.policies import Policies, policies_of
+from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_actions, read_permissions
 from hyperpod_cli.stack_progress.next_steps import Situation, interrupted, next_step
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
@@ -336,9 +337,15 @@ def test_who_deploys_may_look_at_the_key_of_a_volume() -> None:
         needs=(),
     )
     names = Names(deployment="ml", environment=ENVIRONMENT, resources=[cluster])
-    assert ("LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], [KEY]) in looks(
-        names, eks_cluster="ml-eks"
+    assert ("LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], [KEY]) in read_permissions(
+        names, eks_cluster="ml-eks", stacks=()
     )
+
+
+@pytest.mark.parametrize("action", sorted(read_actions()))
+def test_what_is_read_exists_and_has_resources(action: str) -> None:
+    assert get_action_data(*action.split(":"))
+    assert any(re.fullmatch(scope, action) for _, scope, _ in SCOPES), "add its row to SCOPES"
 
 
 # Always allowed.

@@ -12,7 +12,7 @@ from hyperpod_cdk.schema.arns import KmsKeyId, PrincipalArn
 from hyperpod_cdk.schema.limits import ApiLimits, Matching
 from hyperpod_cdk.schema.named_resources import Names, named_resources
 from hyperpod_cdk.schema.section import Listed, Section, arguments, section_in
-from rehearsal.stand_ins import account_of, stand_ins
+from rehearsal.existing_resources import account_of, existing_resources
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 
@@ -49,7 +49,10 @@ def test_a_new_key_is_checked_for_its_place() -> None:
 def test_what_a_new_key_names_is_there_in_the_local_aws() -> None:
     config = configured(viewers=[VIEWER], logs_kms_key_id=KEY)
 
-    assert [str(each) for each in stand_ins(config)] == [f"IAM role {VIEWER}", f"KMS key {KEY}"]
+    assert [str(each) for each in existing_resources(config)] == [
+        f"IAM role {VIEWER}",
+        f"KMS key {KEY}",
+    ]
     assert account_of(config) == "444455556666"
 
 

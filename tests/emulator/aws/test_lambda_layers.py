@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.aws.lambda_layers import Archive
+from emulator.aws.functions import Archive
 
 Unpack = Callable[[str], Path]
 _DAYS = 24 * 3600

@@ -5,8 +5,13 @@ from typing import Any
 import pytest
 
 from emulator.kubernetes import ApiError
-from emulator.kubernetes.apply.field_paths import field_paths, from_fields, readable, to_fields
-from emulator.kubernetes.apply.managed_fields import after_update
+from emulator.kubernetes.apply.field_paths import (
+    after_update,
+    field_paths,
+    from_fields,
+    readable,
+    to_fields,
+)
 from emulator.kubernetes.apply.patches import json_patched, merge_patched, strategic_patched
 from emulator.kubernetes.apply.server_side_apply import applied
 from emulator.kubernetes.objects.schemas import BuiltInSchemas

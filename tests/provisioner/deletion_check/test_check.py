@@ -182,8 +182,8 @@ def _fail_cluster(cloud: Cloud) -> None:
 def test_a_cluster_that_cannot_be_asked_refuses_until_there_is_consent(
     deleting: Cloud, trouble: Callable[[Cloud], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("provisioner.deletion_check.check.REACH_PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr("provisioner.deletion_check.check.READ_SECONDS", 3.0)
+    monkeypatch.setattr("provisioner.deletion_check.REACH_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("provisioner.deletion_check.READ_SECONDS", 3.0)
     trouble(deleting)
     text = _refusal(deleting)
     assert "could not find out what users would lose" in text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from provisioner.deletion_check.provisioned_volumes import claims_among
+from provisioner.deletion_check import claims_among
 
 VOLUME = {
     "name": "pvc-1",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from provisioner.deletion_check.running_jobs import jobs_among
+from provisioner.deletion_check import jobs_among
 
 POD = {
     "namespace": "team",

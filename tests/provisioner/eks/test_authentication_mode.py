@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.eks.authentication_mode import AuthenticationMode, Step, decide
+from provisioner.authentication_mode import AuthenticationMode, Step, decide
 from provisioner.framework.request import Progress
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import client_error

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.aws import archive
-from provisioner.aws.archive import open_zip, unpack_chart
+from provisioner.aws import s3
+from provisioner.aws.s3 import open_zip, unpack_chart
 from provisioner.helm import chart
 from provisioner.helm.chart import fetch_chart
 from tests.support.provisioner.cloudformation import Time
@@ -97,6 +97,6 @@ def _fetched(folder: Path, content: bytes) -> Path:
 
 
 def test_too_big_an_archive_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "ZIP_LIMIT_BYTES", 10)
+    monkeypatch.setattr(s3, "ZIP_LIMIT_BYTES", 10)
     with pytest.raises(ProvisioningError, match="11 bytes, at most 10"):
         open_zip(zipped({"a": b"x" * 11}), origin="s3://b/k")

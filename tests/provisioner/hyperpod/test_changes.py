@@ -6,8 +6,8 @@ import pytest
 
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
-from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.changes import Changes, changes, user_tags
+from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.failures import refused_change
 from provisioner.hyperpod.refused_changes import KEYS, Refusal
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from emulator.hyperpod import Caller, Unknowns
 from hyperpod_shared.clusters import groups_of
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.changes import changes
+from provisioner.hyperpod.cluster_request import Aim
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID
 from tests.support.provisioner.deployed import NAME, Deployed, properties_of
 from tests.support.provisioner.hyperpod_stack import hyperpod_stack

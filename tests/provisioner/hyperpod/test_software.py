@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.hyperpod.aim import Aim
 from provisioner.hyperpod.changes import Changes, changes
+from provisioner.hyperpod.cluster_request import Aim
 
 AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
 ROLLING = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.lifecycle_scripts.scripts import LifecycleScripts
+from provisioner.lifecycle_scripts import LifecycleScripts
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
+from provisioner.file_system_availability import FileSystemAvailability, decide
 from provisioner.framework.request import Progress
-from provisioner.storage.availability import FileSystemAvailability, decide
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import client_error
 

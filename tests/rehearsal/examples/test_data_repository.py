@@ -1,11 +1,11 @@
-"""config/examples/data-repository.yaml: links to S3, and a file system that grows in place."""
+"""config/examples/data-repository.yaml: links to S3, and a file system that grows in target."""
 
 from typing import Any
 
 import pytest
 
-from hyperpod_cli.inspect.preflight.storage.file_system_changes import file_system_changes
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.file_system_changes import file_system_changes
 from rehearsal.stage import Stage
 from rehearsal.verification.checks import verify
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
@@ -47,7 +47,7 @@ def test_a_file_system_grows_in_place_and_its_volumes_with_it(stage: Stage) -> N
 def test_a_change_that_fsx_would_refuse_is_told_before(
     stage: Stage, capacity_gib: int, told: str
 ) -> None:
-    place = Place(
+    target = Target(
         partition="aws",
         account=stage.environment.aws.account,
         region="us-west-2",
@@ -57,7 +57,7 @@ def test_a_change_that_fsx_would_refuse_is_told_before(
     storage = stage.config.storage.model_copy(update={"capacity_gib": capacity_gib})
     changed = stage.config.model_copy(update={"storage": storage})
 
-    found = list(file_system_changes(changed, place))
+    found = list(file_system_changes(changed, target))
 
     assert len(found) == (1 if told else 0)
     assert all(told in str(problem.finding) for problem in found)

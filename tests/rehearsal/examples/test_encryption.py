@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from hyperpod_cli.inspect.preflight.kms_key import kms_key
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.kms_key import kms_key
 from rehearsal.stage import Stage
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
@@ -24,10 +24,10 @@ def test_the_key_is_as_it_was_and_fits(stage: Stage) -> None:
     assert [each["Sid"] for each in policy["Statement"]] == ["LetIamPoliciesDecide", "EncryptLogs"]
     assert kms.list_grants(KeyId=arn)["Grants"] == []
     assert kms.list_aliases(KeyId=arn)["Aliases"] == []
-    place = Place(
+    target = Target(
         partition="aws",
         account=stage.environment.aws.account,
         region=stage.environment.region,
         client=stage.environment.clients,
     )
-    assert list(kms_key(stage.config, place)) == []
+    assert list(kms_key(stage.config, target)) == []

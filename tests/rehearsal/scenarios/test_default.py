@@ -15,6 +15,7 @@ from emulator.node.node import Node
 from hyperpod_cdk.config.stack_names import StackKind, stack_names
 from hyperpod_cdk.helm.chart.rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import reporting
+from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress import terminal
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
@@ -284,10 +285,9 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
         "  kubectl get nodes\n"
     )
     # The deployer may look at all of AWS, and is not let into Kubernetes.
-    kubernetes = "components, definitions, priorities, release, health, readiness, devices"
-    unknown = f"? {kubernetes}, add-ons' pods, storage"
-    refused = f"\n{unknown}\n  Not looked at: Kubernetes API: 401 Unauthorized\n"
-    assert refused in said, "name each of SUBJECTS that looks into Kubernetes first, in its order"
+    unknown = ", ".join(name for name, each in SUBJECTS.items() if each.needs_kubernetes)
+    refused = f"\n? {unknown}\n  Not looked at: Kubernetes API: 401 Unauthorized\n"
+    assert refused in said, "give each subject that looks into Kubernetes `needs_kubernetes`"
     assert f"Then run `hyperpod-ops verify --config {stage.config_path} --region us-west-2`" in said
     assert "FAIL" not in said
     found = re.search(r"(\d+) of (\d+) checks hold; not everything was looked at\.", said)

@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Faults
-from rehearsal.stand_ins.training_plans import TrainingPlan
+from rehearsal.existing_resources.training_plans import TrainingPlan
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failing_deployments.failure import Failure, creating, the_cluster

@@ -7,7 +7,7 @@ from typing import Any
 from emulator.hyperpod import Caller
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
-from rehearsal.stand_ins.existing_networks import ExistingNetwork
+from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failing_deployments.failure import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hyperpod_cdk.config.stack_names import StackKind
-from rehearsal.stand_ins import stand_ins
+from rehearsal.existing_resources import existing_resources
 from tests.support.configs import MINIMUM
 from tests.support.partial_deployment import Deployment
 
@@ -44,7 +44,7 @@ class Failure:
 
 def everything(deployment: Deployment) -> None:
     """Make all that the configuration names and a deployment does not make."""
-    for each in stand_ins(deployment.config):
+    for each in existing_resources(deployment.config):
         each.make(deployment.client)
 
 

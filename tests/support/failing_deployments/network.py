@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from emulator.aws.chosen_ids import NETWORK_ID
-from rehearsal.stand_ins.existing_networks import ExistingNetwork
+from emulator.aws.shared_settings import NETWORK_ID
+from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failing_deployments.failure import (

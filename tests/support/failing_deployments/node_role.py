@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from rehearsal.stand_ins.node_roles import NodeRole
+from rehearsal.existing_resources.roles import NodeRole
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failing_deployments.failure import Failure, Step, everything, the_cluster

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from emulator.aws.chosen_ids import KMS_KEY_ID
-from rehearsal.stand_ins import stand_ins
-from rehearsal.stand_ins.buckets import Bucket
+from emulator.aws.shared_settings import KMS_KEY_ID
+from rehearsal.existing_resources import existing_resources
+from rehearsal.existing_resources.buckets import Bucket
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failing_deployments.failure import (
@@ -44,7 +44,7 @@ def file_systems(deployment: Deployment) -> None:
 
 
 def _without_bucket(deployment: Deployment) -> None:
-    for each in stand_ins(deployment.config):
+    for each in existing_resources(deployment.config):
         if not isinstance(each, Bucket):
             each.make(deployment.client)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.operator import Operator
-from tests.support.terminal_pictures import FOLDER, PICTURES, drawn, settled
+from tests.support.terminal_pictures import FOLDER, PICTURES, drawn, settled, shortened
 
 
 @pytest.mark.slow(seconds=1)
@@ -24,3 +24,12 @@ def test_what_differs_each_time_has_a_fixed_value_of_the_same_length() -> None:
     assert len(settled(one)) == len(one)
     first, second = settled(f"i-{'a' * 17} i-{'b' * 17}").split()
     assert first != second
+
+
+def test_a_row_of_lines_that_say_ok_is_short() -> None:
+    lines = [*(f"\x1b[32mv{index} ok\x1b[0m" for index in range(9)), "v9  blocked", "v10 ok"]
+    assert shortened("\n".join(lines)).splitlines() == [
+        *lines[:2],
+        "…",
+        *lines[7:],
+    ]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from kubernetes.client import CoreV1Api
 
-from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters.chosen import chosen_cluster
 from hyperpod_cli.operate.clusters.cluster import nodes_of
 from hyperpod_cli.terminal.errors import OpsError

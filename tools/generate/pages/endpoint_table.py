@@ -8,24 +8,23 @@ from pathlib import Path
 
 from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, EndpointService
 from tools.generate import REPOSITORY
-from tools.generate.marks import with_part
+from tools.generate.marks import table, with_part
 
 TARGET = REPOSITORY / "docs" / "closed-network.md"
 
 
 def render() -> Mapping[Path, str]:
     """Return the page with the table as the services give it."""
-    rows = "".join(f"{_row(service)}\n" for service in ENDPOINT_SERVICES)
-    heads = "| service | who calls it | what for | source | lets through |\n|---|---|---|---|---|\n"
-    return {TARGET: with_part(TARGET.read_text("utf-8"), mark="endpoints", text=heads + rows)}
+    heads = ("service", "who calls it", "what for", "source", "lets through")
+    endpoints = table(heads, map(_cells, ENDPOINT_SERVICES))
+    return {TARGET: with_part(TARGET.read_text("utf-8"), mark="endpoints", text=endpoints)}
 
 
-def _row(service: EndpointService) -> str:
-    cells = (
+def _cells(service: EndpointService) -> tuple[str, ...]:
+    return (
         f"`{service.name}`{' (with a file system)' if service.for_storage else ''}",
         ", ".join(service.users),
         service.why,
         service.source if service.source.startswith("https://") else f"`{service.source}`",
         ", ".join(f"`{action}`" for action in service.actions),
     )
-    return f"| {' | '.join(cells)} |"

@@ -2,11 +2,12 @@
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from hyperpod_cdk.checks import ALL_RULES
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_shared.failures import CAUSES
 from tools.generate import REPOSITORY
 from tools.generate.message_texts import ErrorText, Scope, scopes
@@ -23,12 +24,12 @@ _READS_ON = re.compile(r"(does|has|is|must|needs) ")
 _TITLES = {
     "aws": "Files of the deployment",
     "deletion_check": "The check before a deletion",
-    "eks": "The EKS cluster",
+    "authentication_mode": "The EKS cluster",
     "helm": "Helm releases",
     "hyperpod": "The HyperPod cluster",
     "kubernetes": "Kubernetes",
     "lifecycle_scripts": "Lifecycle scripts",
-    "storage": "File systems",
+    "file_system_availability": "File systems",
 }
 _OTHERS = "Any of them"
 _HEADER = """# Messages
@@ -95,7 +96,7 @@ def _causes() -> Iterator[tuple[str, ...]]:
 def _deployment() -> Iterator[str]:
     by_title: dict[str, list[ErrorText]] = {}
     for file in sorted(_PROVISIONER.rglob("*.py")):
-        title = _TITLES.get(file.relative_to(_PROVISIONER).parts[0], _OTHERS)
+        title = _TITLES.get(file.relative_to(_PROVISIONER).parts[0].removesuffix(".py"), _OTHERS)
         found = [text for scope in scopes(file) for text in scope.failures()]
         by_title.setdefault(title, []).extend(found)
     for title, texts in sorted(by_title.items()):
@@ -114,7 +115,24 @@ def _commands() -> Iterator[str]:
 
 def _validators() -> Iterator[tuple[str, ...]]:
     for name, validator in VALIDATORS.items():
-        yield name, _summary(validator), _says(validator)
+        function = validator.function
+        yield name, _summary(function), _says(function) or _says(_shared(function))
+
+
+def _shared(function: Function) -> Function:
+    """Return what a validator without messages of its own has from another one's file."""
+    found = vars(sys.modules[function.__module__]).values()
+    package = function.__module__.rpartition(".")[0]
+    return next(
+        (
+            each
+            for each in found
+            if inspect.isfunction(each)
+            and each.__module__.startswith(f"{package}.")
+            and each.__module__ != function.__module__
+        ),
+        function,
+    )
 
 
 def _rules() -> Iterator[tuple[str, ...]]:

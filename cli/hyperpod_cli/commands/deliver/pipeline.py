@@ -48,7 +48,7 @@ def review(
     account may assume.
     """
     from hyperpod_cdk import load_file
-    from hyperpod_cli.aws.account import profile_session
+    from hyperpod_cli.aws.session import profile_session
     from hyperpod_cli.deliver.pipeline import review as reviewing
 
     judged, differences = reviewing.review(

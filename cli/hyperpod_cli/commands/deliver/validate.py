@@ -18,7 +18,7 @@ def validate(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from hyperpod_cli.deliver.description import description
     from hyperpod_cli.deliver.shell_findings import shell_findings
     from hyperpod_cli.inspect.cost import cost_here, summary
-    from hyperpod_cli.inspect.preflight.control_plane.kubernetes_support import support_findings
+    from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
     from stacks.helm_chart import helm_chart
 
     loaded = load_config(config)

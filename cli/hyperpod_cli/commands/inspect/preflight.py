@@ -36,4 +36,4 @@ def preflight(
 
     report = preflight_report(config, region=region, skip=skip or [], plan=plan)
     report.show(as_json=as_json)
-    raise typer.Exit(exit_code(report.outcomes))
+    raise typer.Exit(exit_code(report.results))

@@ -40,16 +40,19 @@ def verify(
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.inspect.verification.display import show
-    from hyperpod_cli.inspect.verification.look import look
-    from hyperpod_cli.inspect.verification.waiting import Clock, held
+    from hyperpod_cli.inspect.verification.verify import (
+        Clock,
+        check_once,
+        check_until_all_hold,
+    )
     from hyperpod_cli.terminal.errors import OpsError
 
     if timeout is not None and not wait:
         raise OpsError("--timeout: is for --wait, which is not given; add --wait, or leave it out")
     loaded = load_config(config)
     session = aws_session(region=region, config=loaded)
-    checks = held(
-        lambda: list(look(loaded, session=session)),
+    checks = check_until_all_hold(
+        lambda: list(check_once(loaded, session=session)),
         seconds=60.0 * (_MINUTES if timeout is None else timeout) if wait else 0.0,
         clock=Clock(now=time.monotonic, sleep=time.sleep),
         say=partial(typer.echo, err=True),

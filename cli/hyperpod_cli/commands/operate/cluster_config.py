@@ -13,7 +13,7 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
     from hyperpod_cdk import load_config
     from hyperpod_cdk.config.stack_names import stack_name
     from hyperpod_cli.aws.session import aws_session
-    from hyperpod_cli.aws.stack_outputs import outputs_of
+    from hyperpod_cli.aws.stacks import outputs_of
     from hyperpod_cli.operate.workshop import cluster_config as request
     from hyperpod_cli.terminal.tables import print_json
 

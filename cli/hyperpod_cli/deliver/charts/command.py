@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hyperpod_cdk import load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.aws.account import profile_session
+from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.deliver.charts.check import check
 from hyperpod_cli.deliver.charts.errors import ChartError
 from hyperpod_cli.deliver.charts.fetch import fetch

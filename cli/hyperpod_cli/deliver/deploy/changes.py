@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cli.aws.assembly import Stack, construct_paths
-from hyperpod_cli.aws.deployed import Deployed
+from hyperpod_cli.aws.stacks import Deployed
 
 _PROGRAM = Path(__file__).with_name("differences.cjs")
 _COMPILED = Path("build/node-compile-cache")

@@ -13,14 +13,15 @@ from rich.console import Console
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cli.aws.assembly import Stack, chosen, stacks_in
-from hyperpod_cli.aws.connection import Connection, cli_environment, connected
-from hyperpod_cli.aws.deployed import Deployed, UnreadableTemplateError, deployed
-from hyperpod_cli.aws.outputs import (
+from hyperpod_cli.aws.session import AwsSession, deployer_session
+from hyperpod_cli.aws.stacks import (
     NOTHING_SHORT,
+    Deployed,
+    UnreadableTemplateError,
+    deployed,
     documented_outputs,
     output_lines,
 )
-from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.deliver.deploy.changes import (
     Difference,
     IncomparableError,
@@ -36,7 +37,7 @@ from hyperpod_cli.inspect.report.content import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.display import problems
 from hyperpod_cli.inspect.verification.display import summary as summary_of
-from hyperpod_cli.inspect.verification.look import look
+from hyperpod_cli.inspect.verification.verify import check_once
 from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failed_creations import (
     FAILED_CREATIONS,
@@ -84,10 +85,10 @@ def deploy(request: Request) -> int:
         ConfigError: The configuration cannot be used, or a value changes that cannot.
     """
     config = load_config(request.config)
-    connection = connected(config)
+    session = deployer_session(config)
     stacks = chosen(stacks_in(request.templates), request.only.split())
     again = _command(request)
-    client, region = connection.client, connection.region
+    client, region = session.polling_client("cloudformation"), session.region
     changes, former = None, {}
     try:
         former = {stack.name: deployed(client, stack.name) for stack in stacks}
@@ -115,9 +116,9 @@ def deploy(request: Request) -> int:
         region=region,
         again=again,
         out=out,
-        environment=cli_environment(connection.session),
+        environment=session.cli_environment(),
     )
-    _end(outcome, request=request, config=config, connection=connection, stacks=stacks, out=out)
+    _end(outcome, request=request, config=config, session=session, stacks=stacks, out=out)
     return outcome.code
 
 
@@ -126,17 +127,16 @@ def _end(
     *,
     request: Request,
     config: Config,
-    connection: Connection,
+    session: AwsSession,
     stacks: Sequence[Stack],
     out: Console,
 ) -> None:
     """Verify what is deployed, write the report, and say what to run next."""
-    region = connection.region
+    region = session.region
     later = f"hyperpod-ops verify --config {shlex.quote(str(request.config))} --region {region}"
     if outcome.code == 0:
-        outputs = _outputs(connection.client, stacks)
-        session = AwsSession(region=region, given=connection.aws)
-        checks = verified(look(config, session=session), later=later, out=out)
+        outputs = _outputs(session.polling_client("cloudformation"), stacks)
+        checks = verified(check_once(config, session=session), later=later, out=out)
         following = [*_next(config, outputs, checks=checks, region=region, later=later)]
     else:
         outputs, following = {}, []

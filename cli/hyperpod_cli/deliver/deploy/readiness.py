@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_cli.aws.deployed import Deployed
+from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.stack_progress.next_steps import Situation, next_step
 
 # The CLI deletes a stack whose creation failed, and a change set has touched nothing.

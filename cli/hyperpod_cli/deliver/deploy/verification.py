@@ -39,7 +39,7 @@ def verified(
         with out.status("") as status:
             while (check := made.get(timeout=max(0.0, deadline - time.monotonic()))) is not None:
                 done.append(check)
-                status.update(f"{len(done)}: {check.check}")
+                status.update(f"{len(done)}: {check.title}")
     except Empty:
         done.append(not_looked_at(_REST, why=f"There was no answer within {seconds:.0f} s"))
     except KeyboardInterrupt:

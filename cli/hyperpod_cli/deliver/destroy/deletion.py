@@ -11,9 +11,8 @@ from hyperpod_cdk import load_config
 from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.assembly import Stack, stacks_in
-from hyperpod_cli.aws.client import AwsClient
-from hyperpod_cli.aws.connection import cli_environment, connected
-from hyperpod_cli.aws.deployed import (
+from hyperpod_cli.aws.session import AwsClient, deployer_session
+from hyperpod_cli.aws.stacks import (
     Deployed,
     UnreadableTemplateError,
     deployed,
@@ -59,8 +58,8 @@ def destroy(request: Request) -> int:
         ConfigError: The configuration cannot be used.
     """
     config = load_config(request.config)
-    connection = connected(config)
-    client, region = connection.client, connection.region
+    session = deployer_session(config)
+    client, region = session.polling_client("cloudformation"), session.region
     stacks = stacks_in(request.templates)
     nodes = stack_name(config, "hyperpod")
     going = stacks if request.everything else [stack for stack in stacks if stack.name == nodes]
@@ -95,7 +94,7 @@ def destroy(request: Request) -> int:
             region=region,
             again=again,
             out=out,
-            environment=cli_environment(connection.session),
+            environment=session.cli_environment(),
         ).code
         if code != 0:
             return code

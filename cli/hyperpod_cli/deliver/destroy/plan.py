@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cli.aws.assembly import CDK_METADATA
-from hyperpod_cli.aws.deployed import DeployedResource
+from hyperpod_cli.aws.stacks import DeployedResource
 
 _CUSTOM = "Custom::"
 # What holds what users have made, the hardest to replace first; the text follows the name.

@@ -2,6 +2,8 @@
 
 import os
 import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import boto3
@@ -9,19 +11,67 @@ import boto3
 from hyperpod_cdk import Deployment, Loaded
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cli.aws.account import Environment
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.can_deploy import refuse_problems
 from hyperpod_cli.deliver.pipeline.cdk_diff import cdk_diff
-from hyperpod_cli.deliver.pipeline.deployed import deployed, reader
-from hyperpod_cli.deliver.pipeline.judgment import Review, is_unprotected, refusals
-from hyperpod_cli.deliver.pipeline.stage import stage_stacks
+from hyperpod_cli.deliver.pipeline.environment import deployed, reader, stage_stacks
+from hyperpod_cli.stack_progress.fixed_values import changes
 from hyperpod_cli.terminal.errors import LinesError
 
 # https://docs.aws.amazon.com/general/latest/gr/rande.html
 _CONSOLES = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}
+# What an operator must do before CloudFormation updates a stack of such a status again.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+_STUCK = {
+    "ROLLBACK_COMPLETE": "delete-stack",
+    "ROLLBACK_FAILED": "delete-stack",
+    "UPDATE_ROLLBACK_FAILED": "continue-update-rollback",
+}
 
 
 class RefusedError(LinesError):
     """An environment must not be deployed to; one line for each reason."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Review:
+    """What a deployment would do to an environment.
+
+    Attributes:
+        environment: Its name.
+        created: Names of the stacks that are not there yet.
+        changed: Names of the stacks whose template changes.
+        unprotected: Names of the stacks that lack their termination protection.
+        broadens_permissions: Whether somebody would be allowed more than now.
+        destroys: Whether resources would be replaced or deleted.
+    """
+
+    environment: str
+    created: tuple[str, ...]
+    changed: tuple[str, ...]
+    unprotected: tuple[str, ...]
+    broadens_permissions: bool
+    destroys: bool
+
+    def __str__(self) -> str:
+        """Return it for whoever approves, in less than what an approval shows."""
+        does = [
+            f"creates {', '.join(self.created)}" if self.created else "",
+            f"changes {', '.join(self.changed)}" if self.changed else "",
+            "" if self.created or self.changed else "changes nothing",
+        ]
+        warnings = [
+            "PERMISSIONS BROADEN." if self.broadens_permissions else "",
+            "RESOURCES ARE REPLACED OR DELETED." if self.destroys else "",
+            (
+                f"Without termination protection: {', '.join(self.unprotected)}."
+                if self.unprotected
+                else ""
+            ),
+        ]
+        text = "; ".join(filter(None, does))
+        return " ".join(filter(None, [f"{self.environment}: {text}.", *warnings]))
 
 
 def review(
@@ -70,6 +120,26 @@ def review(
         destroys=diff.destroys,
     )
     return judged, "\n".join([*(f"WARNING {line}" for line in told), diff.text])
+
+
+def refusals(stack: Stack, found: Deployed | None) -> Iterator[str]:
+    """Yield why CloudFormation must not, or could not, update a stack; one line each."""
+    if found is None:
+        return
+    if found.status in _STUCK:
+        yield (
+            f"{stack.name}: is in {found.status}, and CloudFormation updates it no more; its "
+            f"events say why; then retry this stage after: aws cloudformation "
+            f"{_STUCK[found.status]} --stack-name {stack.name} --region {stack.region}"
+        )
+        return
+    for change in changes(stack.template, parameters=found.parameters):
+        yield f"{stack.name}: {change}"
+
+
+def is_unprotected(stack: Stack, found: Deployed | None) -> bool:
+    """Tell whether a stack lacks its termination protection, which CodePipeline does not set."""
+    return stack.is_protected and found is not None and not found.is_protected
 
 
 def write_review(judged: Review, *, differences: str, folder: Path) -> None:

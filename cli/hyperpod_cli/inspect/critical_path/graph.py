@@ -4,8 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperpod_cli.aws.assembly import CDK_METADATA, construct_paths, stacks_in
-from hyperpod_cli.aws.templates import Address, read_stacks
+from hyperpod_cli.aws.assembly import (
+    CDK_METADATA,
+    Address,
+    construct_paths,
+    stacks_by_name,
+    stacks_in,
+)
 from hyperpod_cli.inspect.critical_path.durations import STACK
 
 
@@ -64,7 +69,7 @@ def read_graph(assembly: Path) -> Graph:
     """
     resources = {
         address: resource
-        for stack in read_stacks(assembly)
+        for stack in stacks_by_name(assembly)
         for address, resource in stack.resources.items()
         if resource.type != CDK_METADATA
     }

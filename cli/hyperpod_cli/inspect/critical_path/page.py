@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from hyperpod_cli.aws.templates import Address
+from hyperpod_cli.aws.assembly import Address
 from hyperpod_cli.inspect.critical_path.durations import CALL_SECONDS, duration_of
 from hyperpod_cli.inspect.critical_path.graph import Graph
 from hyperpod_cli.inspect.critical_path.schedule import longest_chain, schedule, span_of

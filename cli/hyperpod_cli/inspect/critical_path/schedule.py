@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from hyperpod_cli.aws.templates import Address
+from hyperpod_cli.aws.assembly import Address
 from hyperpod_cli.inspect.critical_path.durations import CALL_SECONDS, duration_of, is_custom
 from hyperpod_cli.inspect.critical_path.graph import Graph
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hyperpod_cli.aws.templates import Address, Stack
+from hyperpod_cli.aws.assembly import Address, Stack
 from hyperpod_cli.inspect.diagram.card import Card, Surroundings
 from hyperpod_cli.inspect.diagram.cards import card, subnets_of_clusters
 from hyperpod_cli.inspect.diagram.ownership import needs, owners

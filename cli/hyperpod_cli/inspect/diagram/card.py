@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.aws.templates import Address, Resource, Stack
+from hyperpod_cli.aws.assembly import Address, Resource, Stack
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

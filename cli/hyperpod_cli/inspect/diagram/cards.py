@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from hyperpod_cli.aws.templates import Address, Resource, Stack, text
+from hyperpod_cli.aws.assembly import Address, Resource, Stack, text
 from hyperpod_cli.inspect.diagram.card import Card, Column, Surroundings
 from hyperpod_cli.inspect.diagram.network_cards import security_group_card, vpc_card
 

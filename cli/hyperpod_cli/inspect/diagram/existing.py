@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
-from hyperpod_cli.aws.templates import Address, Resource, Stack
+from hyperpod_cli.aws.assembly import Address, Resource, Stack
 
 EXISTING = "Existing"
 """The one property of such a resource: its id."""
@@ -18,7 +18,7 @@ _TYPES = {
 _ID = re.compile(r"\b(vpc|subnet|sg)-[0-9a-f]{8}(?:[0-9a-f]{9})?\b")
 
 
-def with_existing(stacks: list[Stack], *, templates: Mapping[str, Any]) -> list[Stack]:
+def with_existing(stacks: list[Stack]) -> list[Stack]:
     """Return stacks with the VPC that one of them names, and with its subnets and groups.
 
     They are shown in the stack whose parameters name the VPC; without such a VPC, what is named is
@@ -26,10 +26,9 @@ def with_existing(stacks: list[Stack], *, templates: Mapping[str, Any]) -> list[
 
     Args:
         stacks: The stacks.
-        templates: Their templates by name.
     """
     for home in stacks:
-        parameters = json.dumps(templates[home.name].get("Parameters", {}))
+        parameters = json.dumps(home.template.get("Parameters", {}))
         for found in _ID.finditer(parameters):
             if found[1] == "vpc":
                 vpc = Address(home.name, found[0])
@@ -66,7 +65,7 @@ def _with_existing(stack: Stack, *, home: Stack, vpc: Address, stacks: list[Stac
                 deletion_policy="",
                 needs=() if address == vpc else (vpc,),
             )
-    return Stack(name=stack.name, description=stack.description, resources=resources)
+    return replace(stack, shown=resources)
 
 
 def _named(item: Resource, *, home: str) -> Iterator[Address]:

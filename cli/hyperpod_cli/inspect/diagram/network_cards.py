@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hyperpod_cli.aws.templates import Resource, text
+from hyperpod_cli.aws.assembly import Resource, text
 from hyperpod_cli.inspect.diagram.card import Card, Column, Surroundings
 from hyperpod_cli.inspect.diagram.existing import EXISTING
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hyperpod_cli.aws.templates import Address, Resource, Stack
+from hyperpod_cli.aws.assembly import Address, Resource, Stack
 
 _VPC, _EKS = "AWS::EC2::VPC", "AWS::EKS::Cluster"
 

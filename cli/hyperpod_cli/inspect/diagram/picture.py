@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from hyperpod_cli.aws.templates import read_stacks, read_templates
+from hyperpod_cli.aws.assembly import stacks_by_name
 from hyperpod_cli.inspect.diagram import mermaid, png, svg
 from hyperpod_cli.inspect.diagram.architecture import StackPicture, architecture, overview
 from hyperpod_cli.inspect.diagram.existing import with_existing
@@ -26,7 +26,7 @@ def pictured(assembly: Path) -> list[StackPicture]:
     Raises:
         OSError: The directory has no synthesized app.
     """
-    stacks = with_existing(read_stacks(assembly), templates=read_templates(assembly))
+    stacks = with_existing(stacks_by_name(assembly))
     return architecture(stacks)
 
 

@@ -1,49 +1,15 @@
 """What the person or pipeline that runs `make` must be allowed."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import stacks_in
+from hyperpod_cli.aws.assembly import roles_of_cli, stacks_in
 from hyperpod_cli.inspect.permissions.documents import Document, Statement, document_of
-from hyperpod_cli.inspect.permissions.looks import looks
 from hyperpod_cli.inspect.permissions.names import Names, pattern
-from hyperpod_cli.inspect.preflight.bootstrap import BOOTSTRAP_VERSION
+from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
 from hyperpod_shared.owner import CONSENT_TAG
 
-_READ_STACKS = [
-    "cloudformation:DescribeStackEvents",
-    "cloudformation:DescribeStackResources",
-    "cloudformation:DescribeStacks",
-    "cloudformation:GetTemplate",
-    "cloudformation:ListStackResources",
-]
-# What is used of quotas, and where EC2 offers instance types; no more than the network is any of it
-# limited to a resource.
-_LOOK_AT_NETWORK = [
-    "ec2:DescribeAddresses",
-    "ec2:DescribeAvailabilityZones",
-    "ec2:DescribeInstanceTypeOfferings",
-    "ec2:DescribeInternetGateways",
-    "ec2:DescribeNatGateways",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeRouteTables",
-    "ec2:DescribeSecurityGroupRules",
-    "ec2:DescribeSecurityGroups",
-    "ec2:DescribeSubnets",
-    "ec2:DescribeVpcAttribute",
-    "ec2:DescribeVpcEndpoints",
-    "ec2:DescribeVpcs",
-]
-# https://docs.aws.amazon.com/service-authorization/latest/reference/list_servicequotas.html
-_LOOK_AT_QUOTAS = [
-    "servicequotas:GetAWSDefaultServiceQuota",
-    "servicequotas:GetServiceQuota",
-    "servicequotas:ListAWSDefaultServiceQuotas",
-    "servicequotas:ListServiceQuotas",
-]
 _RECOVER_STACKS = [
     "cloudformation:CancelUpdateStack",
     "cloudformation:ContinueUpdateRollback",
@@ -64,10 +30,9 @@ def deployer_document(assembly: Path, *, names: Names) -> Document:
 
 def execution_roles(assembly: Path, environment: Environment) -> Iterator[str]:
     """Yield the roles with which CloudFormation works on the stacks."""
-    for artifact in _artifacts(assembly):
-        arn = artifact.get("properties", {}).get("cloudFormationExecutionRoleArn")
-        if arn is not None:
-            yield pattern({"Fn::Sub": arn}, environment)
+    for stack in stacks_in(assembly):
+        if stack.execution_role:
+            yield pattern({"Fn::Sub": stack.execution_role}, environment)
 
 
 def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
@@ -75,40 +40,19 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     where = f"{environment.region}:{environment.account}"
     eks = f"arn:{environment.partition}:eks:{where}"
     stacks = f"arn:{environment.partition}:cloudformation:{where}:stack"
-    version = f"arn:{environment.partition}:ssm:{where}:parameter{BOOTSTRAP_VERSION}"
-    roles = sorted(set(_bootstrap_roles(assembly, environment)))
+    roles = sorted({pattern({"Fn::Sub": arn}, environment) for arn in roles_of_cli(assembly)})
     if roles:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
-    # What `make deploy` looks at before CloudFormation creates anything.
-    yield _allow("FindBootstrap", ["ssm:GetParameter"], [version])
-    # What `make deploy` and `make destroy` compare with, follow, and show at the end.
     storage = f"{names.deployment}-storage"
-    looked_at = sorted({*(stack.name for stack in stacks_in(assembly)), storage})
-    own = [f"{stacks}/{name}/*" for name in looked_at]
-    yield _allow("FollowStacks", _READ_STACKS, own)
+    compared = sorted({*(stack.name for stack in stacks_in(assembly)), storage})
+    own = [f"{stacks}/{name}/*" for name in compared]
+    for name, actions, resources in read_permissions(names, eks_cluster=cluster, stacks=compared):
+        yield _allow(name, actions, resources)
     # What `make deploy` says to run after a failure; CloudFormation does it with the stack's role.
     yield _allow("RecoverStacks", _RECOVER_STACKS, own)
     # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
     lifted = ["cloudformation:UpdateTerminationProtection"]
     yield _allow("LiftProtection", lifted, [f"{stacks}/{storage}/*"])
-    # Its Kubernetes version, its add-ons, and what EKS offers for the version that is wanted.
-    reading = ["eks:DescribeCluster", "eks:ListAddons"]
-    yield _allow("FindCluster", reading, [f"{eks}:cluster/{cluster}"])
-    yield _allow("FindAddons", ["eks:DescribeAddon"], [f"{eks}:addon/{cluster}/*"])
-    yield _allow("FindOfferedAddons", ["eks:DescribeAddonVersions"], ["*"])
-    # Zones, and the VPC that the configuration names, if any; EC2 limits none of it to a resource.
-    yield _allow("LookAtNetwork", _LOOK_AT_NETWORK, ["*"])
-    # What the account may have, what its HyperPod clusters have of it, and what the region has.
-    yield _allow("LookAtQuotas", _LOOK_AT_QUOTAS, ["*"])
-    sagemaker = f"arn:{environment.partition}:sagemaker:{where}"
-    yield _allow("ListClusters", ["sagemaker:ListClusters"], ["*"])
-    nodes = ["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"]
-    yield _allow("LookAtClusters", nodes, [f"{sagemaker}:cluster/*"])
-    plans = ["sagemaker:DescribeTrainingPlan"]
-    yield _allow("LookAtTrainingPlans", plans, [f"{sagemaker}:training-plan/*"])
-    yield _allow("FindResourceTypes", ["cloudformation:DescribeType"], ["*"])
-    for name, actions, resources in looks(names, eks_cluster=cluster):
-        yield _allow(name, actions, resources)
     # The command with which a refused deletion is consented to.
     yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
         "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}
@@ -116,9 +60,6 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     # The command in the output GrantAdminCommand of the platform stack.
     yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], [f"{eks}:cluster/{cluster}"])
     entries = f"{eks}:access-entry/{cluster}/*"
-    # Who is let in, which `make deploy` looks at in the end.
-    looked = ["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"]
-    yield _allow("LookAtAccessEntries", looked, [entries])
     yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
         "Condition": {
             "StringEquals": {
@@ -131,31 +72,3 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
 
 def _allow(name: str, actions: list[str], resources: list[str]) -> Statement:
     return {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
-
-
-def _bootstrap_roles(assembly: Path, environment: Environment) -> Iterator[str]:
-    """Yield the roles that the CLI assumes to deploy stacks and to publish files."""
-    for artifact in _artifacts(assembly):
-        properties = artifact.get("properties", {})
-        lookup = properties.get("lookupRole", {}).get("arn")
-        for arn in (properties.get("assumeRoleArn"), lookup):
-            if arn is not None:
-                yield pattern({"Fn::Sub": arn}, environment)
-        if artifact["type"] == "cdk:asset-manifest":
-            assets = json.loads((assembly / properties["file"]).read_text("utf-8"))
-            for arn in _publishing(assets):
-                yield pattern({"Fn::Sub": arn}, environment)
-
-
-def _artifacts(assembly: Path) -> Iterable[Mapping[str, Any]]:
-    manifest = json.loads((assembly / "manifest.json").read_text("utf-8"))
-    artifacts: Mapping[str, Mapping[str, Any]] = manifest["artifacts"]
-    return artifacts.values()
-
-
-def _publishing(assets: Mapping[str, Any]) -> Iterator[str]:
-    for kind in ("files", "dockerImages"):
-        for asset in assets.get(kind, {}).values():
-            for destination in asset["destinations"].values():
-                if "assumeRoleArn" in destination:
-                    yield destination["assumeRoleArn"]

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.templates import Resource, Value
+from hyperpod_cli.aws.assembly import Resource, Value
 
 _IN_SUB = re.compile(r"\$\{([^!}]+)\}")
 _ANY = re.compile(r"\*+")

@@ -11,7 +11,7 @@ from aws_reference.resource_schemas import (
     schema_of,
     service_of_linked_role,
 )
-from hyperpod_cli.aws.templates import Resource, Value
+from hyperpod_cli.aws.assembly import Resource, Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 
 HANDLERS = ("create", "read", "update", "delete")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.templates import read_stacks, read_templates
+from hyperpod_cli.aws.assembly import stacks_by_name
 from hyperpod_cli.inspect.permissions.deployer import deployer_document, execution_roles
 from hyperpod_cli.inspect.permissions.documents import Document, split, statements_of
 from hyperpod_cli.inspect.permissions.names import Names
@@ -39,9 +39,10 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
         UnknownTypeError: A template has a type of which the schema, or the service of its linked
             role, is not known.
     """
-    resources = [each for stack in read_stacks(assembly) for each in stack.resources.values()]
+    stacks = stacks_by_name(assembly)
+    resources = [each for stack in stacks for each in stack.resources.values()]
     names = Names(deployment=deployment, environment=environment, resources=resources)
-    needed = needs(read_templates(assembly), names)
+    needed = needs({each.name: each.template for each in stacks}, names)
     return Policies(
         deployer=deployer_document(assembly, names=names),
         cloudformation=tuple(split(statements_of(needed))),

@@ -8,7 +8,8 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.account import AccountError, Environment, profile_session, region_of
+from hyperpod_cli.aws.account import AccountError, Environment, region_of
+from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.inspect.permissions.documents import POLICIES_OF_A_ROLE, Document, size
 from hyperpod_cli.inspect.permissions.policies import Policies
 

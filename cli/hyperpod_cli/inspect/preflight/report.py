@@ -14,10 +14,15 @@ from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml
 from hyperpod_cli.aws.account import caller_in
 from hyperpod_cli.aws.session import aws_session
-from hyperpod_cli.inspect.preflight.capacity.named_plan import with_plan
-from hyperpod_cli.inspect.preflight.run import Outcome, Status, command_in, outcomes
-from hyperpod_cli.inspect.preflight.validator import Place, Problem
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import (
+    VALIDATORS,
+    Status,
+    ValidatorResult,
+    command_in,
+    results,
+)
+from hyperpod_cli.inspect.preflight.validator import Problem, Target
+from hyperpod_cli.inspect.preflight.validators.training_plans import with_plan
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.tables import console, print_json
 
@@ -33,18 +38,18 @@ _TO_REPEAT = "check the network, or wait a minute; then run it again"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Report:
-    """What came of all validators.
+class PreflightReport:
+    """The results of all validators.
 
     Attributes:
-        outcomes: One for each, in their order.
+        results: One for each, in their order.
         file: The configuration.
-        place: Where it is to be deployed.
+        target: Where it is to be deployed.
     """
 
-    outcomes: Sequence[Outcome]
+    results: Sequence[ValidatorResult]
     file: YamlFile
-    place: Place
+    target: Target
 
     def show(self, *, as_json: bool) -> None:
         """Print it.
@@ -53,26 +58,26 @@ class Report:
             as_json: Whether a program reads it.
         """
         if as_json:
-            print_json([self._row(each) for each in self.outcomes])
+            print_json([self._row(each) for each in self.results])
             return
         out = console()
-        out.print(f"Account {self.place.account}, region {self.place.region}\n")
-        width = max((len(each.name) for each in self.outcomes), default=0)
-        for outcome in self.outcomes:
-            name = Text(f"{outcome.name:<{width}}  ")
-            out.print(name.append(str(outcome.status), style=_STYLES[outcome.status]))
-            self._show_details(outcome, out)
+        out.print(f"Account {self.target.account}, region {self.target.region}\n")
+        width = max((len(each.name) for each in self.results), default=0)
+        for result in self.results:
+            name = Text(f"{result.name:<{width}}  ")
+            out.print(name.append(str(result.status), style=_STYLES[result.status]))
+            self._show_details(result, out)
 
-    def _show_details(self, outcome: Outcome, out: Console) -> None:
-        for problem in outcome.problems:
+    def _show_details(self, result: ValidatorResult, out: Console) -> None:
+        for problem in result.problems:
             out.print(self._folded(self._line(problem), out), soft_wrap=True)
             # As one line, which can be copied.
-            out.print(Text(f"    {command_in(problem, self.place)}", style="dim"), soft_wrap=True)
-        if outcome.missing_permission is not None:
-            text = f"you may not use {outcome.missing_permission}; {TO_PERMIT}"
+            out.print(Text(f"    {command_in(problem, self.target)}", style="dim"), soft_wrap=True)
+        if result.missing_permission is not None:
+            text = f"you may not use {result.missing_permission}; {TO_PERMIT}"
             out.print(self._folded(text, out), soft_wrap=True)
-        if outcome.failure is not None:
-            text = f"{outcome.failure}; {_TO_REPEAT}"
+        if result.failure is not None:
+            text = f"{result.failure}; {_TO_REPEAT}"
             out.print(self._folded(text, out), soft_wrap=True)
 
     @staticmethod
@@ -91,13 +96,13 @@ class Report:
         finding = problem.finding
         return self.file.line(finding) if finding.path else str(finding)
 
-    def _row(self, outcome: Outcome) -> Mapping[str, Any]:
+    def _row(self, result: ValidatorResult) -> Mapping[str, Any]:
         return {
-            "name": outcome.name,
-            "status": str(outcome.status),
-            "problems": [self._described(problem) for problem in outcome.problems],
-            "missing_permission": outcome.missing_permission,
-            "failure": outcome.failure,
+            "name": result.name,
+            "status": str(result.status),
+            "problems": [self._described(problem) for problem in result.problems],
+            "missing_permission": result.missing_permission,
+            "failure": result.failure,
         }
 
     def _described(self, problem: Problem) -> Mapping[str, Any]:
@@ -105,13 +110,13 @@ class Report:
         return {
             "status": str(Status.BLOCKED if is_error else Status.WARNING),
             "message": self._line(problem),
-            "command": command_in(problem, self.place),
+            "command": command_in(problem, self.target),
         }
 
 
 def preflight_report(
     path: Path, *, region: str | None, skip: Sequence[str], plan: str | None
-) -> Report:
+) -> PreflightReport:
     """Run the validators.
 
     Args:
@@ -133,9 +138,9 @@ def preflight_report(
     # Again, because the region may be known only now: zones and ARNs of another one are refused.
     config = load_config(path, region=session.region)
     environment = caller_in(session.region, session=session.session).environment
-    place = Place(**asdict(environment), client=session.client)
+    target = Target(**asdict(environment), client=session.client)
     if plan is not None:
-        config = with_plan(config, plan, place=place)
+        config = with_plan(config, plan, target=target)
     chosen = {name: each for name, each in VALIDATORS.items() if name not in skip}
-    found = outcomes(config, place, validators=chosen)
-    return Report(outcomes=tuple(found), file=read_yaml(path), place=place)
+    found = results(config, target, validators=chosen)
+    return PreflightReport(results=tuple(found), file=read_yaml(path), target=target)

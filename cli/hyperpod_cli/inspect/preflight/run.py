@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity, one_line
-from hyperpod_cli.inspect.preflight.validator import Place, Problem, Validator
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight import validators as validators_of_preflight
+from hyperpod_cli.inspect.preflight.validator import Problem, Target, Validate, Validator
+from hyperpod_cli.inspect.registered import registered
 from hyperpod_shared.aws_errors import is_denied
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
@@ -20,33 +22,42 @@ _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
 _UNNAMED = {"HeadBucket": "s3:ListBucket (or the bucket is another account's)"}
 
 
+VALIDATORS: Mapping[str, Validator] = registered(validators_of_preflight, Validator)
+"""By name, in the order in which they run."""
+
+
 class Status(StrEnum):
-    """What follows for a deployment."""
+    """What follows for a deployment: what is known to fail is the last, and counts most.
 
-    OK = "ok"
-    WARNING = "warning"
-    """It deploys, and may not do what was meant."""
-    NOT_PERMITTED = "not permitted"
-    """It was not looked at, or not at all of it."""
-    NO_ANSWER = "no answer"
-    """AWS did not say: it was not reached, or asked for fewer calls."""
-    BLOCKED = "blocked"
-    """A deployment would fail."""
+    Attributes:
+        exit_code: The command's exit code if there is nothing worse.
+        meaning: What it means, in words.
+    """
 
+    exit_code: int
+    meaning: str
 
-EXIT_CODES: Mapping[Status, int] = {
-    Status.OK: 0,
-    Status.WARNING: 0,
-    Status.NOT_PERMITTED: 0,
-    Status.NO_ANSWER: 2,
-    Status.BLOCKED: 1,
-}
-"""By the worst that was found, in this order: what is known to fail counts most."""
+    OK = "ok", 0, "nothing is wrong"
+    WARNING = "warning", 0, "it deploys, and may not do what was meant"
+    NOT_PERMITTED = (
+        "not permitted",
+        0,
+        "you may not look; the permission is named. The deployment may still succeed",
+    )
+    NO_ANSWER = "no answer", 2, "AWS was not reached, or asked for fewer calls; run it again"
+    BLOCKED = "blocked", 1, "a deployment would fail"
+
+    def __new__(cls, value: str, exit_code: int, meaning: str) -> Self:
+        """Return a member with its attributes."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.exit_code, member.meaning = exit_code, meaning
+        return member
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
-    """What came of a validator.
+class ValidatorResult:
+    """What a validator found, or why it could not look.
 
     Attributes:
         name: The validator's.
@@ -73,29 +84,29 @@ class Outcome:
         return Status.WARNING if found else Status.OK
 
 
-def exit_code(found: Iterable[Outcome]) -> int:
-    """Return the exit code of a command that shows outcomes."""
-    order = list(EXIT_CODES)
-    worst = max((outcome.status for outcome in found), key=order.index, default=Status.OK)
-    return EXIT_CODES[worst]
+def exit_code(found: Iterable[ValidatorResult]) -> int:
+    """Return the exit code of a command that shows results."""
+    order = list(Status)
+    worst = max((result.status for result in found), key=order.index, default=Status.OK)
+    return worst.exit_code
 
 
-def outcomes(
-    config: Config, place: Place, *, validators: Mapping[str, Validator] = VALIDATORS
-) -> Iterator[Outcome]:
-    """Yield what comes of each validator; none keeps another one from running.
+def results(
+    config: Config, target: Target, *, validators: Mapping[str, Validate] = VALIDATORS
+) -> Iterator[ValidatorResult]:
+    """Yield the result of each validator; none keeps another one from running.
 
     Args:
         config: What is to be deployed.
-        place: Where.
+        target: Where.
         validators: By name. Default: all.
     """
-    for name, validator in validators.items():
+    for name, validate in validators.items():
         found: list[Problem] = []
         denied = failure = None
         try:
-            # One by one: what was found before an error is told, too.
-            found.extend(validator(config, place))
+            # One by one: what was found before an error is reported, too.
+            found.extend(validate(config, target))
         except ClientError as error:
             if is_denied(error):
                 denied = _permission(error)
@@ -103,14 +114,16 @@ def outcomes(
                 failure = one_line(error)
         except BotoCoreError as error:
             failure = one_line(error)
-        yield Outcome(name=name, problems=tuple(found), missing_permission=denied, failure=failure)
+        yield ValidatorResult(
+            name=name, problems=tuple(found), missing_permission=denied, failure=failure
+        )
 
 
-def command_in(problem: Problem, place: Place) -> str:
+def command_in(problem: Problem, target: Target) -> str:
     """Return the command that shows a problem; one of the AWS CLI with the deployment's region."""
     if "--region" in problem.command or not problem.command.startswith("aws "):
         return problem.command
-    return f"{problem.command} --region {place.region}"
+    return f"{problem.command} --region {target.region}"
 
 
 def _permission(denied: ClientError) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from hyperpod_cli.aws.outputs import is_repeated
+from hyperpod_cli.aws.stacks import is_repeated
 from hyperpod_cli.inspect.cost import UNITS, rounded, summary, what
 from hyperpod_cli.inspect.critical_path.graph import read_graph
 from hyperpod_cli.inspect.diagram.architecture import StackPicture

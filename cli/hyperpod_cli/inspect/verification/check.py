@@ -1,7 +1,8 @@
-"""One thing that must hold of a deployment, and what there is to look at."""
+"""What a subject to verify is, its checks, and what it may look at."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum, auto
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any
@@ -10,6 +11,8 @@ from kubernetes.client import ApiClient, ApiException
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import StackKind, stack_name
+from hyperpod_cli.inspect.preflight.existing_network import Vpc
+from hyperpod_cli.inspect.registered import Registered
 from hyperpod_cli.operate.nodes.objects import node_objects
 
 
@@ -18,38 +21,49 @@ class Check:
     """Whether something holds.
 
     Attributes:
-        check: The command that shows it, or a sentence.
+        title: The command that shows it, or a sentence.
         ok: Whether it holds.
         found: What there is instead, or why that is not known; empty if it holds, or if nothing
             is there.
         advice: What to do; empty if it holds.
         is_known: Whether it could be looked at; what could not does not hold.
-        may_pass: Whether what could not be looked at may be a minute later.
+        is_transient: Whether what could not be looked at may be a minute later.
     """
 
-    check: str
+    title: str
     ok: bool
     found: str = ""
     advice: str = ""
     is_known: bool = True
-    may_pass: bool = False
+    is_transient: bool = False
+
+    def as_json(self) -> Mapping[str, str | bool]:
+        """Return it as programs read it."""
+        return {
+            "check": self.title,
+            "ok": self.ok,
+            "found": self.found,
+            "advice": self.advice,
+            "is_known": self.is_known,
+            "may_pass": self.is_transient,
+        }
 
 
-def checked(check: str, *, problem: str | None, advice: str) -> Check:
+def checked(title: str, *, problem: str | None, advice: str) -> Check:
     """Return a check that holds unless there is a problem.
 
     Args:
-        check: The command that shows it, or a sentence.
+        title: The command that shows it, or a sentence.
         problem: What there is instead. Default: it holds.
         advice: What to do about the problem.
     """
     if problem is None:
-        return Check(check=check, ok=True)
-    return Check(check=check, ok=False, found=problem, advice=advice)
+        return Check(title=title, ok=True)
+    return Check(title=title, ok=False, found=problem, advice=advice)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deployment:
+class LiveDeployment:
     """A deployment, and how it is looked at.
 
     Attributes:
@@ -74,9 +88,67 @@ class Deployment:
         """
         return [*node_objects(self.kubernetes, cluster=self.config.cluster.name)]
 
+    @property
+    def vpc(self) -> Vpc:
+        """The VPC of its nodes."""
+        return Vpc(id=self.outputs_of("platform")["VpcId"], ec2=self.client("ec2"))
+
     def outputs_of(self, kind: StackKind) -> Mapping[str, str]:
         """Return the outputs of a stack."""
         return self.outputs[stack_name(self.config, kind)]
+
+
+Verify = Callable[[LiveDeployment], Iterator[Check]]
+"""Yields checks; calls that only read. Passes over configurations that it does not concern."""
+
+
+class Phase(IntEnum):
+    """When a subject is checked."""
+
+    INSTALLATION = auto()
+    NODES = auto()
+    CLUSTER = auto()
+    NETWORK = auto()
+    ACCESS = auto()
+    ADDONS = auto()
+    DATA = auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject(Registered):
+    """A subject to verify.
+
+    Attributes:
+        needs_kubernetes: Whether it looks into Kubernetes before anything else.
+    """
+
+    needs_kubernetes: bool
+
+    @property
+    def name(self) -> str:
+        """What it is called where it could not be looked at."""
+        return self.function.__name__.replace("_", " ")
+
+    def __call__(self, deployment: LiveDeployment) -> Iterator[Check]:
+        """Yield its checks."""
+        verify: Verify = self.function
+        return verify(deployment)
+
+
+def subject(
+    *, phase: Phase, row: str, reads: Sequence[str] = (), needs_kubernetes: bool = False
+) -> Callable[[Verify], Subject]:
+    """Register the subject of a file of `subjects/`.
+
+    Args:
+        phase: When it is checked.
+        row: When it holds, as docs/verify.md says it.
+        reads: The IAM actions of its calls. Default: it calls nothing of AWS.
+        needs_kubernetes: Whether it looks into Kubernetes before anything else.
+    """
+    return lambda function: Subject(
+        function=function, phase=phase, row=row, reads=reads, needs_kubernetes=needs_kubernetes
+    )
 
 
 def existing(read: Callable[..., Any], *names: str, **options: Any) -> Any | None:  # noqa: ANN401

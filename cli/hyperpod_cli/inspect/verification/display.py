@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.terminal.tables import console
@@ -17,13 +16,13 @@ def show(checks: Sequence[Check], *, as_json: bool) -> None:
         as_json: Whether a program reads it.
     """
     if as_json:
-        json.dump([asdict(check) for check in checks], sys.stdout, indent=2)
+        json.dump([check.as_json() for check in checks], sys.stdout, indent=2)
         sys.stdout.write("\n")
         return
     shown = console()
     # Not broken: commands can be copied.
     for check in checks:
-        shown.print(f"{_mark(check):<4} {check.check}", soft_wrap=True)
+        shown.print(f"{_mark(check):<4} {check.title}", soft_wrap=True)
     for line in problems(checks):
         shown.print(line, soft_wrap=True)
     shown.print(f"\n{summary(checks)}")
@@ -37,7 +36,7 @@ def problems(checks: Sequence[Check]) -> Iterator[str]:
     """
     for check in checks:
         if not check.ok:
-            yield f"\n{_mark(check)} {check.check}"
+            yield f"\n{_mark(check)} {check.title}"
             yield f"  {'Found' if check.is_known else 'Not looked at'}: {check.found}"
             yield f"  {check.advice}"
 

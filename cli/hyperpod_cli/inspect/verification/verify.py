@@ -1,58 +1,122 @@
-"""All that must hold of a deployment."""
+"""Verifies a deployment: once, or until all holds."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.aws.kubernetes_api.connection import told_in_a_line
-from hyperpod_cli.inspect.verification.access import access_entries, authentication
-from hyperpod_cli.inspect.verification.addon_pods import addon_pods
-from hyperpod_cli.inspect.verification.addons import addons
-from hyperpod_cli.inspect.verification.check import Check, Deployment
-from hyperpod_cli.inspect.verification.cluster import cluster
-from hyperpod_cli.inspect.verification.components import components
-from hyperpod_cli.inspect.verification.definitions import definitions
-from hyperpod_cli.inspect.verification.devices import devices
-from hyperpod_cli.inspect.verification.encryption import encryption
-from hyperpod_cli.inspect.verification.health import health
-from hyperpod_cli.inspect.verification.priorities import priorities
-from hyperpod_cli.inspect.verification.readiness import readiness
-from hyperpod_cli.inspect.verification.release import release
-from hyperpod_cli.inspect.verification.routes import gateways, routes
-from hyperpod_cli.inspect.verification.scripts import scripts
-from hyperpod_cli.inspect.verification.security_groups import security_groups
-from hyperpod_cli.inspect.verification.storage import storage
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_names
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, told_in_a_line, unreached
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.aws.stacks import outputs_of
+from hyperpod_cli.inspect.registered import registered
+from hyperpod_cli.inspect.verification import subjects as subjects_to_verify
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Subject,
+    Verify,
+    several,
+)
 from hyperpod_cli.terminal.errors import OpsError, PassingError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_transient
 
-Subject = Callable[[Deployment], Iterator[Check]]
+SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, Subject)
+"""Each by name, in the order in which they are checked."""
+READS: Sequence[str] = ("cloudformation:DescribeStacks", "eks:DescribeCluster")
+"""The IAM actions of `check_once` itself."""
+_PAUSE_SECONDS = 15.0
 
-SUBJECTS: Mapping[str, Subject] = {
-    "components": components,
-    "definitions": definitions,
-    "priorities": priorities,
-    "release": release,
-    "health": health,
-    "readiness": readiness,
-    "devices": devices,
-    "cluster": cluster,
-    "scripts": scripts,
-    "gateways": gateways,
-    "routes": routes,
-    "security groups": security_groups,
-    "authentication": authentication,
-    "access entries": access_entries,
-    "addons": addons,
-    "add-ons' pods": addon_pods,
-    "storage": storage,
-    "encryption": encryption,
-}
-"""Each subject by name, in the order in which they are checked."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clock:
+    """Time, and how it passes.
+
+    Attributes:
+        now: Returns the seconds since some moment.
+        sleep: Lets seconds pass.
+    """
+
+    now: Callable[[], float]
+    sleep: Callable[[float], None]
+
+
+def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
+    """Yield every check of a deployment as it is done.
+
+    Args:
+        config: What was deployed.
+        session: The account and the region.
+
+    Raises:
+        OpsError: A stack is not deployed.
+        ClientError: AWS refused to describe the stacks.
+        BotoCoreError: AWS could not be asked.
+    """
+    cloudformation = session.client("cloudformation")
+    outputs = {
+        name: outputs_of(cloudformation, name)
+        for kind, name in stack_names(config).items()
+        if kind != "addons"
+    }
+    with ExitStack() as stack:
+        # A new client for each look: its token is valid for 15 minutes.
+        try:
+            kubernetes = stack.enter_context(
+                kubernetes_api(session, eks_cluster=config.eks_cluster_name)
+            )
+        except (BotoCoreError, ClientError, OpsError) as error:
+            kubernetes = unreached(error)
+        yield from verify(
+            LiveDeployment(
+                config=config, client=session.client, kubernetes=kubernetes, outputs=outputs
+            )
+        )
+
+
+def check_until_all_hold(
+    verify: Callable[[], list[Check]],
+    *,
+    seconds: float,
+    clock: Clock,
+    say: Callable[[str], None],
+) -> list[Check]:
+    """Return the checks once all that can be looked at hold, or those of the last look.
+
+    Args:
+        verify: Looks at everything.
+        seconds: How long to look again; 0 to look once.
+        clock: Time.
+        say: Gets a line whenever another number of checks holds.
+
+    Raises:
+        Exception: What `verify` raises, unless it may pass and there is time to look again.
+    """
+    deadline = clock.now() + seconds
+    said = ""
+    while True:
+        try:
+            checks = verify()
+            line = _waiting(checks)
+            pause = min(_PAUSE_SECONDS, deadline - clock.now())
+            if not line or pause <= 0:
+                return checks
+        except (BotoCoreError, ClientError, OpsError) as error:
+            pause = min(_PAUSE_SECONDS, deadline - clock.now())
+            if not is_transient_error(error) or pause <= 0:
+                raise
+            line = explanation(error)
+        if line != said:
+            say(line)
+            said = line
+        clock.sleep(pause)
 
 
 def verify(
-    deployment: Deployment, *, subjects: Mapping[str, Subject] = SUBJECTS
+    deployment: LiveDeployment, *, subjects: Mapping[str, Verify] = SUBJECTS
 ) -> Iterator[Check]:
     """Yield each check as it is done, and in the end what could not be looked at, and why.
 
@@ -67,13 +131,13 @@ def verify(
                 yield from subject(deployment)
         except (BotoCoreError, ClientError, OpsError) as error:
             why = explanation(error)
-            unknown.setdefault((why, is_passing(error)), []).append(name)
+            unknown.setdefault((why, is_transient_error(error)), []).append(name)
     # One for all subjects with the same trouble: without Kubernetes, that is half of them.
-    for (why, may_pass), names in unknown.items():
-        yield not_looked_at(", ".join(names), why=why, may_pass=may_pass)
+    for (why, transient), names in unknown.items():
+        yield not_looked_at(", ".join(names), why=why, is_transient=transient)
 
 
-def is_passing(error: Exception) -> bool:
+def is_transient_error(error: Exception) -> bool:
     """Say whether what could not be looked at may be a minute later.
 
     Args:
@@ -82,20 +146,31 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, PassingError) or is_transient(error)
 
 
-def not_looked_at(check: str, *, why: str, may_pass: bool = False) -> Check:
+def not_looked_at(title: str, *, why: str, is_transient: bool = False) -> Check:
     """Return a check that could not be made.
 
     Args:
-        check: What was to be looked at.
+        title: What was to be looked at.
         why: The reason and, behind a semicolon, what to do.
-        may_pass: Whether it may be made a minute later. Default: it may not.
+        is_transient: Whether it may be made a minute later. Default: it may not.
     """
     reason, _, advice = why.partition("; ")
     return Check(
-        check=check,
+        title=title,
         ok=False,
         found=reason,
         advice=advice[:1].upper() + advice[1:],
         is_known=False,
-        may_pass=may_pass,
+        is_transient=is_transient,
     )
+
+
+def _waiting(checks: Sequence[Check]) -> str:
+    """Return what there is to wait for; empty if another look would find the same."""
+    waiting = [
+        check.title for check in checks if not check.ok and (check.is_known or check.is_transient)
+    ]
+    if not waiting:
+        return ""
+    held = sum(check.ok for check in checks)
+    return f"{held} of {len(checks)} hold; waiting for: {several(waiting, most=2)}"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from kubernetes.client import AppsV1Api
 
-from hyperpod_cli.inspect.verification.check import Check, Deployment, checked, existing
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, checked, existing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +25,7 @@ class Workload:
     namespace: str
     without: str
 
-    def check(self, deployment: Deployment, *, install: str) -> Check:
+    def check(self, deployment: LiveDeployment, *, install: str) -> Check:
         """Return the check that it is there with all its pods.
 
         Args:

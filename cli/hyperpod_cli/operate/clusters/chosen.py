@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cli.aws.client import AwsClient
-from hyperpod_cli.aws.session import AwsSession, aws_session
+from hyperpod_cli.aws.session import AwsClient, AwsSession, aws_session
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, find_cluster
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.operate.clusters.listing import own_clusters
 from hyperpod_cli.operate.clusters.pages import pages
 from hyperpod_cli.terminal.errors import OpsError

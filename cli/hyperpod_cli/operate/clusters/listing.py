@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.operate.clusters.pages import pages
 from hyperpod_shared.aws_errors import is_denied, is_not_found
 from hyperpod_shared.owner import STACK_TAG

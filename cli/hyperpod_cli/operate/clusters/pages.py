@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 
 # The most that operations on clusters return in a page. How many they return by themselves, AWS
 # does not say; most other lists of SageMaker return 10.

@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.operate.clusters.pages import pages
 from hyperpod_cli.operate.events.faults import (

@@ -10,7 +10,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.client import AwsClient
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.times import in_utc

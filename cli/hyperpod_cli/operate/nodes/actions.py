@@ -1,11 +1,15 @@
 """What can be done to nodes, and the call that does it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hyperpod_cli.aws.client import AwsClient
 from hyperpod_cli.terminal.errors import OpsError
+
+if TYPE_CHECKING:  # the commands import this, and boto3 takes long
+    from hyperpod_cli.aws.session import AwsClient
 
 MOST_NODES = 25
 """Nodes of one call. BatchReplaceClusterNodes and BatchRebootClusterNodes take no more:

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters.chosen import Chosen, chosen_cluster
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, nodes_of

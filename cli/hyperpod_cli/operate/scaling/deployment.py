@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.stack_names import stack_name
-from hyperpod_cli.aws.stack_outputs import described_stack
+from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.operate.clusters.chosen import Chosen
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 

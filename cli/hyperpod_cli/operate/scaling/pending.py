@@ -9,9 +9,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cli.aws.assembly import stacks_by_name
 from hyperpod_cli.aws.cdk_cli import synthesized
-from hyperpod_cli.aws.client import AwsClient
-from hyperpod_cli.aws.templates import read_templates
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.operate.clusters.chosen import Chosen
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
@@ -76,9 +76,10 @@ def _differing(config: Path, *, group: str, chosen: Chosen) -> list[str]:
     cloudformation = chosen.session.client("cloudformation")
     with synthesized(config) as folder:
         return [
-            name
-            for name, template in read_templates(folder).items()
-            if _content(template, group) != _content(_deployed(cloudformation, name), group)
+            stack.name
+            for stack in stacks_by_name(folder)
+            if _content(stack.template, group)
+            != _content(_deployed(cloudformation, stack.name), group)
         ]
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters.chosen import Chosen
 from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, Node, nodes_of
 from hyperpod_cli.operate.events.faults import is_scaling_warning

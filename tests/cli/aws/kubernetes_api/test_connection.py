@@ -12,7 +12,7 @@ from kubernetes.client import ApiException, CoreV1Api
 from urllib3.exceptions import NewConnectionError, ReadTimeoutError
 
 from emulator.kubernetes import KubernetesApi, static_tokens
-from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api, told_in_a_line
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, told_in_a_line
 from hyperpod_cli.terminal.errors import OpsError, PassingError
 from tests.support.kubernetes_api import ADMIN, PRINCIPALS
 
@@ -33,7 +33,7 @@ def connects(kubernetes: KubernetesApi, monkeypatch: pytest.MonkeyPatch) -> Any:
     for name in PROXIES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    module = "hyperpod_cli.aws.kubernetes_api.connection"
+    module = "hyperpod_cli.aws.kubernetes_api"
     signer = SimpleNamespace(token=lambda _name: ADMIN)
     monkeypatch.setattr(f"{module}.token_signer", lambda _session: signer)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.deployed import Deployed, UnreadableTemplateError, deployed
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.deliver.deploy import changes
 from hyperpod_cli.deliver.deploy.changes import (
     Difference,

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import boto3
 import pytest
-from botocore.session import Session
 
 from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.connection import Connection
-from hyperpod_cli.aws.deployed import Deployed
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.stack_progress import terminal
 from tests.support.commands import run
@@ -39,9 +37,7 @@ def test_it_refuses_at_the_line_of_the_key(
     )
     for name, value in {
         "load_config": None,
-        "connected": Connection(
-            region="us-west-2", client=None, session=Session(), aws=boto3.Session()
-        ),
+        "deployer_session": AwsSession(region="us-west-2"),
         "stacks_in": [stack],
         "deployed": found,
     }.items():

@@ -16,9 +16,9 @@ from tests.conftest import Assemble
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.stack_events import event
 
-GOOD = Check(check="kubectl get nodes", ok=True)
+GOOD = Check(title="kubectl get nodes", ok=True)
 BAD = Check(
-    check="kubectl get pvc", ok=False, found="is Lost", advice="Look at `kubectl get pvc` <now>"
+    title="kubectl get pvc", ok=False, found="is Lost", advice="Look at `kubectl get pvc` <now>"
 )
 UNKNOWN = not_looked_at("health", why="Kubernetes API: 401; ask")
 DEFAULT = CONFIG_FOLDER / "default.yaml"

@@ -14,8 +14,8 @@ from hyperpod_cli.deliver.deploy.verification import not_verified, verified
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.terminal.errors import OpsError
 
-GOOD = Check(check="kubectl get nodes", ok=True)
-BAD = Check(check="kubectl get pvc", ok=False, found="is Lost", advice="Look")
+GOOD = Check(title="kubectl get nodes", ok=True)
+BAD = Check(title="kubectl get pvc", ok=False, found="is Lost", advice="Look")
 LATER = "hyperpod-ops verify --config config/mine.yaml"
 FOREVER = 600.0
 

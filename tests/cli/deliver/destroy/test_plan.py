@@ -1,6 +1,6 @@
 """What the deletion of stacks is said to delete, and to leave."""
 
-from hyperpod_cli.aws.deployed import DeployedResource
+from hyperpod_cli.aws.stacks import DeployedResource
 from hyperpod_cli.deliver.destroy.plan import announced, deletion_of, outcome
 
 EVERYTHING = "make destroy-all CONFIG=config/mine.yaml"

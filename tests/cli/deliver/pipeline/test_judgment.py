@@ -9,9 +9,9 @@ import pytest
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk.synthesis.refusals import FixedValue
-from hyperpod_cli.aws.deployed import Deployed
-from hyperpod_cli.deliver.pipeline.judgment import Review, is_unprotected, refusals
-from hyperpod_cli.deliver.pipeline.stage import StageStack
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.stacks import Deployed
+from hyperpod_cli.deliver.pipeline.review import Review, is_unprotected, refusals
 
 
 @cache
@@ -27,8 +27,8 @@ def template(cidr: str) -> Mapping[str, Any]:
     return document
 
 
-def stack(cidr: str = "10.1.0.0/16", *, is_protected: bool = False) -> StageStack:
-    return StageStack(
+def stack(cidr: str = "10.1.0.0/16", *, is_protected: bool = False) -> Stack:
+    return Stack(
         name="ml-platform",
         template=template(cidr),
         lookup_role="arn:aws:iam::111122223333:role/lookup",

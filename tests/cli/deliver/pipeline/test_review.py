@@ -8,14 +8,15 @@ import boto3
 import pytest
 
 from hyperpod_cdk import load_file
-from hyperpod_cli.deliver.pipeline.deployed import UnreadableError, deployed, reader
-from hyperpod_cli.deliver.pipeline.judgment import Review
-from hyperpod_cli.deliver.pipeline.review import RefusedError, review, write_review
-from hyperpod_cli.deliver.pipeline.stage import StageStack
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.deliver.pipeline import review as reviewing
+from hyperpod_cli.deliver.pipeline.cdk_diff import Diff
+from hyperpod_cli.deliver.pipeline.environment import UnreadableError, deployed, reader
+from hyperpod_cli.deliver.pipeline.review import RefusedError, Review, review, write_review
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
 
-STACK = StageStack(
+STACK = Stack(
     name="ml-platform",
     template={},
     lookup_role="arn:aws:iam::444455556666:role/lookup",
@@ -139,3 +140,38 @@ def test_the_approval_gets_one_line_and_an_address(
         f"{judged}|https://{console}/codesuite/codebuild/111122223333/projects/Review-prod/build/"
         f"Review-prod%3A01234567/?region={region}"
     )
+
+
+def test_an_environment_is_read_with_its_own_role(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    loaded = load_file(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
+    assert loaded.pipeline is not None
+    pipeline, own = session(), session()
+    used: list[tuple[str, object]] = []
+
+    def assumed(stack: Stack, *, session: boto3.Session) -> boto3.Session:
+        assert stack is STACK
+        used.append(("role", session))
+        return own
+
+    def problems(*_: object, session: boto3.Session, **__: object) -> list[str]:
+        used.append(("problems", session))
+        return ["eks.version: is old"]
+
+    def found(_stack: Stack, *, session: boto3.Session) -> None:
+        used.append(("stacks", session))
+
+    nothing = Diff(text="+ all", broadens_permissions=False, destroys=False)
+    monkeypatch.setattr(reviewing, "stage_stacks", lambda *_, **__: iter([STACK]))
+    monkeypatch.setattr(reviewing, "reader", assumed)
+    monkeypatch.setattr(reviewing, "refuse_problems", problems)
+    monkeypatch.setattr(reviewing, "deployed", found)
+    monkeypatch.setattr(reviewing, "cdk_diff", lambda *_, **__: nothing)
+
+    name = loaded.pipeline.environments[0].name
+    judged, text = review(loaded, environment=name, assembly=tmp_path, session=pipeline)
+
+    assert used == [("role", pipeline), ("problems", own), ("stacks", own)]
+    assert judged.created == ("ml-platform",)
+    assert text == "WARNING eks.version: is old\n+ all"

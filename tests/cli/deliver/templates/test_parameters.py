@@ -218,3 +218,27 @@ def test_three_zones_must_be_given_by_id() -> None:
     made = parameterized(config, found)
     assert made.network.hyperpod_zone_ids == ("usw2-az3",)
     assert isinstance(made.network.hyperpod_zone_ids[0], ParameterText)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "allowed", "refused"),
+    [
+        (
+            "AssetsBucket",
+            ["abc", "my-assets.example", f"a{'b' * 61}c"],
+            ["", "ab", "Assets", "-assets", "assets-", "my_assets", "s3://assets", "a" * 64],
+        ),
+        (
+            "AssetsPrefix",
+            ["", "hyperpod-cdk/", "a/b_c/1.0/"],
+            ["assets", "/assets/", "a//b/", "a b/"],
+        ),
+    ],
+)
+def test_where_the_assets_are_has_the_form_of_a_bucket_and_a_prefix(
+    parameter: str, allowed: list[str], refused: list[str]
+) -> None:
+    (found,) = [each for each in chosen("default") if each.name == parameter]
+    pattern = found.definition["AllowedPattern"]
+    assert [value for value in allowed if not re.fullmatch(pattern, value)] == []
+    assert [value for value in refused if re.fullmatch(pattern, value)] == []

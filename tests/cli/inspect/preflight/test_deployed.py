@@ -31,5 +31,7 @@ def test_what_was_deleted_or_never_created_is_not_there(
         },
     ]
     paginator = SimpleNamespace(paginate=lambda **_stack: pages)
-    place = SimpleNamespace(client=lambda _name: SimpleNamespace(get_paginator=lambda _: paginator))
-    assert resources_of("ml-platform", place, resource_type=resource_type) == names
+    target = SimpleNamespace(
+        client=lambda _name: SimpleNamespace(get_paginator=lambda _: paginator)
+    )
+    assert resources_of("ml-platform", target, resource_type=resource_type) == names

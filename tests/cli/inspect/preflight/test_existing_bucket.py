@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.existing_bucket import existing_bucket
-from hyperpod_cli.inspect.preflight.validator import Place, Problem
+from hyperpod_cli.inspect.preflight.validator import Problem, Target
+from hyperpod_cli.inspect.preflight.validators.existing_bucket import existing_bucket
 from tests.conftest import Configure
 
 Change = Callable[[Any, str], object]
@@ -33,10 +33,10 @@ ONLY_OURS = {
 }
 
 
-def make(place: Place, name: str) -> Any:  # noqa: ANN401 - a client
+def make(target: Target, name: str) -> Any:  # noqa: ANN401 - a client
     """Make a bucket that nothing is wrong with; return the client."""
-    s3 = place.client("s3")
-    where = {"LocationConstraint": place.region}
+    s3 = target.client("s3")
+    where = {"LocationConstraint": target.region}
     s3.create_bucket(Bucket=name, CreateBucketConfiguration=where)
     s3.put_public_access_block(
         Bucket=name, PublicAccessBlockConfiguration=dict.fromkeys(BLOCKS, True)
@@ -51,14 +51,14 @@ def put_policy(*statements: object) -> Change:
 
 
 def problems(
-    configure: Configure, place: Place, name: str, *, key: str | None = None
+    configure: Configure, target: Target, name: str, *, key: str | None = None
 ) -> list[Problem]:
     scripts = {"existing_bucket_name": name, "existing_bucket_kms_key_arn": key}
-    return list(existing_bucket(configure({"lifecycle_scripts": scripts}), place))
+    return list(existing_bucket(configure({"lifecycle_scripts": scripts}), target))
 
 
-def test_a_bucket_that_is_made_is_not_looked_at(configure: Configure, place: Place) -> None:
-    assert list(existing_bucket(configure({}), place)) == []
+def test_a_bucket_that_is_made_is_not_looked_at(configure: Configure, target: Target) -> None:
+    assert list(existing_bucket(configure({}), target)) == []
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ def test_a_bucket_that_is_made_is_not_looked_at(configure: Configure, place: Pla
     ],
 )
 def test_what_may_go_wrong_later_is_a_warning(
-    configure: Configure, place: Place, name: str, change: Change, said: str | None
+    configure: Configure, target: Target, name: str, change: Change, said: str | None
 ) -> None:
-    change(make(place, name), name)
-    found = problems(configure, place, name)
+    change(make(target, name), name)
+    found = problems(configure, target, name)
     if said is None:
         assert found == []
         return
@@ -101,27 +101,27 @@ def test_what_may_go_wrong_later_is_a_warning(
     assert name in problem.command
 
 
-def test_a_bucket_that_is_not_there(configure: Configure, place: Place) -> None:
-    (problem,) = problems(configure, place, "sagemaker-none")
+def test_a_bucket_that_is_not_there(configure: Configure, target: Target) -> None:
+    (problem,) = problems(configure, target, "sagemaker-none")
     assert "does not exist; create it with `aws s3 mb s3://sagemaker-none" in str(problem.finding)
     assert problem.finding.severity is Severity.ERROR
 
 
-def test_a_bucket_of_another_region(configure: Configure, place: Place) -> None:
+def test_a_bucket_of_another_region(configure: Configure, target: Target) -> None:
     name = "sagemaker-elsewhere"
-    make(place, name)
-    elsewhere = replace(place, region="eu-west-1")
+    make(target, name)
+    elsewhere = replace(target, region="eu-west-1")
     (problem,) = problems(configure, elsewhere, name)
     assert "is in us-west-2; nodes read their scripts from eu-west-1" in str(problem.finding)
 
 
-def test_a_key_is_compared_with_that_of_the_bucket(configure: Configure, place: Place) -> None:
-    name, kms = "sagemaker-encrypted", place.client("kms")
-    s3 = make(place, name)
+def test_a_key_is_compared_with_that_of_the_bucket(configure: Configure, target: Target) -> None:
+    name, kms = "sagemaker-encrypted", target.client("kms")
+    s3 = make(target, name)
     key, other = (kms.create_key()["KeyMetadata"] for _ in range(2))
 
     def lines(configured: str | None) -> list[str]:
-        return [str(each.finding) for each in problems(configure, place, name, key=configured)]
+        return [str(each.finding) for each in problems(configure, target, name, key=configured)]
 
     place_of_key = "lifecycle_scripts.existing_bucket_kms_key_arn: "
     (unused,) = lines(key["Arn"])

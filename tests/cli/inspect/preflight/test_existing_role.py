@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cli.inspect.preflight.node_role.existing_role import existing_role
-from hyperpod_cli.inspect.preflight.validator import Place
-from rehearsal.stand_ins.node_roles import NodeRole
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.existing_role import existing_role
+from rehearsal.existing_resources.roles import NodeRole
 from tests.conftest import Configure
 
 IAM = "arn:aws:iam::111122223333:role"
@@ -24,23 +24,23 @@ TRUST = {
 }
 
 
-def lines(configure: Configure, place: Place, changes: dict[str, Any]) -> list[str]:
-    return [str(each.finding) for each in existing_role(configure({"cluster": changes}), place)]
+def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list[str]:
+    return [str(each.finding) for each in existing_role(configure({"cluster": changes}), target)]
 
 
-def make(configure: Configure, place: Place, arn: str) -> None:
+def make(configure: Configure, target: Target, arn: str) -> None:
     config = configure({"cluster": {"execution_role_arn": arn}})
-    NodeRole(arn=arn, config=config).make(place.client)
+    NodeRole(arn=arn, config=config).make(target.client)
 
 
-def test_a_role_that_is_made_is_not_looked_at(configure: Configure, place: Place) -> None:
-    assert lines(configure, place, {}) == []
+def test_a_role_that_is_made_is_not_looked_at(configure: Configure, target: Target) -> None:
+    assert lines(configure, target, {}) == []
 
 
 @pytest.mark.parametrize("arn", [f"{IAM}/Fine", f"{IAM}/team/FineToo"])
-def test_a_role_with_what_nodes_need(configure: Configure, place: Place, arn: str) -> None:
-    make(configure, place, arn)
-    assert lines(configure, place, {"execution_role_arn": arn}) == []
+def test_a_role_with_what_nodes_need(configure: Configure, target: Target, arn: str) -> None:
+    make(configure, target, arn)
+    assert lines(configure, target, {"execution_role_arn": arn}) == []
 
 
 @pytest.mark.parametrize(
@@ -52,35 +52,35 @@ def test_a_role_with_what_nodes_need(configure: Configure, place: Place, arn: st
     ],
 )
 def test_a_role_that_is_another_one(
-    configure: Configure, place: Place, arn: str, said: str
+    configure: Configure, target: Target, arn: str, said: str
 ) -> None:
     if "Pathless" in arn:
-        make(configure, place, f"{IAM}/team/Pathless")
-    (line,) = lines(configure, place, {"execution_role_arn": arn})
+        make(configure, target, f"{IAM}/team/Pathless")
+    (line,) = lines(configure, target, {"execution_role_arn": arn})
     assert line.startswith(f"cluster.execution_role_arn: '{arn}' {said}")
 
 
-def test_a_role_that_sagemaker_may_not_assume(configure: Configure, place: Place) -> None:
+def test_a_role_that_sagemaker_may_not_assume(configure: Configure, target: Target) -> None:
     arn = f"{IAM}/Untrusted"
-    make(configure, place, arn)
-    place.client("iam").update_assume_role_policy(
+    make(configure, target, arn)
+    target.client("iam").update_assume_role_policy(
         RoleName="Untrusted", PolicyDocument=json.dumps(TRUST)
     )
-    (line,) = lines(configure, place, {"execution_role_arn": arn})
+    (line,) = lines(configure, target, {"execution_role_arn": arn})
     assert "does not trust sagemaker.amazonaws.com; add to its trust policy: {" in line
 
 
 def test_a_role_that_reads_some_of_the_data_is_told_of_all(
-    configure: Configure, place: Place
+    configure: Configure, target: Target
 ) -> None:
-    arn, iam = f"{IAM}/Reader", place.client("iam")
+    arn, iam = f"{IAM}/Reader", target.client("iam")
     first, second = {"name": "first-data"}, {"name": "second-data", "prefix": "images"}
     config = configure({"cluster": {"execution_role_arn": arn, "data_buckets": [first]}})
-    NodeRole(arn=arn, config=config).make(place.client)
+    NodeRole(arn=arn, config=config).make(target.client)
     wanted = {"execution_role_arn": arn, "data_buckets": [first, second]}
-    assert lines(configure, place, {**wanted, "data_buckets": [first]}) == []
+    assert lines(configure, target, {**wanted, "data_buckets": [first]}) == []
 
-    found = lines(configure, place, wanted)
+    found = lines(configure, target, wanted)
 
     assert [line.partition(" may not ")[2].partition(",")[0] for line in found] == [
         "s3:ListBucket",
@@ -92,14 +92,14 @@ def test_a_role_that_reads_some_of_the_data_is_told_of_all(
     own = [each for each in document["Statement"] if each["Sid"] != "ReadData"]
     whole = json.dumps({**document, "Statement": [*own, *added]})
     iam.put_role_policy(**policy, PolicyDocument=whole)
-    assert lines(configure, place, wanted) == []
+    assert lines(configure, target, wanted) == []
 
 
 def test_missing_rights_are_named_with_the_statement_to_add(
-    configure: Configure, place: Place
+    configure: Configure, target: Target
 ) -> None:
-    arn, iam = f"{IAM}/Poor", place.client("iam")
-    make(configure, place, arn)
+    arn, iam = f"{IAM}/Poor", target.client("iam")
+    make(configure, target, arn)
     policy = {"RoleName": "Poor", "PolicyName": "Nodes"}
     document = iam.get_role_policy(**policy)["PolicyDocument"]
     for statement in document["Statement"]:
@@ -108,7 +108,7 @@ def test_missing_rights_are_named_with_the_statement_to_add(
     kept = [each for each in document["Statement"] if each["Sid"] != "PullImages"]
     iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": kept}))
 
-    interface, images = lines(configure, place, {"execution_role_arn": arn})
+    interface, images = lines(configure, target, {"execution_role_arn": arn})
 
     assert "may not ec2:CreateNetworkInterface, as nodes do; add to its policies: {" in interface
     to_add = json.loads(interface.partition("add to its policies: ")[2])
@@ -116,12 +116,12 @@ def test_missing_rights_are_named_with_the_statement_to_add(
     assert "ecr:BatchGetImage" in images
     statements = [*kept, to_add, json.loads(images.partition("add to its policies: ")[2])]
     iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": statements}))
-    assert lines(configure, place, {"execution_role_arn": arn}) == []
+    assert lines(configure, target, {"execution_role_arn": arn}) == []
 
 
-def test_a_right_on_one_of_several_resources_will_do(configure: Configure, place: Place) -> None:
-    arn, iam = f"{IAM}/OfSome", place.client("iam")
-    make(configure, place, arn)
+def test_a_right_on_one_of_several_resources_will_do(configure: Configure, target: Target) -> None:
+    arn, iam = f"{IAM}/OfSome", target.client("iam")
+    make(configure, target, arn)
     policy = {"RoleName": "OfSome", "PolicyName": "Nodes"}
     document = iam.get_role_policy(**policy)["PolicyDocument"]
     for statement in document["Statement"]:
@@ -130,7 +130,7 @@ def test_a_right_on_one_of_several_resources_will_do(configure: Configure, place
                 each for each in statement["Resource"] if ":subnet/" not in each
             ]
     iam.put_role_policy(**policy, PolicyDocument=json.dumps(document))
-    assert lines(configure, place, {"execution_role_arn": arn}) == []
+    assert lines(configure, target, {"execution_role_arn": arn}) == []
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ def test_a_right_on_one_of_several_resources_will_do(configure: Configure, place
     ],
 )
 def test_every_shape_of_a_simulation_is_understood(
-    configure: Configure, place: Place, answer: dict[str, Any], *, may: bool
+    configure: Configure, target: Target, answer: dict[str, Any], *, may: bool
 ) -> None:
-    make(configure, place, f"{IAM}/Fine")
+    make(configure, target, f"{IAM}/Fine")
     nested = [
         {"EvalResourceName": "*", "EvalResourceDecision": decision}
         for decision in answer.get("ResourceSpecificResults", ())
@@ -168,29 +168,29 @@ def test_every_shape_of_a_simulation_is_understood(
             return [{"EvaluationResults": [{"EvalActionName": n, **told} for n in ActionNames]}]
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any other operation
-            return getattr(place.client("iam"), name)
+            return getattr(target.client("iam"), name)
 
-    told = replace(place, client=lambda _: Iam())
+    told = replace(target, client=lambda _: Iam())
     assert (lines(configure, told, {"execution_role_arn": f"{IAM}/Fine"}) == []) is may
 
 
-def test_the_managed_policy_is_asked_for(configure: Configure, place: Place) -> None:
-    arn, iam = f"{IAM}/Unmanaged", place.client("iam")
-    make(configure, place, arn)
+def test_the_managed_policy_is_asked_for(configure: Configure, target: Target) -> None:
+    arn, iam = f"{IAM}/Unmanaged", target.client("iam")
+    make(configure, target, arn)
     name = "AmazonSageMakerClusterInstanceRolePolicy"
     iam.detach_role_policy(RoleName="Unmanaged", PolicyArn=f"arn:aws:iam::aws:policy/{name}")
-    found = " ".join(lines(configure, place, {"execution_role_arn": arn}))
+    found = " ".join(lines(configure, target, {"execution_role_arn": arn}))
     assert "logs:PutLogEvents" in found
     assert "ssmmessages:OpenDataChannel" in found
 
 
-def test_roles_of_groups_are_looked_at_too(configure: Configure, place: Place) -> None:
+def test_roles_of_groups_are_looked_at_too(configure: Configure, target: Target) -> None:
     group = {"name": "cpu", "instance_type": "ml.m5.2xlarge", "instance_count": 1}
     missing = f"{IAM}/NoneOfGroup"
-    make(configure, place, f"{IAM}/OfCluster")
+    make(configure, target, f"{IAM}/OfCluster")
     (line,) = lines(
         configure,
-        place,
+        target,
         {
             "execution_role_arn": f"{IAM}/OfCluster",
             "instance_groups": [group, {**group, "name": "own", "execution_role_arn": missing}],

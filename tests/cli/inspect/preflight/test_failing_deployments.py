@@ -17,7 +17,7 @@ from emulator.aws.local_aws import LocalAws, LocalAwsSettings
 from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.main import app
 from tests.support.configs import MINIMUM
 from tests.support.failing_deployments import (
@@ -107,7 +107,7 @@ def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment
     if failure.before is not None:
         failure.before(deployment)
 
-    found = list(VALIDATORS[failure.validator](deployment.config, deployment.place))
+    found = list(VALIDATORS[failure.validator](deployment.config, deployment.target))
     said = outcome(failure.deploy, deployment)
 
     lines = "\n".join(str(each.finding) for each in found)

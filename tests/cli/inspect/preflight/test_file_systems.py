@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig, load_config
-from hyperpod_cli.inspect.preflight.storage.existing_file_systems import existing_file_systems
-from hyperpod_cli.inspect.preflight.storage.file_system_changes import (
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.existing_file_systems import existing_file_systems
+from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
     change_findings,
     file_system_changes,
 )
-from hyperpod_cli.inspect.preflight.validator import Place
-from rehearsal.stand_ins import stand_ins
+from rehearsal.existing_resources import existing_resources
 from tests.conftest import Configure
 from tests.support.configs import CONFIG_FOLDER
 
@@ -22,22 +22,22 @@ ID = "fs-0123456789abcdef0"
 
 
 @pytest.fixture(scope="module")
-def made(place: Place) -> Place:
+def made(target: Target) -> Target:
     """The account with what the example names."""
-    for stand_in in stand_ins(EXAMPLE):
-        stand_in.make(place.client)
-    return place
+    for stand_in in existing_resources(EXAMPLE):
+        stand_in.make(target.client)
+    return target
 
 
-def told(config: Config, place: Place) -> list[str]:
-    return [str(problem.finding) for problem in existing_file_systems(config, place)]
+def told(config: Config, target: Target) -> list[str]:
+    return [str(problem.finding) for problem in existing_file_systems(config, target)]
 
 
 def changed(**network: Any) -> Config:
     return EXAMPLE.model_copy(update={"network": EXAMPLE.network.model_copy(update=network)})
 
 
-def test_one_that_the_nodes_reach_is_fine(made: Place) -> None:
+def test_one_that_the_nodes_reach_is_fine(made: Target) -> None:
     assert told(EXAMPLE, made) == []
 
 
@@ -54,7 +54,7 @@ def test_one_that_the_nodes_reach_is_fine(made: Place) -> None:
     ],
 )
 def test_one_that_the_nodes_do_not_reach_is_told(
-    made: Place, network: dict[str, Any], message: str
+    made: Target, network: dict[str, Any], message: str
 ) -> None:
     [line] = told(changed(**network), made)
 
@@ -62,7 +62,7 @@ def test_one_that_the_nodes_do_not_reach_is_told(
     assert message.replace(".name", "(name") in line
 
 
-def test_one_in_another_zone_is_told(made: Place) -> None:
+def test_one_in_another_zone_is_told(made: Target) -> None:
     subnet = EXAMPLE.network.hyperpod_subnets[0].model_copy(
         update={"availability_zone_id": "usw2-az4"}
     )
@@ -72,7 +72,7 @@ def test_one_in_another_zone_is_told(made: Place) -> None:
     assert "and the nodes are in usw2-az4: traffic between zones" in line
 
 
-def test_one_that_is_not_there_is_told(configure: Configure, made: Place) -> None:
+def test_one_that_is_not_there_is_told(configure: Configure, made: Target) -> None:
     config = configure(
         {"storage": {"file_system_id": "fs-00000000000000000", "capacity_gib": 1200}}
     )
@@ -99,7 +99,7 @@ def test_one_that_is_not_there_is_told(configure: Configure, made: Place) -> Non
     ],
 )
 def test_one_that_cannot_be_mounted_is_told(
-    made: Place, described: dict[str, Any], message: str
+    made: Target, described: dict[str, Any], message: str
 ) -> None:
     class Fsx:
         def describe_file_systems(self, *, FileSystemIds: list[str]) -> dict[str, Any]:
@@ -108,20 +108,20 @@ def test_one_that_cannot_be_mounted_is_told(
             return {"FileSystems": [{key: told[key] for key in told if told[key] is not None}]}
 
     clients: dict[str, Any] = {"fsx": Fsx()}
-    place = Place(
+    target = Target(
         partition=made.partition,
         account=made.account,
         region=made.region,
         client=lambda service: clients.get(service) or made.client(service),
     )
 
-    [line] = told(EXAMPLE, place)
+    [line] = told(EXAMPLE, target)
 
     assert message in line
 
 
-def test_what_is_not_deployed_is_not_compared(configure: Configure, place: Place) -> None:
-    assert list(file_system_changes(configure({}), place)) == []
+def test_what_is_not_deployed_is_not_compared(configure: Configure, target: Target) -> None:
+    assert list(file_system_changes(configure({}), target)) == []
 
 
 def lustre(*, actions: list[dict[str, Any]] | None = None, **settings: Any) -> dict[str, Any]:

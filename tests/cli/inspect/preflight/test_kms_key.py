@@ -7,8 +7,8 @@ import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.encryption.key_policy import administration
-from hyperpod_cli.inspect.preflight.kms_key import kms_key
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.kms_key import kms_key
 from tests.support.configs import configured
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
@@ -74,7 +74,7 @@ def found(kms: Kms, key: str, **encryption: bool) -> list[tuple[str, str]]:
 
 
 def problems(kms: Kms, config: Config) -> list[tuple[str, str]]:
-    place = Place(
+    target = Target(
         partition="aws",
         account=ACCOUNT,
         region=REGION,
@@ -82,7 +82,7 @@ def problems(kms: Kms, config: Config) -> list[tuple[str, str]]:
     )
     return [
         (".".join(map(str, each.finding.path)), each.finding.message)
-        for each in kms_key(config, place)
+        for each in kms_key(config, target)
     ]
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from hyperpod_cli.inspect.preflight.control_plane.kubernetes_support import support_findings
+from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
 from tests.support.configs import configured
 
 

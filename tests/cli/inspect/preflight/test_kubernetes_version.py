@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cli.inspect.preflight.control_plane.kubernetes_version import (
+from hyperpod_cli.inspect.preflight.validators.kubernetes_version import (
     kubernetes_version_findings,
 )
 from tests.conftest import Configure

@@ -11,11 +11,10 @@ from botocore.stub import Stubber
 from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import endpoint_services
-from hyperpod_cli.inspect.preflight.network.facts import Vpc
-from hyperpod_cli.inspect.preflight.network.routes import WayOut, way_out
-from hyperpod_cli.inspect.preflight.validator import Place
-from hyperpod_cli.inspect.preflight.validators import VALIDATORS
-from rehearsal.stand_ins.existing_networks import ExistingNetwork
+from hyperpod_cli.inspect.preflight.existing_network import Vpc, WayOut, way_out
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
+from hyperpod_cli.inspect.preflight.validator import Target
+from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.configs import configured
 from tests.support.local_aws import client, deploy, resource
 
@@ -69,8 +68,8 @@ def partly() -> Network:
     }
 
 
-def place_in(aws: LocalAws) -> Place:
-    return Place(
+def place_in(aws: LocalAws) -> Target:
+    return Target(
         partition="aws",
         account=ACCOUNT,
         region="us-west-2",
@@ -80,9 +79,9 @@ def place_in(aws: LocalAws) -> Place:
 
 def found(config: Config, aws: LocalAws) -> list[str]:
     """Return the problems, without what is drawn, as `<severity> <key>: <value> <message>`."""
-    place = place_in(aws)
+    target = place_in(aws)
     problems = [
-        each for look in [VALIDATORS[name] for name in NETWORK] for each in look(config, place)
+        each for look in [VALIDATORS[name] for name in NETWORK] for each in look(config, target)
     ]
     assert all(each.command.startswith("aws ec2 describe-") for each in problems)
     return [f"{each.finding.severity.name} {each.finding}" for each in problems]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.inspect.preflight.control_plane.failed_creation import failed_creation
-from hyperpod_cli.inspect.preflight.control_plane.left_out_properties import left_out_properties
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.failed_creation import failed_creation
+from hyperpod_cli.inspect.preflight.validators.left_out_properties import left_out_properties
 from tests.conftest import Configure
 from tests.support.local_aws import Template, eks_cluster, network, resource, role, settled
 
@@ -29,10 +29,10 @@ def failing() -> Template:
     }
 
 
-def test_a_protected_cluster_of_a_failed_creation(configure: Configure, place: Place) -> None:
+def test_a_protected_cluster_of_a_failed_creation(configure: Configure, target: Target) -> None:
     config = configure(PROTECTED)
-    assert list(failed_creation(config, place)) == []
-    stacks, eks = place.client("cloudformation"), place.client("eks")
+    assert list(failed_creation(config, target)) == []
+    stacks, eks = target.client("cloudformation"), target.client("eks")
     stacks.create_stack(
         StackName=STACK,
         TemplateBody=json.dumps({"Resources": failing()}),
@@ -40,7 +40,7 @@ def test_a_protected_cluster_of_a_failed_creation(configure: Configure, place: P
     )
     assert settled(stacks, STACK)["StackStatus"] == "ROLLBACK_FAILED"
 
-    (problem,) = failed_creation(config, place)
+    (problem,) = failed_creation(config, target)
     assert str(problem.finding) == (
         f"eks.deletion_protection: true protects {CLUSTER}, which the rollback of {STACK} could "
         "not delete (ROLLBACK_FAILED); a deployment deletes the stack first, and fails so again. "
@@ -55,7 +55,7 @@ def test_a_protected_cluster_of_a_failed_creation(configure: Configure, place: P
     assert settled(stacks, STACK)["StackStatus"] == "DELETE_FAILED"
 
     eks.update_cluster_config(name=CLUSTER, deletionProtection=False)
-    assert list(failed_creation(config, place)) == []
+    assert list(failed_creation(config, target)) == []
     stack_id = stacks.describe_stacks(StackName=STACK)["Stacks"][0]["StackId"]
     stacks.delete_stack(StackName=STACK)
     assert settled(stacks, stack_id)["StackStatus"] == "DELETE_COMPLETE"
@@ -108,16 +108,16 @@ def test_properties_that_a_template_leaves_out(
             cluster = resource("AWS::EKS::Cluster", ResourcesVpcConfig=vpc, **own)
             return {"TemplateBody": {"Resources": {"Cluster": cluster}}}
 
-    there = Place(partition="aws", account="", region="us-west-2", client=lambda _name: Stacks())
+    there = Target(partition="aws", account="", region="us-west-2", client=lambda _name: Stacks())
     found = [str(each.finding) for each in left_out_properties(configure({"eks": eks}), there)]
     assert [line[: len(str(said))] for line in found] == ([] if said is None else [said])
 
 
 @pytest.mark.parametrize("name", ["PublicAccessCidrs", "DeletionProtection"])
 def test_cloudformation_refuses_a_template_without_a_property_that_was_there(
-    place: Place, name: str
+    target: Target, name: str
 ) -> None:
-    stacks, stack = place.client("cloudformation"), f"dropped-{name}"
+    stacks, stack = target.client("cloudformation"), f"dropped-{name}"
     cluster = eks_cluster()
     of = cluster["Properties"] if name == "DeletionProtection" else _vpc_config(cluster)
     template = {"Resources": {**network(), "ClusterRole": role("eks.amazonaws.com")}}

@@ -22,22 +22,23 @@ from emulator.hyperpod.server import HyperPodApi
 from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight import client_tools as tools
-from hyperpod_cli.inspect.preflight.bootstrap import BOOTSTRAP_VERSION, bootstrap
-from hyperpod_cli.inspect.preflight.capacity.instance_offerings import instance_offerings
-from hyperpod_cli.inspect.preflight.capacity.named_plan import with_plan
-from hyperpod_cli.inspect.preflight.capacity.training_plans import training_plans
-from hyperpod_cli.inspect.preflight.helm_chart import helm_chart
-from hyperpod_cli.inspect.preflight.hyperpod_api import hyperpod_api, resource_types
-from hyperpod_cli.inspect.preflight.network.endpoint_services import endpoint_services
-from hyperpod_cli.inspect.preflight.quotas.instance_usage import instance_usage, type_quota
-from hyperpod_cli.inspect.preflight.quotas.needs import cluster_quotas, network_quotas
-from hyperpod_cli.inspect.preflight.quotas.service_quotas import ServiceQuotas
-from hyperpod_cli.inspect.preflight.run import Status, outcomes
-from hyperpod_cli.inspect.preflight.storage.storage_stack import storage_stack
-from hyperpod_cli.inspect.preflight.validator import Place, Validator
+from hyperpod_cli.inspect.preflight.other_clusters import instance_usage, type_quota
+from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
+from hyperpod_cli.inspect.preflight.run import Status, results
+from hyperpod_cli.inspect.preflight.validator import Target, Validator
+from hyperpod_cli.inspect.preflight.validators import client_tools as tools
+from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION, bootstrap
+from hyperpod_cli.inspect.preflight.validators.cluster_quotas import cluster_quotas
+from hyperpod_cli.inspect.preflight.validators.endpoint_services import endpoint_services
+from hyperpod_cli.inspect.preflight.validators.helm_chart import helm_chart
+from hyperpod_cli.inspect.preflight.validators.hyperpod_api import hyperpod_api
+from hyperpod_cli.inspect.preflight.validators.instance_offerings import instance_offerings
+from hyperpod_cli.inspect.preflight.validators.network_quotas import network_quotas
+from hyperpod_cli.inspect.preflight.validators.resource_types import resource_types
+from hyperpod_cli.inspect.preflight.validators.storage_stack import storage_stack
+from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans, with_plan
 from hyperpod_cli.terminal.errors import OpsError
-from rehearsal.stand_ins.training_plans import TrainingPlan
+from rehearsal.existing_resources.training_plans import TrainingPlan
 from tests.conftest import Configure
 from tests.support.hyperpod_api import create_request, eks, group
 from tests.support.provisioner.fake_s3 import client_error
@@ -67,15 +68,15 @@ def hyperpod() -> Iterator[HyperPodApi]:
 
 
 @pytest.fixture(scope="module")
-def there(hyperpod: HyperPodApi) -> Iterator[Place]:
+def there(hyperpod: HyperPodApi) -> Iterator[Target]:
     """An account of its own, whose quotas the tests use up."""
     settings = LocalAwsSettings(account=ACCOUNT, region=REGION, hyperpod_api=hyperpod.url)
     with LocalAws(settings) as aws:
-        yield Place(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))
+        yield Target(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))
 
 
-def lines(validator: Validator, config: Config, place: Place) -> list[str]:
-    return [str(each.finding) for each in validator(config, place)]
+def lines(validator: Validator, config: Config, target: Target) -> list[str]:
+    return [str(each.finding) for each in validator(config, target)]
 
 
 def with_group(configure: Configure, **group: Any) -> Config:
@@ -92,7 +93,7 @@ def closed(network: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def raising(place: Place, error: Exception) -> Place:
+def raising(target: Target, error: Exception) -> Target:
     """Return a place every call of which fails."""
 
     class Client:
@@ -102,10 +103,10 @@ def raising(place: Place, error: Exception) -> Place:
 
             return call
 
-    return replace(place, client=lambda _service: Client())
+    return replace(target, client=lambda _service: Client())
 
 
-def test_bootstrap(configure: Configure, there: Place) -> None:
+def test_bootstrap(configure: Configure, there: Target) -> None:
     (line,) = lines(bootstrap, configure({}), there)
     assert line.startswith(f"'{ACCOUNT}/{REGION}' is not bootstrapped for CDK; run once: make boot")
     there.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")
@@ -119,13 +120,13 @@ def test_bootstrap(configure: Configure, there: Place) -> None:
         EndpointConnectionError(endpoint_url="https://api.sagemaker.xx-west-1.amazonaws.com"),
     ],
 )
-def test_hyperpod_api(configure: Configure, there: Place, error: Exception) -> None:
+def test_hyperpod_api(configure: Configure, there: Target, error: Exception) -> None:
     assert lines(hyperpod_api, configure({}), there) == []
     (line,) = lines(hyperpod_api, configure({}), raising(there, error))
     assert line.startswith(f"region: '{REGION}' does not answer for SageMaker HyperPod; deploy to")
 
 
-def test_resource_types(configure: Configure, there: Place) -> None:
+def test_resource_types(configure: Configure, there: Target) -> None:
     native = configure({"cluster": {"resource": "native"}})
     assert lines(resource_types, native, there) == []
     absent = raising(there, client_error("TypeNotFoundException", "DescribeType", ""))
@@ -136,7 +137,7 @@ def test_resource_types(configure: Configure, there: Place) -> None:
         there.client("cloudformation").describe_type(Type="RESOURCE", TypeName="AWS::No::Type")
 
 
-def test_storage_stack(configure: Configure, there: Place) -> None:
+def test_storage_stack(configure: Configure, there: Target) -> None:
     class Stacks:
         def get_paginator(self, _operation: str) -> "Stacks":
             return self
@@ -153,7 +154,7 @@ def test_storage_stack(configure: Configure, there: Place) -> None:
     assert line.startswith("storage: null takes the FSx CSI driver from the stack ml-storage")
 
 
-def test_client_tools(configure: Configure, there: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_tools(configure: Configure, there: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "which", lambda name: f"/bin/{name}")
     assert lines(tools.client_tools, configure({}), there) == []
     monkeypatch.setattr(tools, "which", lambda _name: None)
@@ -168,7 +169,7 @@ def test_client_tools(configure: Configure, there: Place, monkeypatch: pytest.Mo
     }
 
 
-def test_helm_chart(configure: Configure, there: Place, tmp_path: Path) -> None:
+def test_helm_chart(configure: Configure, there: Target, tmp_path: Path) -> None:
     assert lines(helm_chart, configure({}), there) == []
     config = configure({})
     chart = tmp_path / "none.tgz"
@@ -188,7 +189,7 @@ def test_helm_chart(configure: Configure, there: Place, tmp_path: Path) -> None:
     ],
 )
 def test_instance_offerings(
-    configure: Configure, there: Place, instance_type: str, zone: str, elsewhere: str | None
+    configure: Configure, there: Target, instance_type: str, zone: str, elsewhere: str | None
 ) -> None:
     workers = {"name": "workers", "instance_type": instance_type, "instance_count": 1}
     config = configure(
@@ -243,7 +244,7 @@ def test_instance_offerings(
     ids=["all zones have them", "only nodes need them", "own zone", "zone by its place"],
 )
 def test_endpoint_services(
-    configure: Configure, there: Place, network: dict[str, Any], said: str | None
+    configure: Configure, there: Target, network: dict[str, Any], said: str | None
 ) -> None:
     found = lines(endpoint_services, configure(closed(network)), there)
 
@@ -253,7 +254,7 @@ def test_endpoint_services(
     assert lines(endpoint_services, configure({}), there) == []
 
 
-def test_a_region_without_an_endpoint_service(configure: Configure, there: Place) -> None:
+def test_a_region_without_an_endpoint_service(configure: Configure, there: Target) -> None:
     class Ec2:
         def __init__(self) -> None:
             self._ec2 = there.client("ec2")
@@ -280,7 +281,7 @@ def test_a_region_without_an_endpoint_service(configure: Configure, there: Place
     )
 
 
-def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, there: Place) -> None:
+def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, there: Target) -> None:
     region, zone = "cn-north-1", {"ZoneName": "cn-north-1a", "ZoneId": "cnn1-az1"}
 
     def paginate(*, Filters: list[dict[str, list[str]]]) -> Iterator[dict[str, Any]]:
@@ -297,13 +298,13 @@ def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, ther
     zonal = {"availability_zone_id": "cnn1-az1", "cidr": "10.1.0.0/16"}
     network = {"availability_zone_ids": ["cnn1-az1", "cnn1-az2"], "hyperpod_subnets": [zonal]}
     config = configure({**closed(network), "region": None})
-    place = replace(there, partition="aws-cn", region=region, client=lambda _service: ec2)
-    assert lines(endpoint_services, config, place) == []
+    target = replace(there, partition="aws-cn", region=region, client=lambda _service: ec2)
+    assert lines(endpoint_services, config, target) == []
 
 
 @pytest.mark.parametrize(("limit", "refused"), [(2, False), (1, True)])
 def test_quota_of_a_type(
-    configure: Configure, there: Place, hyperpod: HyperPodApi, limit: int, *, refused: bool
+    configure: Configure, there: Target, hyperpod: HyperPodApi, limit: int, *, refused: bool
 ) -> None:
     hyperpod.service.faults = Faults(quotas={TYPE: limit})
     problems = list(cluster_quotas(with_group(configure), there))
@@ -325,7 +326,7 @@ def test_quota_of_a_type(
         hyperpod.service.call("CreateCluster", request, CALLER)
 
 
-def test_instances_of_a_cluster(configure: Configure, there: Place, hyperpod: HyperPodApi) -> None:
+def test_instances_of_a_cluster(configure: Configure, there: Target, hyperpod: HyperPodApi) -> None:
     hyperpod.service.faults = Faults()
     name = "Maximum number instances allowed per SageMaker HyperPod cluster"
     (line,) = lines(cluster_quotas, with_group(configure, instance_count=2001), there)
@@ -336,7 +337,7 @@ def test_instances_of_a_cluster(configure: Configure, there: Place, hyperpod: Hy
 
 
 def test_spot_instances_of_all_clusters(
-    configure: Configure, there: Place, hyperpod: HyperPodApi
+    configure: Configure, there: Target, hyperpod: HyperPodApi
 ) -> None:
     hyperpod.service.faults = Faults()
     name = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
@@ -365,7 +366,7 @@ def test_spot_instances_of_all_clusters(
     ],
 )
 def test_size_of_a_volume(
-    configure: Configure, there: Place, volumes: dict[str, Any], path: str
+    configure: Configure, there: Target, volumes: dict[str, Any], path: str
 ) -> None:
     name = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
     (line,) = lines(cluster_quotas, with_group(configure, **volumes), there)
@@ -378,7 +379,7 @@ def test_size_of_a_volume(
         there.client("sagemaker").create_cluster(**request)
 
 
-def test_other_clusters_are_counted_by_what_they_have(configure: Configure, there: Place) -> None:
+def test_other_clusters_are_counted_by_what_they_have(configure: Configure, there: Target) -> None:
     names = ("flexible", "gone", "slurm")
     arns = [f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/{number:012}" for number in range(3)]
     flexible = {
@@ -427,7 +428,7 @@ def test_other_clusters_are_counted_by_what_they_have(configure: Configure, ther
 )
 def test_training_plans(
     configure: Configure,
-    there: Place,
+    there: Target,
     hyperpod: HyperPodApi,
     request: pytest.FixtureRequest,
     *,
@@ -446,14 +447,14 @@ def test_training_plans(
     assert lines(training_plans, config, there) == []
     if plan is None or "instance_type" in plan:
         with pytest.raises(OpsError, match="training-plan"):
-            with_plan(config, name, place=there)
+            with_plan(config, name, target=there)
         # HyperPod refuses the cluster for the same reason.
         of_plan = group(InstanceType=PLANNED, TrainingPlanArn=arn)
         create = create_request(of_plan, ClusterName=name, Orchestrator=eks(name))
         with pytest.raises(ApiError, match=f"training plan {arn} (does not exist|is for)"):
             hyperpod.service.call("CreateCluster", create, CALLER)
     else:
-        assert lines(training_plans, with_plan(config, name, place=there), there) == found
+        assert lines(training_plans, with_plan(config, name, target=there), there) == found
 
 
 @pytest.mark.parametrize(
@@ -468,7 +469,7 @@ def test_training_plans(
     ],
 )
 def test_a_plan_of_each_status(
-    configure: Configure, there: Place, status: str, said: str | None
+    configure: Configure, there: Target, status: str, said: str | None
 ) -> None:
     arn = f"{PLANS}/of-status"
     plan = {"TrainingPlanArn": arn, "TrainingPlanName": "of-status", "Status": status}
@@ -479,7 +480,7 @@ def test_a_plan_of_each_status(
     assert [str(said) in line for line in found] == [True] * (said is not None), found
 
 
-def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Place) -> None:
+def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Target) -> None:
     quotas = there.client("service-quotas")
     unknown = {
         "ServiceCode": "sagemaker",
@@ -497,7 +498,7 @@ def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Place) ->
     assert (by_name and by_name.value, by_code and by_code.value) == (2, 3)
 
 
-def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Place) -> None:
+def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Target) -> None:
     unreachable = raising(there, EndpointConnectionError(endpoint_url="https://servicequotas.x"))
 
     def client(service: str) -> Any:  # noqa: ANN401 - of any service
@@ -523,10 +524,10 @@ def test_a_region_without_service_quotas_is_a_warning(configure: Configure, ther
     ],
 )
 def test_who_may_nothing_is_told_what_is_missing(
-    configure: Configure, there: Place, validator: Validator, permission: str
+    configure: Configure, there: Target, validator: Validator, permission: str
 ) -> None:
     iam = there.client("iam")
-    name = f"nobody-{validator.__name__}"
+    name = f"nobody-{validator.name}"
     iam.create_user(UserName=name)
     key = iam.create_access_key(UserName=name)["AccessKey"]
     session: Any = boto3.Session(
@@ -548,7 +549,7 @@ def test_who_may_nothing_is_told_what_is_missing(
     config = configure(
         {**closed({}), "cluster": {"resource": "native", "instance_groups": [planned]}}
     )
-    place = replace(there, client=client)
-    (outcome,) = outcomes(config, place, validators={"it": validator})
+    target = replace(there, client=client)
+    (outcome,) = results(config, target, validators={"it": validator})
     assert outcome.missing_permission == permission
     assert outcome.status is Status.NOT_PERMITTED

@@ -7,9 +7,9 @@ from typing import Any
 import boto3
 import pytest
 
-from hyperpod_cli.inspect.preflight.run import outcomes
-from hyperpod_cli.inspect.preflight.taken_names import taken_names
-from hyperpod_cli.inspect.preflight.validator import Place
+from hyperpod_cli.inspect.preflight.run import results
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.taken_names import taken_names
 from tests.conftest import Configure
 
 BUCKET, ROLE = "sagemaker-taken", "Taken"
@@ -17,32 +17,32 @@ TRUST = {"Version": "2012-10-17", "Statement": []}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _taken(place: Place) -> None:
-    where = {"LocationConstraint": place.region}
-    place.client("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=where)
-    place.client("iam").create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))
-    left = f"sagemaker-left-{place.account}-{place.region}"
-    place.client("s3").create_bucket(Bucket=left, CreateBucketConfiguration=where)
-    kms = place.client("kms")
+def _taken(target: Target) -> None:
+    where = {"LocationConstraint": target.region}
+    target.client("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=where)
+    target.client("iam").create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))
+    left = f"sagemaker-left-{target.account}-{target.region}"
+    target.client("s3").create_bucket(Bucket=left, CreateBucketConfiguration=where)
+    kms = target.client("kms")
     key = kms.create_key()["KeyMetadata"]["KeyId"]
     kms.create_alias(AliasName="alias/keyed", TargetKeyId=key)
-    place.client("logs").create_log_group(logGroupName="/aws/eks/logged-eks/cluster")
-    ec2, subnets = place.client("ec2"), []
+    target.client("logs").create_log_group(logGroupName="/aws/eks/logged-eks/cluster")
+    ec2, subnets = target.client("ec2"), []
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     for number, zone in enumerate(("usw2-az1", "usw2-az2")):
         made = ec2.create_subnet(
             VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZoneId=zone
         )
         subnets.append(made["Subnet"]["SubnetId"])
-    place.client("eks").create_cluster(
+    target.client("eks").create_cluster(
         name="taken-eks",
-        roleArn=f"arn:aws:iam::{place.account}:role/{ROLE}",
+        roleArn=f"arn:aws:iam::{target.account}:role/{ROLE}",
         resourcesVpcConfig={"subnetIds": subnets},
     )
 
 
-def lines(configure: Configure, place: Place, changes: dict[str, Any]) -> list[str]:
-    return [str(each.finding) for each in taken_names(configure(changes), place)]
+def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list[str]:
+    return [str(each.finding) for each in taken_names(configure(changes), target)]
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def lines(configure: Configure, place: Place, changes: dict[str, Any]) -> list[s
         {"cluster": {"execution_role_name": "Free"}},
     ],
 )
-def test_free_names_pass(configure: Configure, place: Place, changes: dict[str, Any]) -> None:
-    assert lines(configure, place, changes) == []
+def test_free_names_pass(configure: Configure, target: Target, changes: dict[str, Any]) -> None:
+    assert lines(configure, target, changes) == []
 
 
 @pytest.mark.parametrize(
@@ -81,37 +81,37 @@ def test_free_names_pass(configure: Configure, place: Place, changes: dict[str, 
     ],
 )
 def test_taken_names_are_told(
-    configure: Configure, place: Place, changes: dict[str, Any], said: str
+    configure: Configure, target: Target, changes: dict[str, Any], said: str
 ) -> None:
-    (line,) = lines(configure, place, changes)
+    (line,) = lines(configure, target, changes)
     assert line.startswith(said)
 
 
-def test_who_may_not_look_at_a_bucket_is_told(configure: Configure, place: Place) -> None:
-    iam = place.client("iam")
+def test_who_may_not_look_at_a_bucket_is_told(configure: Configure, target: Target) -> None:
+    iam = target.client("iam")
     iam.create_user(UserName="nobody")
     key = iam.create_access_key(UserName="nobody")["AccessKey"]
     s3: Any = boto3.client(
         "s3",
-        place.region,
+        target.region,
         endpoint_url=iam.meta.endpoint_url,
         aws_access_key_id=key["AccessKeyId"],
         aws_secret_access_key=key["SecretAccessKey"],
     )
-    denied = replace(place, client=lambda name: s3 if name == "s3" else place.client(name))
+    denied = replace(target, client=lambda name: s3 if name == "s3" else target.client(name))
     role = {"cluster": {"execution_role_name": ROLE}}
     for bucket in ({"name": "left"}, {"lifecycle_scripts": {"bucket_name": BUCKET}}):
         changes = {**role, **bucket}
-        (outcome,) = outcomes(configure(changes), denied, validators={"names": taken_names})
+        (outcome,) = results(configure(changes), denied, validators={"names": taken_names})
         # What else is wrong is told all the same.
         (problem,) = outcome.problems
         assert str(problem.finding).startswith("cluster.execution_role_name: 'Taken' is taken")
         assert outcome.missing_permission == "s3:ListBucket (or the bucket is another account's)"
 
 
-def test_what_is_deployed_has_its_names(configure: Configure, place: Place) -> None:
+def test_what_is_deployed_has_its_names(configure: Configure, target: Target) -> None:
     template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
-    cloudformation = place.client("cloudformation")
+    cloudformation = target.client("cloudformation")
     cloudformation.create_stack(StackName="taken-platform", TemplateBody=json.dumps(template))
-    assert lines(configure, place, {"name": "taken"}) == []
+    assert lines(configure, target, {"name": "taken"}) == []
     cloudformation.delete_stack(StackName="taken-platform")

@@ -56,7 +56,7 @@ def succeeded(default_config: Config, assemble: Assemble) -> Content:
         cost=cost(default_config, region=None, day=date(2026, 11, 22)),
         attempts=[Attempt(command="make deploy", assembly=assembly, events={NAME: []})],
         outputs={"ml-platform": {"VpcId": "vpc-1", "OutputVpcId": "vpc-1"}, NAME: {}},
-        checks=[Check(check="kubectl get nodes", ok=True)],
+        checks=[Check(title="kubectl get nodes", ok=True)],
         following=["Next:", "  kubectl get nodes"],
     )
 
@@ -75,7 +75,7 @@ def failed(succeeded: Content) -> Content:
         * 2,
         errors=[HOSTILE],
         outputs={HOSTILE: {HOSTILE: f"{HOSTILE} {URL}"}},
-        checks=[Check(check=HOSTILE, ok=False, found=HOSTILE, advice=f"{HOSTILE} {URL}")],
+        checks=[Check(title=HOSTILE, ok=False, found=HOSTILE, advice=f"{HOSTILE} {URL}")],
     )
 
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from hyperpod_cli.aws.assembly import CDK_METADATA
+from hyperpod_cli.aws.assembly import CDK_METADATA, Address
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.aws.templates import Address
 from hyperpod_cli.inspect.critical_path.durations import STACK
 from hyperpod_cli.inspect.critical_path.graph import Graph, start_of
 from hyperpod_cli.inspect.report.timeline import Timeline, timeline

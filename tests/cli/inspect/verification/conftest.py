@@ -9,10 +9,10 @@ from kubernetes.client import ApiClient, Configuration
 
 from emulator.kubernetes import KubernetesApi, static_tokens
 from hyperpod_cdk import Config
-from hyperpod_cli.inspect.verification.check import Deployment
+from hyperpod_cli.inspect.verification.check import LiveDeployment
 from tests.support.kubernetes_api import ADMIN, PRINCIPALS
 
-Deployed = Callable[..., Deployment]
+Deployed = Callable[..., LiveDeployment]
 OUTPUTS = {
     "ml-platform": {
         "VpcId": "vpc-1",
@@ -73,11 +73,11 @@ def deployed(kubernetes: KubernetesApi, tmp_path_factory: pytest.TempPathFactory
         token: str = ADMIN,
         outputs: Mapping[str, Mapping[str, str]] = OUTPUTS,
         **services: Mapping[str, Callable[..., Any]],
-    ) -> Deployment:
+    ) -> LiveDeployment:
         configuration = Configuration(host=kubernetes.url)
         configuration.ssl_ca_cert = str(authority)
         configuration.api_key = {"authorization": f"Bearer {token}"}
-        return Deployment(
+        return LiveDeployment(
             config=config,
             client=lambda service: SimpleNamespace(**services[service]),
             kubernetes=ApiClient(configuration),

@@ -5,8 +5,8 @@ import pytest
 from emulator.aws.eks.addon_objects import objects_of
 from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.controllers.daemon_pods import UNREACHABLE
-from hyperpod_cli.inspect.verification.addon_pods import addon_pods
 from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.subjects.addon_pods import addon_pods
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.conftest import Configure
 
@@ -34,7 +34,7 @@ def failed(configure: Configure, deployed: Deployed) -> dict[str, Check]:
     """Return each check of the default configuration that does not hold."""
     checks = [*addon_pods(deployed(configure({})))]
     assert len(checks) == 7
-    return {check.check: check for check in checks if not check.ok}
+    return {check.title: check for check in checks if not check.ok}
 
 
 @pytest.mark.usefixtures("installed")
@@ -58,7 +58,7 @@ def test_the_driver_is_not_registered(
 ) -> None:
     installed.delete("storage.k8s.io/v1", "CSIDriver", "fsx.csi.aws.com")
     (check,) = failed(configure, deployed).values()
-    assert (check.check, check.found) == (DRIVER, "is not installed")
+    assert (check.title, check.found) == (DRIVER, "is not installed")
 
 
 def test_a_node_is_named_with_the_state_of_its_pod(
@@ -70,7 +70,7 @@ def test_a_node_is_named_with_the_state_of_its_pod(
 
     change({"nodeSelector": {"kubernetes.io/hostname": "n0"}})
     (check,) = failed(configure, deployed).values()
-    assert (check.check, check.found) == (CSI, "1 of 2; n1: none")
+    assert (check.title, check.found) == (CSI, "1 of 2; n1: none")
     assert "kubectl describe pods -A -l app=fsx-csi-node" in check.advice
 
     image = {"name": "fsx-plugin", "image": f"{UNREACHABLE}fsx:v1"}
@@ -97,5 +97,5 @@ def test_the_driver_may_be_of_somebody_else(
         update={"eks": configure({}).eks.model_copy(update={"cluster_arn": ARN, "addons": ()})}
     )
     driver, csi = addon_pods(deployed(config))
-    assert (driver.check, driver.found, csi.ok) == (DRIVER, "is not installed", True)
+    assert (driver.title, driver.found, csi.ok) == (DRIVER, "is not installed", True)
     assert "Install the driver again" in driver.advice

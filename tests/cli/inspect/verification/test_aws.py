@@ -11,19 +11,20 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from kubernetes.client import ApiClient
 
 from emulator.kubernetes import KubernetesApi
-from hyperpod_cli.aws.kubernetes_api.connection import kubernetes_api
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.inspect.verification.access import access_entries, authentication
-from hyperpod_cli.inspect.verification.addons import addons
-from hyperpod_cli.inspect.verification.cluster import cluster
-from hyperpod_cli.inspect.verification.health import health
-from hyperpod_cli.inspect.verification.look import look
-from hyperpod_cli.inspect.verification.readiness import readiness
-from hyperpod_cli.inspect.verification.routes import gateways, routes
-from hyperpod_cli.inspect.verification.scripts import scripts
-from hyperpod_cli.inspect.verification.security_groups import security_groups
-from hyperpod_cli.inspect.verification.storage import storage
-from hyperpod_cli.inspect.verification.verify import verify
+from hyperpod_cli.inspect.verification.subjects.access_entries import access_entries
+from hyperpod_cli.inspect.verification.subjects.addons import addons
+from hyperpod_cli.inspect.verification.subjects.authentication import authentication
+from hyperpod_cli.inspect.verification.subjects.cluster import cluster
+from hyperpod_cli.inspect.verification.subjects.gateways import gateways
+from hyperpod_cli.inspect.verification.subjects.health import health
+from hyperpod_cli.inspect.verification.subjects.readiness import readiness
+from hyperpod_cli.inspect.verification.subjects.routes import routes
+from hyperpod_cli.inspect.verification.subjects.scripts import scripts
+from hyperpod_cli.inspect.verification.subjects.security_groups import security_groups
+from hyperpod_cli.inspect.verification.subjects.storage import storage
+from hyperpod_cli.inspect.verification.verify import check_once, verify
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
 from tests.conftest import Configure
 
@@ -128,7 +129,7 @@ def test_access_entries(
     }
     found = [*access_entries(deployed(config, eks=eks))]
     assert [check.found for check in found] == told
-    assert found[0].check.endswith("role/nodes: HYPERPOD_LINUX")
+    assert found[0].title.endswith("role/nodes: HYPERPOD_LINUX")
 
 
 @pytest.mark.parametrize(
@@ -148,9 +149,9 @@ def test_addons(
     }
     first, *missing = addons(deployed(configure({}), eks=eks))
     assert first.found == told
-    assert all("--cluster-name ml-eks --addon-name" in check.check for check in (first, *missing))
+    assert all("--cluster-name ml-eks --addon-name" in check.title for check in (first, *missing))
     assert {check.found for check in missing} == {"is not installed"}
-    assert [check.advice.partition(":")[0] for check in missing if "fsx" in check.check] == [
+    assert [check.advice.partition(":")[0] for check in missing if "fsx" in check.title] == [
         "Storage issues"
     ]
 
@@ -276,7 +277,7 @@ def test_what_aws_does_not_answer_is_not_known(
     looked = deployed(configure({}), eks={"describe_cluster": raising(error)})
     subjects = {"authentication": authentication, "again": authentication}
     (check,) = verify(looked, subjects=subjects)
-    assert (check.check, check.ok, check.is_known) == ("authentication, again", False, False)
+    assert (check.title, check.ok, check.is_known) == ("authentication, again", False, False)
     assert check.found.startswith(found)
     assert check.advice.startswith(advice)
 
@@ -303,14 +304,13 @@ def test_without_the_eks_cluster_the_rest_is_looked_at(
     }
     monkeypatch.setattr(AwsSession, "client", lambda _, name: SimpleNamespace(**services[name]))
     subjects = {"health": health, "scripts": scripts, "readiness": readiness}
-    monkeypatch.setattr(
-        "hyperpod_cli.inspect.verification.look.verify", partial(verify, subjects=subjects)
-    )
+    some = partial(verify, subjects=subjects)
+    monkeypatch.setattr("hyperpod_cli.inspect.verification.verify.verify", some)
 
-    script, unknown = look(configure({}), session=AwsSession(region="us-west-2"))
+    script, unknown = check_once(configure({}), session=AwsSession(region="us-west-2"))
 
     assert (script.found, script.is_known) == ("is not there", True)
-    assert (unknown.check, unknown.is_known) == ("health, readiness", False)
+    assert (unknown.title, unknown.is_known) == ("health, readiness", False)
     assert unknown.found.startswith(found)
 
 
@@ -335,7 +335,7 @@ def test_kubernetes_is_asked_once_if_it_is_not_reached(
         looked = replace(deployed(configure({})), kubernetes=client)
         (check,) = verify(looked, subjects={"health": health, "readiness": readiness})
 
-    assert (check.check, check.is_known) == ("health, readiness", False)
+    assert (check.title, check.is_known) == ("health, readiness", False)
     assert check.found.startswith("Kubernetes API: https://127.0.0.1:9 cannot be reached (")
     assert check.advice.startswith("A private endpoint is reached from the VPC alone")
     assert len(asked) == 1

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cli.inspect.verification.encryption import encryption
+from hyperpod_cli.inspect.verification.subjects.encryption import encryption
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
 from tests.conftest import Configure
 

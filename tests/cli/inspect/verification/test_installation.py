@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from emulator.kubernetes import KubernetesApi
-from hyperpod_cli.inspect.verification.check import Deployment
+from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.verify import SUBJECTS, verify
 from tests.cli.inspect.verification.conftest import Deployed
 from tests.conftest import Configure
@@ -16,10 +16,10 @@ from tests.support.kubernetes_api import AUDITOR, VIEWER, daemon_set, deployment
 INSTALLATION = ("components", "definitions", "priorities")
 
 
-def found(deployment: Deployment) -> dict[str, str]:
+def found(deployment: LiveDeployment) -> dict[str, str]:
     """Return what is found of what is installed, by command."""
     subjects = {name: SUBJECTS[name] for name in INSTALLATION}
-    return {check.check: check.found for check in verify(deployment, subjects=subjects)}
+    return {check.title: check.found for check in verify(deployment, subjects=subjects)}
 
 
 def test_the_default_configuration_asks_for_every_documented_one(

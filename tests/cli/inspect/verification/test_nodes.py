@@ -9,10 +9,10 @@ from emulator.hardware import node_capacity
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.inspect.verification.check import Check
-from hyperpod_cli.inspect.verification.devices import devices
-from hyperpod_cli.inspect.verification.health import health
 from hyperpod_cli.inspect.verification.nodes import miscounted
-from hyperpod_cli.inspect.verification.readiness import readiness
+from hyperpod_cli.inspect.verification.subjects.devices import devices
+from hyperpod_cli.inspect.verification.subjects.health import health
+from hyperpod_cli.inspect.verification.subjects.readiness import readiness
 from hyperpod_cli.inspect.verification.verify import verify
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.conftest import Configure
@@ -84,7 +84,7 @@ def test_other_nodes_do_not_count(
     checks = [*health(looked), *readiness(looked)]
     assert [check.found for check in checks] == ["", ""]
     selector = "-l sagemaker.amazonaws.com/cluster-name=ml"
-    assert all(selector in check.check for check in checks)
+    assert all(selector in check.title for check in checks)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_each_type_offers_what_it_has(
     assert {check.found for check in found()} <= {"no node is of a type that has any"}
     assert {check.advice.partition(":")[0] for check in found()} <= {"The node itself is missing"}
     join(kubernetes, "n0", instance_type, capacity=node_capacity(instance_facts(instance_type)))
-    assert [check.check.partition("name,")[2].partition(":")[0] for check in found()] == columns
+    assert [check.title.partition("name,")[2].partition(":")[0] for check in found()] == columns
     assert {check.found.partition(" of ")[0] for check in found()} <= {"n0 offers none"}
     for plugin in PLUGINS:
         kubernetes.create(daemon_set(plugin))

@@ -5,8 +5,7 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.display import problems, summary
-from hyperpod_cli.inspect.verification.verify import not_looked_at
-from hyperpod_cli.inspect.verification.waiting import Clock, held
+from hyperpod_cli.inspect.verification.verify import Clock, check_until_all_hold, not_looked_at
 from hyperpod_cli.terminal.errors import OpsError, PassingError
 
 
@@ -20,14 +19,16 @@ class Looks:
 
     def verify(self) -> list[Check]:
         self.count += 1
-        return [Check(check=f"c{index}", ok=index < self.count) for index in range(3)]
+        return [Check(title=f"c{index}", ok=index < self.count) for index in range(3)]
 
     def sleep(self, seconds: float) -> None:
         self.time += seconds
 
     def held(self, *, seconds: float) -> bool:
         clock = Clock(now=lambda: self.time, sleep=self.sleep)
-        checks = held(self.verify, seconds=seconds, clock=clock, say=self.said.append)
+        checks = check_until_all_hold(
+            self.verify, seconds=seconds, clock=clock, say=self.said.append
+        )
         return all(check.ok for check in checks)
 
 
@@ -53,7 +54,9 @@ def test_not_for_what_cannot_be_looked_at() -> None:
     looks = Looks()
     unknown = not_looked_at("health", why="Kubernetes API: 401 Unauthorized; ask")
     clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
-    assert held(lambda: [unknown], seconds=600, clock=clock, say=looks.said.append) == [unknown]
+    assert check_until_all_hold(
+        lambda: [unknown], seconds=600, clock=clock, say=looks.said.append
+    ) == [unknown]
     assert (looks.time, looks.said) == (0.0, [])
 
 
@@ -78,7 +81,7 @@ def test_what_passes_is_looked_at_again(error: Exception) -> None:
         return looks.verify()
 
     clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
-    checks = held(verify, seconds=600, clock=clock, say=looks.said.append)
+    checks = check_until_all_hold(verify, seconds=600, clock=clock, say=looks.said.append)
     assert all(check.ok for check in checks)
     assert len(looks.said) == 3
     assert looks.said[0].startswith(("AWS: ", "Kubernetes API: 503"))
@@ -102,24 +105,26 @@ def test_what_stays_is_raised(error: Exception, looked: int) -> None:
 
     clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
     with pytest.raises(type(error)):
-        held(verify, seconds=20, clock=clock, say=looks.said.append)
+        check_until_all_hold(verify, seconds=20, clock=clock, say=looks.said.append)
     assert looks.count == looked
 
 
 def test_a_part_that_cannot_be_looked_at_now_is_looked_at_again() -> None:
     looks = Looks()
-    busy = not_looked_at("health", why="Kubernetes API: 503", may_pass=True)
-    found = [[Check(check="a", ok=True), busy], [Check(check="a", ok=True)]]
+    busy = not_looked_at("health", why="Kubernetes API: 503", is_transient=True)
+    found = [[Check(title="a", ok=True), busy], [Check(title="a", ok=True)]]
     clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
-    checks = held(lambda: found.pop(0), seconds=600, clock=clock, say=looks.said.append)
+    checks = check_until_all_hold(
+        lambda: found.pop(0), seconds=600, clock=clock, say=looks.said.append
+    )
     assert (len(checks), looks.said) == (1, ["1 of 2 hold; waiting for: health"])
 
 
 def test_what_is_not_known_is_told_apart_from_what_fails() -> None:
     unknown = not_looked_at("health", why="Kubernetes API: 401 Unauthorized; list your role")
     checks = [
-        Check(check="a", ok=True),
-        Check(check="b", ok=False, found="is not there", advice="Run it"),
+        Check(title="a", ok=True),
+        Check(title="b", ok=False, found="is not there", advice="Run it"),
         unknown,
     ]
     assert list(problems(checks)) == [

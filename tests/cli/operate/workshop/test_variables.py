@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from hyperpod_cli.commands.env import env
 
 from hyperpod_cdk import Config
+from hyperpod_cli.commands.operate.env import env
 from hyperpod_cli.operate.workshop.variables import exports, variables
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -93,7 +93,7 @@ def test_without_a_stack_it_says_so(
     def nothing(*_: object) -> dict[str, str]:
         raise OpsError("stack: ml-platform is not deployed in us-west-2")
 
-    monkeypatch.setattr("hyperpod_cli.aws.stack_outputs.outputs_of", nothing)
+    monkeypatch.setattr("hyperpod_cli.aws.stacks.outputs_of", nothing)
     with pytest.raises(OpsError, match="ml-platform is not deployed"):
         env()
     # Whoever has all that the stack would tell needs none.

@@ -5,8 +5,8 @@ from typing import Any, Literal
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.aws.eks.unknowns import EksUnknowns
 from emulator.aws.local_aws import LocalAws
+from emulator.aws.shared_settings import EksUnknowns
 from tests.support.local_aws import (
     Stack,
     StackFailedError,

@@ -1,1 +1,0 @@
-"""The Kubernetes API of the EKS cluster."""

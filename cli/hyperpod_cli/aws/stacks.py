@@ -1,0 +1,211 @@
+"""Stacks as CloudFormation has them, and their outputs."""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk.config.output_names import SHORTAGE
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.aws_errors import is_unknown_stack
+
+# A change set has made the stack, or what it had was rolled back.
+_EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
+NOTHING_SHORT = "none"
+"""What the output with the nodes that are missing says where none is."""
+_OF_CDK = ("ExportsOutput", "PublishOutput")
+# Names that create_config.sh of the HyperPod workshop asks for, beside the plain ones.
+_ALIAS = "Output"
+_NAME_WIDTH, _LINE_WIDTH = 26, 80
+
+
+class UnreadableTemplateError(Exception):
+    """A stack was deployed with a template that is not JSON, so not by the CDK CLI."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deployed:
+    """A stack as it is.
+
+    Attributes:
+        status: Its status.
+        template: Its template; empty for a stack without resources.
+        parameters: Values of its parameters.
+        is_protected: Whether it has termination protection.
+    """
+
+    status: str
+    template: Mapping[str, Any]
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    is_protected: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeployedResource:
+    """A resource of a stack.
+
+    Attributes:
+        logical_id: Its logical ID.
+        physical_id: What AWS calls it.
+        type: Its type.
+    """
+
+    logical_id: str
+    physical_id: str
+    type: str
+
+
+def deployed(client: AwsClient, name: str) -> Deployed | None:
+    """Return a stack as it is; None if there is none.
+
+    Args:
+        client: CloudFormation client.
+        name: Name of the stack.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+        UnreadableTemplateError: Its template is not JSON.
+    """
+    try:
+        stack = client.describe_stacks(StackName=name)["Stacks"][0]
+        status = stack["StackStatus"]
+        is_protected = stack.get("EnableTerminationProtection", False)
+        if status in _EMPTY:
+            return Deployed(status=status, template={}, is_protected=is_protected)
+        body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
+    except ClientError as error:
+        if is_unknown_stack(error):
+            return None
+        raise
+    # botocore reads JSON by itself.
+    if isinstance(body, str):
+        raise UnreadableTemplateError(f"the template of {name} is not JSON")
+    parameters = {
+        each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", [])
+    }
+    return Deployed(status=status, template=body, parameters=parameters, is_protected=is_protected)
+
+
+def resources_of(client: AwsClient, name: str) -> Iterator[DeployedResource]:
+    """Yield the resources that a stack has.
+
+    Args:
+        client: CloudFormation client.
+        name: Name of the stack.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    for page in client.get_paginator("list_stack_resources").paginate(StackName=name):
+        for found in page["StackResourceSummaries"]:
+            if found["ResourceStatus"] != "DELETE_COMPLETE":
+                yield DeployedResource(
+                    logical_id=found["LogicalResourceId"],
+                    physical_id=found.get("PhysicalResourceId", ""),
+                    type=found["ResourceType"],
+                )
+
+
+def described_stack(cloudformation: AwsClient, stack: str) -> Mapping[str, Any] | None:
+    """Return a stack as CloudFormation describes it; None if there is none.
+
+    Args:
+        cloudformation: Client of CloudFormation.
+        stack: Name of the stack.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    try:
+        found: Mapping[str, Any] = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+    except ClientError as error:
+        if is_unknown_stack(error):
+            return None
+        raise
+    return found
+
+
+def outputs_of(cloudformation: AwsClient, stack: str) -> dict[str, str]:
+    """Return the outputs of a stack by name.
+
+    Args:
+        cloudformation: Client of CloudFormation.
+        stack: Name of the stack.
+
+    Raises:
+        OpsError: There is no such stack, or nothing of it is deployed.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    found = described_stack(cloudformation, stack)
+    if found is None or not found.get("Outputs"):
+        region = cloudformation.meta.region_name
+        raise OpsError(
+            f"stack: {stack} is not deployed in {region}; run `make deploy`, or give another region"
+        )
+    return {output["OutputKey"]: output["OutputValue"] for output in found["Outputs"]}
+
+
+def documented_outputs(described: Mapping[str, Any]) -> dict[str, str]:
+    """Return the outputs of a stack that people look up, without CDK's own.
+
+    Args:
+        described: The stack as DescribeStacks describes it.
+    """
+    return {
+        output["OutputKey"]: output["OutputValue"]
+        for output in described.get("Outputs", [])
+        if not output["OutputKey"].startswith(_OF_CDK)
+    }
+
+
+def output_lines(outputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the lines that show outputs; a stack without any has none.
+
+    Missing nodes are left to what is said after the outputs.
+
+    Args:
+        outputs: Outputs of each stack.
+    """
+    for stack, values in outputs.items():
+        shown = {
+            name: value
+            for name, value in values.items()
+            if not is_repeated(name, values) and (name != SHORTAGE or value == NOTHING_SHORT)
+        }
+        if not shown:
+            continue
+        yield f"\nOutputs of {stack}"
+        for name, value in shown.items():
+            yield from _lines(name, value)
+
+
+def is_repeated(name: str, values: Mapping[str, str]) -> bool:
+    """Return whether an output is another name of one that is shown."""
+    others = {value for other, value in values.items() if not other.startswith(_ALIAS)}
+    return name.startswith(_ALIAS) and values[name] in others
+
+
+def _lines(name: str, value: str) -> Iterable[str]:
+    if value.startswith("aws "):
+        # A command goes below its name, to be copied as it stands.
+        indent = "    "
+        words = textwrap.wrap(
+            value,
+            _LINE_WIDTH - len(f"{indent}  \\"),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        continued = " \\\n".join([f"{indent}{words[0]}", *(f"{indent}  {x}" for x in words[1:])])
+        return [f"  {name}", *continued.splitlines()]
+    first, *others = value.splitlines() or [""]
+    return [
+        f"  {name:{_NAME_WIDTH}} {first}",
+        *(f"  {'':{_NAME_WIDTH}} {other}" for other in others),
+    ]

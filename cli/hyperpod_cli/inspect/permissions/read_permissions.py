@@ -1,0 +1,214 @@
+"""What `make deploy`, `make preflight` and `make verify` read, and of which resources."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
+from hyperpod_cli.aws.assembly import Resource, Value
+from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
+from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
+from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
+from hyperpod_cli.inspect.verification.verify import READS, SUBJECTS
+
+# What `make deploy` and `make destroy` follow, and compare with.
+_FOLLOWED = (
+    "cloudformation:DescribeStackEvents",
+    "cloudformation:DescribeStackResources",
+    "cloudformation:DescribeStacks",
+    "cloudformation:GetTemplate",
+    "cloudformation:ListStackResources",
+)
+
+Permission = tuple[str, list[str], list[str]]
+"""Name of a statement, its actions and its resources."""
+
+
+def read_actions() -> set[str]:
+    """Return the IAM actions of all that is read."""
+    registered = [*VALIDATORS.values(), *SUBJECTS.values()]
+    return {*_FOLLOWED, *READS, *(action for each in registered for action in each.reads)}
+
+
+def read_permissions(
+    names: Names, *, eks_cluster: str, stacks: Iterable[str]
+) -> Iterator[Permission]:
+    """Yield a statement for each kind of resource that is read.
+
+    Args:
+        names: Names of the deployment's resources.
+        eks_cluster: Name of the EKS cluster.
+        stacks: Names of the stacks.
+    """
+    read = _Read(names=names, eks_cluster=eks_cluster, stacks=tuple(stacks))
+    actions = sorted(read_actions())
+    for name, scope, resources in SCOPES:
+        found = sorted(set(resources(read)))
+        if found:
+            yield name, [each for each in actions if re.fullmatch(scope, each)], found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Read:
+    """The resources that are read, as patterns of their ARNs; none if the templates have none.
+
+    Attributes:
+        names: Names of the deployment's resources.
+        eks_cluster: Name of the EKS cluster.
+        stacks: Names of the stacks.
+    """
+
+    names: Names
+    eks_cluster: str
+    stacks: Sequence[str]
+
+    def arn(self, service: str, resource: str) -> str:
+        """Return the ARN of a resource of the deployment's account and region."""
+        where = self.names.environment
+        return f"arn:{where.partition}:{service}:{where.region}:{where.account}:{resource}"
+
+    def own_stacks(self) -> Iterator[str]:
+        """Yield the stacks."""
+        yield from (self.arn("cloudformation", f"stack/{name}/*") for name in self.stacks)
+
+    def control_plane(self, kind: str = "cluster", rest: str = "") -> Iterator[str]:
+        """Yield the EKS cluster, or what it has."""
+        yield self.arn("eks", f"{kind}/{self.eks_cluster}{rest}")
+
+    def existing_control_plane(self) -> Iterator[str]:
+        """Yield the EKS cluster that no template makes."""
+        if not self._of("AWS::EKS::Cluster"):
+            yield from self.control_plane()
+
+    def own_buckets(self, rest: str = "") -> Iterator[str]:
+        """Yield the buckets that are made under a name that is known, or what they hold."""
+        for bucket in self._of("AWS::S3::Bucket"):
+            if "BucketName" in bucket.properties:
+                name = pattern(bucket.properties["BucketName"], self.names.environment)
+                yield f"arn:{self.names.environment.partition}:s3:::{name}{rest}"
+
+    def existing_buckets(self) -> Iterator[str]:
+        """Yield the buckets of lifecycle scripts that no template makes."""
+        partition = self.names.environment.partition
+        for bucket in self._named("Custom::LifecycleScripts", "DestinationBucket"):
+            yield f"arn:{partition}:s3:::{bucket}"
+
+    def keys(self) -> Iterator[str]:
+        """Yield the KMS keys that no template makes."""
+        for resource in self.names.resources:
+            for text in strings(resource.properties, self.names.environment):
+                if KEY.fullmatch(text) and "*" not in text:
+                    yield text
+                elif KEY_ID.fullmatch(text):
+                    yield self.arn("kms", f"key/{text}")
+
+    def named_roles(self) -> Iterator[str]:
+        """Yield the roles that are made under a name that is known."""
+        where = self.names.environment
+        for role in self._named("AWS::IAM::Role", "RoleName"):
+            yield f"arn:{where.partition}:iam::{where.account}:role/{role}"
+
+    def node_roles(self) -> Iterator[str]:
+        """Yield the roles that nodes run as and no template makes."""
+        passed = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
+        for policy in self._of("AWS::IAM::Policy"):
+            for statement in policy.properties["PolicyDocument"]["Statement"]:
+                if statement.get("Condition") == passed:
+                    yield from self._roles(statement["Resource"])
+        for cluster in self._of("AWS::SageMaker::Cluster"):
+            for kind in ("InstanceGroups", "RestrictedInstanceGroups"):
+                for group in cluster.properties.get(kind, ()):
+                    yield from self._roles(group["ExecutionRole"])
+
+    def managed_policy(self) -> Iterator[str]:
+        """Yield the policy of AWS that roles of nodes are compared with."""
+        if any(self.node_roles()):
+            yield f"arn:{self.names.environment.partition}:iam::aws:policy/{MANAGED_POLICY}"
+
+    def if_made(self, resource_type: str, arn: str, **properties: str) -> Iterator[str]:
+        """Yield an ARN if the templates have a resource of a type, with some properties."""
+        for resource in self._of(resource_type):
+            if properties.items() <= resource.properties.items():
+                yield arn
+
+    def _of(self, resource_type: str) -> list[Resource]:
+        return [each for each in self.names.resources if each.type == resource_type]
+
+    def _named(self, resource_type: str, key: str) -> Iterator[str]:
+        """Yield the values of a property that are the whole of a name."""
+        for resource in self._of(resource_type):
+            name = pattern(resource.properties.get(key), self.names.environment)
+            if "*" not in name:
+                yield name
+
+    def _roles(self, value: Value) -> Iterator[str]:
+        found = [value] if isinstance(value, str) else strings(value, self.names.environment)
+        yield from (arn for arn in found if ":role/" in arn and "*" not in arn)
+
+
+def _everything(_read: _Read) -> Iterator[str]:
+    """Yield `*`: the service limits it to no resource."""
+    yield "*"
+
+
+# https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
+    (
+        "FindBootstrap",
+        "ssm:GetParameter",
+        lambda read: [read.arn("ssm", f"parameter{BOOTSTRAP_VERSION}")],
+    ),
+    ("FollowStacks", "cloudformation:(?!DescribeType).*", _Read.own_stacks),
+    ("FindResourceTypes", "cloudformation:DescribeType", _everything),
+    ("FindCluster", "eks:(DescribeCluster|ListAddons)", _Read.control_plane),
+    ("FindAddons", "eks:DescribeAddon", lambda read: read.control_plane("addon", "/*")),
+    ("FindOfferedAddons", "eks:DescribeAddonVersions", _everything),
+    ("LookAtControlPlane", "eks:ListAccessEntries", _Read.existing_control_plane),
+    (
+        "LookAtAccessEntries",
+        "eks:(DescribeAccessEntry|ListAssociatedAccessPolicies)",
+        lambda read: read.control_plane("access-entry", "/*"),
+    ),
+    ("LookAtNetwork", "ec2:(?!DescribeVpcEndpointServices).*", _everything),
+    (
+        "LookForEndpointServices",
+        "ec2:DescribeVpcEndpointServices",
+        lambda read: read.if_made("AWS::EC2::VPCEndpoint", "*", VpcEndpointType="Interface"),
+    ),
+    ("LookAtQuotas", "servicequotas:.*", _everything),
+    ("ListClusters", "sagemaker:ListClusters", _everything),
+    (
+        "LookAtClusters",
+        "sagemaker:(DescribeCluster|ListClusterNodes)",
+        lambda read: [read.arn("sagemaker", "cluster/*")],
+    ),
+    (
+        "LookAtTrainingPlans",
+        "sagemaker:DescribeTrainingPlan",
+        lambda read: [read.arn("sagemaker", "training-plan/*")],
+    ),
+    ("LookForBucket", "s3:(GetEncryptionConfiguration|ListBucket)", _Read.own_buckets),
+    ("LookAtScripts", "s3:GetObject", lambda read: read.own_buckets("/*")),
+    ("LookAtBucket", "s3:(?!GetObject).*", _Read.existing_buckets),
+    ("LookAtKeys", "kms:(DescribeKey|GetKeyPolicy)", _Read.keys),
+    (
+        "LookForAlias",
+        "kms:(DescribeKey|GetKeyRotationStatus)",
+        lambda read: read.if_made("AWS::KMS::Alias", read.arn("kms", "key/*")),
+    ),
+    (
+        "LookForLogGroup",
+        "logs:DescribeLogGroups",
+        lambda read: read.if_made("AWS::EKS::Cluster", read.arn("logs", "log-group:*")),
+    ),
+    ("LookForRole", "iam:GetRole", _Read.named_roles),
+    ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
+    ("LookAtManagedPolicy", "iam:(GetPolicy|GetPolicyVersion)", _Read.managed_policy),
+    (
+        "LookAtFileSystems",
+        "fsx:.*",
+        lambda read: read.if_made("Custom::FileSystemAvailability", "*"),
+    ),
+)
+"""Name of the statement, the actions of all that is read as a pattern, and their resources."""

@@ -1,1 +1,0 @@
-"""Whether the instances can be had."""

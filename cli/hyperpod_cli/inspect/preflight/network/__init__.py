@@ -1,1 +1,0 @@
-"""What is looked at of a VPC that exists, one subject a file."""

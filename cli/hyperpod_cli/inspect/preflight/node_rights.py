@@ -1,0 +1,98 @@
+"""What a role of nodes must be allowed, from the statements of the one that is made."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_eks_v2, aws_s3
+
+from hyperpod_cdk import Config, Eks
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.hyperpod.node_permissions import node_statements
+from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
+from hyperpod_cli.inspect.preflight.validator import Target
+
+Statement = dict[str, Any]
+
+
+def needed_statements(
+    config: Config, target: Target, *, groups: Sequence[NodeGroupConfig]
+) -> list[Statement]:
+    """Return the statements that the role of some groups needs beside HyperPod's managed policy.
+
+    What the deployment makes has an ID that is not known yet, for which `*` stands.
+
+    Args:
+        config: What is to be deployed.
+        target: Where.
+        groups: The groups that use the role.
+    """
+    stack = cdk.Stack(env=cdk.Environment(account=target.account, region=target.region))
+    cluster = aws_eks_v2.Cluster.from_cluster_attributes(
+        stack, "Cluster", cluster_name=config.eks_cluster_name
+    )
+    scripts = config.lifecycle_scripts
+    made = f"sagemaker-{config.name}-{target.account}-{target.region}"
+    key = scripts.existing_bucket_kms_key_arn
+    bucket = aws_s3.Bucket.from_bucket_attributes(
+        stack,
+        "Bucket",
+        bucket_name=scripts.existing_bucket_name or scripts.bucket_name or made,
+        encryption_key=(None if key is None else cdk.aws_kms.Key.from_key_arn(stack, "Key", key)),
+    )
+    found = node_statements(
+        stack,
+        groups=groups,
+        orchestrator=Eks(cluster=cluster),
+        vpc_id="*",
+        subnet_ids=["*"],
+        security_group_id="*",
+        bucket=bucket,
+        script_keys=["*"],
+        data_buckets=config.cluster.data_buckets,
+    )
+    resolved = stack.resolve([each.to_statement_json() for each in found])
+    return [_known(statement, target) for statement in resolved]
+
+
+def _known(value: Any, target: Target) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a template's value with what CloudFormation would put in."""
+    match value:
+        case {"Fn::Join": [separator, [*parts]]}:
+            return str(separator).join(_known(part, target) for part in parts)
+        case {"Ref": str(name)}:
+            known = {
+                "AWS::Partition": target.partition,
+                "AWS::Region": target.region,
+                "AWS::AccountId": target.account,
+                "AWS::URLSuffix": (
+                    "amazonaws.com.cn" if target.partition == "aws-cn" else "amazonaws.com"
+                ),
+            }
+            return known[name]
+        case dict():
+            return {key: _known(item, target) for key, item in value.items()}
+        case list():
+            return [_known(item, target) for item in value]
+        case _:
+            return value
+
+
+def managed_statements(target: Target) -> list[Statement]:
+    """Return what HyperPod's managed policy allows nodes, but for what it allows on any bucket.
+
+    `needed_statements` names the buckets.
+    """
+    iam = target.client("iam")
+    arn = f"arn:{target.partition}:iam::aws:policy/{MANAGED_POLICY}"
+    version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
+    found = iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]
+    return [
+        statement
+        for statement in found["Statement"]
+        if not any(action.startswith("s3:") for action in _listed(statement["Action"]))
+    ]
+
+
+def _listed(value: Any) -> list[str]:  # noqa: ANN401 - text or a list of texts
+    return [value] if isinstance(value, str) else list(value)

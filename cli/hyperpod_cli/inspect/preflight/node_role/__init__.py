@@ -1,1 +1,0 @@
-"""Whether an existing role lets nodes do their work."""

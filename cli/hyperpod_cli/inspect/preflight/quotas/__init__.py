@@ -1,1 +1,0 @@
-"""Whether the quotas of the account are enough."""

@@ -1,1 +1,0 @@
-"""What would fail of file systems."""

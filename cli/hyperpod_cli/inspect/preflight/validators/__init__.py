@@ -1,0 +1,1 @@
+"""The validators, one a file: each is found because it is there."""

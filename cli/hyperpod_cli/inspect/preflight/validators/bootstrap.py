@@ -1,0 +1,52 @@
+"""The account and region are bootstrapped for the CDK."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
+"""The parameter of a bootstrap stack with CDK's default qualifier:
+https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html"""
+
+
+@validator(
+    phase=Phase.REGION,
+    row="`cdk bootstrap` has never run in the account and region",
+    source="[CDK](https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html)",
+    reads=["ssm:GetParameter"],
+)
+def bootstrap(_config: Config, target: Target) -> Iterator[Problem]:
+    """Find an account and region in which `cdk bootstrap` has never run."""
+    finding = bootstrap_finding(target.client("ssm"), where=str(target))
+    if finding is not None:
+        yield Problem(finding=finding, command=f"aws ssm get-parameter --name {BOOTSTRAP_VERSION}")
+
+
+def bootstrap_finding(
+    parameters: Any,  # noqa: ANN401 - a client
+    *,
+    where: str,
+) -> Finding | None:
+    """Return what is to be done about a missing bootstrap stack; None if there is one.
+
+    Args:
+        parameters: Client of Systems Manager.
+        where: Account and region.
+
+    Raises:
+        ClientError: The parameter may not be read, or not now.
+        BotoCoreError: AWS could not be asked.
+    """
+    try:
+        parameters.get_parameter(Name=BOOTSTRAP_VERSION)
+    except ClientError as refused:
+        if refused.response["Error"]["Code"] != "ParameterNotFound":
+            raise
+        message = "is not bootstrapped for CDK; run once: make bootstrap, with the same CONFIG"
+        return error((), where, message)
+    return None

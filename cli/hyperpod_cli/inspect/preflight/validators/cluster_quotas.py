@@ -1,0 +1,173 @@
+"""The quotas of HyperPod are enough for the cluster."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from botocore.exceptions import EndpointConnectionError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
+from hyperpod_cli.inspect.preflight.other_clusters import (
+    InstanceUsage,
+    instance_usage,
+    type_quota,
+)
+from hyperpod_cli.inspect.preflight.quotas import Quota, ServiceQuotas
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+# Their codes are published for no region; the names are in the developer guide:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+PER_CLUSTER = "Maximum number instances allowed per SageMaker HyperPod cluster"
+ACROSS_CLUSTERS = "Total number of instances allowed across SageMaker HyperPod clusters"
+# https://docs.aws.amazon.com/general/latest/gr/sagemaker.html
+SPOT_ACROSS_CLUSTERS = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
+VOLUME_SIZE = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
+_GROUPS: KeyPath = ("cluster", "instance_groups")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Need:
+    """What a deployment adds to what a quota limits.
+
+    Attributes:
+        path: The key that asks for it.
+        quota: The limit; None where Service Quotas has none of that name.
+        used: What there is without the deployment.
+        wanted: What the deployment adds.
+        severity: What follows if that is too much.
+    """
+
+    path: KeyPath
+    quota: Quota | None
+    used: int
+    wanted: int
+    severity: Severity = Severity.ERROR
+
+    def problem(self) -> Problem | None:
+        """Return what is wrong; None for nothing."""
+        quota = self.quota
+        if quota is None or not self.wanted or self.used + self.wanted <= quota.value:
+            return None
+        in_use = f" with {self.used} in use" if self.used else ""
+        message = (
+            f"is too much for the quota {quota.name!r}, which is {quota.value:g}{in_use}; request "
+            f"{self.used + self.wanted}: aws service-quotas "
+            f"request-service-quota-increase --service-code {quota.service} --quota-code "
+            f"{quota.code} --desired-value {self.used + self.wanted}"
+        )
+        finding = Finding(
+            path=self.path, value=self.wanted, message=message, severity=self.severity
+        )
+        command = (
+            f"aws service-quotas get-service-quota --service-code {quota.service} "
+            f"--quota-code {quota.code}"
+        )
+        return Problem(finding=finding, command=command)
+
+
+@validator(
+    phase=Phase.QUOTAS,
+    row=(
+        "instances of a type, of the cluster, of all clusters, Spot Instances of all "
+        "clusters, or the size of a volume are beyond a quota; of a training plan (w)"
+    ),
+    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
+    reads=[
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListClusters",
+        "servicequotas:ListAWSDefaultServiceQuotas",
+        "servicequotas:ListServiceQuotas",
+    ],
+)
+def cluster_quotas(config: Config, target: Target) -> Iterator[Problem]:
+    """Find types, sums of instances, and volumes beyond what HyperPod gives the account.
+
+    HyperPod refuses the cluster with ResourceLimitExceeded. For a group on a training plan it is a
+    warning: AWS does not say whether its instances count.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html
+    """
+    yield from problems(_of_clusters(config, target), target)
+
+
+def problems(needs: Iterator[Need], target: Target) -> Iterator[Problem]:
+    """Yield what is wrong; a region without Service Quotas is told, since nobody can change it.
+
+    https://docs.aws.amazon.com/general/latest/gr/servicequotas.html
+    """
+    try:
+        found = list(needs)
+    except EndpointConnectionError as unreachable:
+        message = f"does not answer for quotas, so none is compared: {one_line(unreachable)}"
+        finding = warning(("region",), target.region, message)
+        yield Problem(finding=finding, command="aws service-quotas list-services")
+        return
+    yield from (problem for need in found if (problem := need.problem()) is not None)
+
+
+def _of_clusters(config: Config, target: Target) -> Iterator[Need]:
+    quotas = ServiceQuotas(client=target.client("service-quotas"))
+    others = instance_usage(config, target)
+    yield from _of_types(config, quotas, others)
+    yield from _of_sums(config, quotas, others)
+    yield from _of_volumes(config, quotas)
+
+
+def _of_types(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> Iterator[Need]:
+    """Yield the need of each type and kind of capacity, at its first group.
+
+    A group of several types takes what there is, so none of them is needed.
+    """
+    wanted: dict[str, int] = {}
+    first: dict[str, KeyPath] = {}
+    planned = set()
+    for where, group in config.cluster.groups_with_paths():
+        if len(group.possible_instance_types) > 1:
+            continue
+        [instance_type] = group.possible_instance_types
+        name = type_quota(instance_type, is_spot=_is_spot(group))
+        wanted[name] = wanted.get(name, 0) + group.instance_count
+        first.setdefault(name, (*where, "instance_count"))
+        if group.training_plan_arn is not None:
+            planned.add(name)
+    for name, count in wanted.items():
+        yield Need(
+            path=first[name],
+            quota=quotas.by_name("sagemaker", name),
+            used=others.of_types[name],
+            wanted=count,
+            severity=Severity.WARNING if name in planned else Severity.ERROR,
+        )
+
+
+def _of_sums(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> Iterator[Need]:
+    groups = config.cluster.all_groups
+    count = sum(group.instance_count for group in groups)
+    yield Need(path=_GROUPS, quota=quotas.by_name("sagemaker", PER_CLUSTER), used=0, wanted=count)
+    yield Need(
+        path=_GROUPS,
+        quota=quotas.by_name("sagemaker", ACROSS_CLUSTERS),
+        used=others.instances,
+        wanted=count,
+    )
+    yield Need(
+        path=_GROUPS,
+        quota=quotas.by_name("sagemaker", SPOT_ACROSS_CLUSTERS),
+        used=others.spot_instances,
+        wanted=sum(group.instance_count for group in groups if _is_spot(group)),
+    )
+
+
+def _of_volumes(config: Config, quotas: ServiceQuotas) -> Iterator[Need]:
+    """Yield the need of each volume, of which the quota limits every one."""
+    quota = quotas.by_name("sagemaker", VOLUME_SIZE)
+    for where, group in config.cluster.groups_with_paths():
+        sizes: dict[KeyPath, int | None] = {(*where, "volume_size_gib"): group.volume_size_gib}
+        for index, volume in enumerate(group.ebs_volumes):
+            sizes[(*where, "ebs_volumes", index, "volume_size_gib")] = volume.volume_size_gib
+        for path, size in sizes.items():
+            yield Need(path=path, quota=quota, used=0, wanted=size or 0)
+
+
+def _is_spot(group: object) -> bool:
+    return bool(getattr(group, "is_spot", False))

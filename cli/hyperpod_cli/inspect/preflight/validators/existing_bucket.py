@@ -1,0 +1,217 @@
+"""Whether an existing bucket can hold the lifecycle scripts."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Finding, Severity
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+_NAME = ("lifecycle_scripts", "existing_bucket_name")
+_KEY = ("lifecycle_scripts", "existing_bucket_kms_key_arn")
+_BLOCKS = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
+_KMS = ("aws:kms", "aws:kms:dsse")
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="a bucket of yours is elsewhere, or its key cannot be used",
+    source="[existing resources](existing-resources.md)",
+    reads=[
+        "kms:DescribeKey",
+        "kms:GetKeyPolicy",
+        "s3:GetBucketPolicy",
+        "s3:GetBucketPublicAccessBlock",
+        "s3:GetBucketVersioning",
+        "s3:GetEncryptionConfiguration",
+        "s3:ListBucket",
+    ],
+)
+def existing_bucket(config: Config, target: Target) -> Iterator[Problem]:
+    """Find a bucket that is not there, or that nodes or the deployment may not use."""
+    name = config.lifecycle_scripts.existing_bucket_name
+    if name is None:
+        return
+    missing = _owner_problem(name, target)
+    if missing is not None:
+        yield missing
+        return
+    yield from _safety_problems(name, target)
+    yield from _key_problems(config, name, target)
+    yield from _policy_problems(name, target)
+
+
+def _owner_problem(name: str, target: Target) -> Problem | None:
+    """Return what is wrong with where the bucket is.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
+    """
+    s3 = target.client("s3")
+    command = f"aws s3api head-bucket --bucket {name}"
+    try:
+        found = s3.head_bucket(Bucket=name)
+    except ClientError as refused:
+        code = refused.response["Error"]["Code"]
+        if code == "404":
+            message = (
+                f"does not exist; create it with `aws s3 mb s3://{name} --region {target.region}`, "
+                "or leave it out and one is made"
+            )
+            return _problem(message, name, command)
+        if code != "301":
+            raise
+        found = {
+            "BucketRegion": refused.response["ResponseMetadata"]["HTTPHeaders"].get(
+                "x-amz-bucket-region", "another region"
+            )
+        }
+    region = found.get("BucketRegion") or target.region
+    if region != target.region:
+        message = f"is in {region}; nodes read their scripts from {target.region}: name one there"
+        return _problem(message, name, command)
+    try:
+        s3.head_bucket(Bucket=name, ExpectedBucketOwner=target.account)
+    except ClientError as refused:
+        if refused.response["Error"]["Code"] != "403":
+            raise
+        message = f"is not of account {target.account}; name a bucket of this account"
+        return _problem(message, name, f"{command} --expected-bucket-owner {target.account}")
+    return None
+
+
+def _safety_problems(name: str, target: Target) -> Iterator[Problem]:
+    """Find what lets others change what nodes run as root, or loses what was there before."""
+    s3 = target.client("s3")
+    try:
+        blocks = s3.get_public_access_block(Bucket=name)["PublicAccessBlockConfiguration"]
+    except ClientError as absent:
+        if absent.response["Error"]["Code"] != "NoSuchPublicAccessBlockConfiguration":
+            raise
+        blocks = {}
+    if not all(blocks.get(block) for block in _BLOCKS):
+        settings = ",".join(f"{block}=true" for block in _BLOCKS)
+        message = (
+            "does not block public access, and nodes run its scripts as root: `aws s3api "
+            f"put-public-access-block --bucket {name} --public-access-block-configuration "
+            f"{settings}`"
+        )
+        command = f"aws s3api get-public-access-block --bucket {name}"
+        yield _problem(message, name, command, severity=Severity.WARNING)
+    if s3.get_bucket_versioning(Bucket=name).get("Status") != "Enabled":
+        message = (
+            "keeps no versions: a script that is overwritten by mistake is lost; `aws s3api "
+            f"put-bucket-versioning --bucket {name} --versioning-configuration Status=Enabled`"
+        )
+        command = f"aws s3api get-bucket-versioning --bucket {name}"
+        yield _problem(message, name, command, severity=Severity.WARNING)
+
+
+def _key_problems(config: Config, name: str, target: Target) -> Iterator[Problem]:
+    """Find a KMS key that nodes could not decrypt with.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+    """
+    configured = config.lifecycle_scripts.existing_bucket_kms_key_arn
+    key = _customer_key(name, target)
+    command = f"aws s3api get-bucket-encryption --bucket {name}"
+    if key is None and configured is not None:
+        message = f"does not encrypt {name}, which no customer key does; leave it out"
+        yield _problem(message, configured, command, path=_KEY, severity=Severity.WARNING)
+    elif key is not None and configured is None:
+        message = f"is missing: {name} is encrypted with {key}; set it to that"
+        yield _problem(message, None, command, path=_KEY)
+    elif key != configured:
+        message = f"does not encrypt {name}; {key} does"
+        yield _problem(message, configured, command, path=_KEY)
+    elif key is not None and not _leaves_it_to_iam(key, target):
+        statement = {
+            "Sid": "AllowIamPolicies",
+            "Effect": "Allow",
+            "Principal": {"AWS": f"arn:{target.partition}:iam::{target.account}:root"},
+            "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
+            "Resource": "*",
+        }
+        message = (
+            "has a policy that does not let IAM policies of the account allow its use, so neither "
+            f"nodes nor the deployment may use it; add to it: {json.dumps(statement)}"
+        )
+        command = f"aws kms get-key-policy --key-id {key} --policy-name default"
+        yield _problem(message, key, command, path=_KEY)
+
+
+def _customer_key(name: str, target: Target) -> str | None:
+    """Return the ARN of the customer key that encrypts a bucket by default."""
+    found = target.client("s3").get_bucket_encryption(Bucket=name)
+    for rule in found["ServerSideEncryptionConfiguration"]["Rules"]:
+        default = rule.get("ApplyServerSideEncryptionByDefault", {})
+        if default.get("SSEAlgorithm") in _KMS and default.get("KMSMasterKeyID"):
+            # May be an ID, an alias or an ARN.
+            key = target.client("kms").describe_key(KeyId=default["KMSMasterKeyID"])["KeyMetadata"]
+            return str(key["Arn"]) if key.get("KeyManager") == "CUSTOMER" else None
+    return None
+
+
+def _leaves_it_to_iam(key: str, target: Target) -> bool:
+    """Return whether a key's policy lets the account's IAM policies decide.
+
+    https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
+    """
+    text = target.client("kms").get_key_policy(KeyId=key, PolicyName="default")["Policy"]
+    account = {f"arn:{target.partition}:iam::{target.account}:root", target.account, "*"}
+    return any(
+        statement["Effect"] == "Allow"
+        and account & set(_listed(_principals(statement)))
+        and {"kms:*", "kms:Decrypt", "*"} & set(_listed(statement.get("Action", [])))
+        for statement in _statements(text)
+    )
+
+
+def _policy_problems(name: str, target: Target) -> Iterator[Problem]:
+    """Find statements of the bucket's policy that may deny what nodes and the deployment do."""
+    try:
+        text = target.client("s3").get_bucket_policy(Bucket=name)["Policy"]
+    except ClientError as absent:
+        if absent.response["Error"]["Code"] != "NoSuchBucketPolicy":
+            raise
+        return
+    for number, statement in enumerate(_statements(text)):
+        # Everything here goes by TLS.
+        only_without_tls = {"Bool": {"aws:SecureTransport": "false"}}
+        if statement["Effect"] != "Deny" or statement.get("Condition") == only_without_tls:
+            continue
+        message = (
+            f"has a policy whose statement {statement.get('Sid', number + 1)} denies something; "
+            "see to it that it lets the nodes' role read the scripts, and the provisioner's role "
+            "put them"
+        )
+        command = f"aws s3api get-bucket-policy --bucket {name}"
+        yield _problem(message, name, command, severity=Severity.WARNING)
+
+
+def _statements(document: str) -> list[Mapping[str, Any]]:
+    statements: Any = json.loads(document)["Statement"]
+    return [statements] if isinstance(statements, dict) else list(statements)
+
+
+def _principals(statement: Mapping[str, Any]) -> Any:  # noqa: ANN401 - text or a list of texts
+    principal = statement.get("Principal", [])
+    return principal.get("AWS", []) if isinstance(principal, dict) else principal
+
+
+def _listed(value: Any) -> list[str]:  # noqa: ANN401 - text or a list of texts
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _problem(
+    message: str,
+    value: str | None,
+    command: str,
+    *,
+    path: tuple[str, ...] = _NAME,
+    severity: Severity = Severity.ERROR,
+) -> Problem:
+    finding = Finding(path=path, value=value, message=message, severity=severity)
+    return Problem(finding=finding, command=command)

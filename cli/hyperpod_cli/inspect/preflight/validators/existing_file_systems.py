@@ -1,0 +1,144 @@
+"""Whether a file system that exists can be mounted by the nodes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cli.inspect.preflight.deployed import outputs
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+Record = dict[str, Any]
+"""As FSx describes it."""
+
+_UNKNOWN = "FileSystemNotFound"
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
+_PORTS = (988, *range(1018, 1024))
+_VERSIONS = ("2.12", "2.15")
+_USABLE = ("AVAILABLE", "UPDATING")
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="a file system of yours cannot be mounted",
+    source="[storage](storage.md)",
+    reads=[
+        "cloudformation:DescribeStacks",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSubnets",
+        "fsx:DescribeFileSystems",
+    ],
+)
+def existing_file_systems(config: Config, target: Target) -> Iterator[Problem]:
+    """Find file systems that are not there, cannot be mounted, or that the nodes do not reach."""
+    if config.storage is None:
+        return
+    for path, files in config.storage.file_systems:
+        if files.file_system_id is not None:
+            key = ("storage", *path, "file_system_id")
+            for message in _problems(files.file_system_id, config=config, target=target):
+                finding = Finding(path=key, value=files.file_system_id, message=message)
+                yield Problem(finding=finding, command=describe_command(files.file_system_id))
+
+
+def file_system(identifier: str, target: Target) -> Record | None:
+    """Return a file system; None if there is none."""
+    try:
+        found = target.client("fsx").describe_file_systems(FileSystemIds=[identifier])
+    except ClientError as error:
+        if error.response["Error"]["Code"] != _UNKNOWN:
+            raise
+        return None
+    return next(iter(found["FileSystems"]), None)
+
+
+def describe_command(identifier: str) -> str:
+    """Return the command that shows a file system."""
+    return f"aws fsx describe-file-systems --file-system-ids {identifier}"
+
+
+def _problems(identifier: str, *, config: Config, target: Target) -> Iterator[str]:
+    found = file_system(identifier, target)
+    if found is None:
+        yield f"is not a file system of account {target.account} in {target.region}"
+        return
+    if found["FileSystemType"] != "LUSTRE":
+        yield f"is of type {found['FileSystemType']}; name an FSx for Lustre file system"
+        return
+    if found["Lifecycle"] not in _USABLE:
+        yield f"is {found['Lifecycle']}; wait until it is AVAILABLE, or fix what FSx names"
+    if found.get("FileSystemTypeVersion") not in _VERSIONS:
+        version = found.get("FileSystemTypeVersion")
+        yield f"has Lustre {version}; the nodes' client works with {' and '.join(_VERSIONS)}"
+    yield from _network_problems(found, config=config, target=target)
+
+
+def _network_problems(found: Record, *, config: Config, target: Target) -> Iterator[str]:
+    deployed = outputs(stack_name(config, "platform"), target)
+    vpc_id = config.network.vpc_id or deployed.get("VpcId")
+    if vpc_id is None:
+        yield (
+            f"is in {found['VpcId']}, and the deployment makes a VPC of its own; name "
+            f"{found['VpcId']} in network.vpc_id"
+        )
+        return
+    if found["VpcId"] != vpc_id:
+        yield f"is in {found['VpcId']}, and the nodes are in {vpc_id}; both must be in one VPC"
+        return
+    yield from _zone_problems(found, config=config, target=target)
+    group = config.network.security_group_id or deployed.get("SecurityGroupId")
+    groups = _security_groups(found, target)
+    ranges = list(_open_ports(groups, to_group=group))
+    closed = [port for port in _PORTS if not any(first <= port <= last for first, last in ranges)]
+    if groups and closed:
+        names = ", ".join(each["GroupId"] for each in groups)
+        nodes = group or "the nodes' new group (name an existing one in network.security_group_id)"
+        yield (
+            f"has the security group {names}, which lets TCP {closed[0]} of Lustre in from nobody "
+            f"in {nodes}; add TCP 988 and 1018-1023 from it"
+        )
+
+
+def _zone_problems(found: Record, *, config: Config, target: Target) -> Iterator[str]:
+    [subnet] = target.client("ec2").describe_subnets(SubnetIds=found["SubnetIds"])["Subnets"]
+    own = {subnet["AvailabilityZoneId"], subnet["AvailabilityZone"]}
+    zones = [zone for zone in config.network.hyperpod_zone_ids if zone is not None]
+    if zones and not own.intersection(zones):
+        yield (
+            f"is in {subnet['AvailabilityZoneId']}, and the nodes are in {', '.join(zones)}: "
+            "traffic between zones is slow and billed; put the nodes into its zone"
+        )
+
+
+def _security_groups(found: Record, target: Target) -> list[Record]:
+    """Return the security groups of a file system, which only its network interfaces tell.
+
+    One that is CREATING need have no interface yet, and EC2 describes all for an empty list.
+    """
+    ec2, known = target.client("ec2"), list(found.get("NetworkInterfaceIds", ()))
+    if not known:
+        return []
+    interfaces = ec2.describe_network_interfaces(NetworkInterfaceIds=known)["NetworkInterfaces"]
+    ids = {group["GroupId"] for each in interfaces for group in each["Groups"]}
+    return list(ec2.describe_security_groups(GroupIds=sorted(ids))["SecurityGroups"])
+
+
+def _open_ports(groups: list[Record], *, to_group: str | None) -> Iterator[tuple[int, int]]:
+    """Yield the TCP ports that security groups let in, from a group or from any address.
+
+    Args:
+        groups: As EC2 describes them.
+        to_group: The group that is let in; None for one that is not known.
+    """
+    for group in groups:
+        for rule in group["IpPermissions"]:
+            peers = {pair["GroupId"] for pair in rule.get("UserIdGroupPairs", ())}
+            if rule["IpProtocol"] not in ("-1", "tcp"):
+                continue
+            if to_group in peers or rule.get("IpRanges"):
+                everything = rule["IpProtocol"] == "-1"
+                yield (0, 65535) if everything else (rule["FromPort"], rule["ToPort"])

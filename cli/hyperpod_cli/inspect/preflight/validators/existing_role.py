@@ -1,0 +1,196 @@
+"""Whether nodes can run as an existing role."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+_SERVICE = "sagemaker.amazonaws.com"
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="a role of yours lacks a right of nodes",
+    source="[existing resources](existing-resources.md)",
+    reads=["iam:GetPolicy", "iam:GetPolicyVersion", "iam:GetRole", "iam:SimulatePrincipalPolicy"],
+)
+def existing_role(config: Config, target: Target) -> Iterator[Problem]:
+    """Find roles that SageMaker may not assume, or that lack rights of nodes."""
+    for arn, (path, groups) in _roles(config).items():
+        if arn.split(":")[4] != target.account:
+            message = f"must be a role of account {target.account}, which the cluster is in"
+            yield _problem(path, arn, message, command=_get_role(arn))
+            continue
+        try:
+            role = target.client("iam").get_role(RoleName=_name(arn))["Role"]
+        except ClientError as absent:
+            if absent.response["Error"]["Code"] != "NoSuchEntity":
+                raise
+            message = "does not exist; correct it, or leave it out and a role is made"
+            yield _problem(path, arn, message, command=_get_role(arn))
+            continue
+        if role["Arn"] != arn:
+            message = f"is not the role's ARN, which has its path: {role['Arn']}"
+            yield _problem(path, arn, message, command=_get_role(arn))
+            continue
+        if not _trusts_sagemaker(role["AssumeRolePolicyDocument"]):
+            statement = {
+                "Effect": "Allow",
+                "Principal": {"Service": _SERVICE},
+                "Action": "sts:AssumeRole",
+            }
+            message = f"does not trust {_SERVICE}; add to its trust policy: {json.dumps(statement)}"
+            yield _problem(path, arn, message, command=_get_role(arn))
+        yield from _missing_rights(config, target, path=path, arn=arn, groups=groups)
+
+
+def _roles(config: Config) -> Mapping[str, tuple[KeyPath, list[NodeGroupConfig]]]:
+    """Return each role with the first key that names it, and the groups whose nodes run as it."""
+    roles: dict[str, tuple[KeyPath, list[NodeGroupConfig]]] = {}
+    own = config.cluster.execution_role_arn
+    for path, group in config.cluster.groups_with_paths():
+        arn, key = group.execution_role_arn, (*path, "execution_role_arn")
+        if arn is None and own is not None:
+            arn, key = own, ("cluster", "execution_role_arn")
+        if arn is not None:
+            roles.setdefault(arn, (key, []))[1].append(group)
+    return roles
+
+
+def _trusts_sagemaker(document: Mapping[str, Any]) -> bool:
+    """Return whether a trust policy lets SageMaker assume the role; conditions are not judged.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+    """
+    return any(
+        statement["Effect"] == "Allow"
+        and _SERVICE in _listed(statement.get("Principal", {}).get("Service", []))
+        and {"sts:AssumeRole", "sts:*", "*"} & set(_listed(statement["Action"]))
+        for statement in _listed(document["Statement"])
+        if isinstance(statement.get("Principal"), dict)
+    )
+
+
+def _missing_rights(
+    config: Config,
+    target: Target,
+    *,
+    path: KeyPath,
+    arn: str,
+    groups: Sequence[NodeGroupConfig],
+) -> Iterator[Problem]:
+    # Only where there is such a role: it takes the CDK, which takes seconds to import.
+    from hyperpod_cli.inspect.preflight.node_rights import (  # noqa: PLC0415
+        managed_statements,
+        needed_statements,
+    )
+
+    statements = [
+        *managed_statements(target),
+        *needed_statements(config, target, groups=groups),
+    ]
+    for statement in statements:
+        missing = _denied(statement, target, arn=arn)
+        if not missing:
+            continue
+        to_add = json.dumps({**statement, "Action": missing})
+        message = f"may not {', '.join(missing)}, as nodes do; add to its policies: {to_add}"
+        command = (
+            f"aws iam simulate-principal-policy --policy-source-arn {arn} "
+            f"--action-names {' '.join(missing)}"
+        )
+        yield _problem(path, arn, message, command=command)
+
+
+def _denied(statement: Mapping[str, Any], target: Target, *, arn: str) -> list[str]:
+    """Return the actions of a statement that a role may not do.
+
+    The only action of a statement is for each of its resources. Not every one of several is, so
+    one resource on which it is allowed will do. What depends on a condition that cannot be
+    known ahead is not judged.
+    https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.html
+    """
+    actions, resources = _listed(statement["Action"]), _listed(statement["Resource"])
+    together = [[each] for each in resources] if len(actions) == 1 else [resources]
+    fine = [
+        _allowed(actions, some, target, arn=arn, context=[*_context(statement)])
+        for some in together
+    ]
+    return [action for action in actions if not all(action in each for each in fine)]
+
+
+def _allowed(
+    actions: Sequence[str],
+    resources: Sequence[str],
+    target: Target,
+    *,
+    arn: str,
+    context: Sequence[Mapping[str, Any]],
+) -> set[str]:
+    pages = target.client("iam").get_paginator("simulate_principal_policy")
+    answers = [
+        result
+        for page in pages.paginate(
+            PolicySourceArn=arn,
+            ActionNames=[*actions],
+            # The simulator takes no pattern, but an ARN that matches one.
+            ResourceArns=[
+                each if each == "*" else each.replace("*", "example") for each in resources
+            ],
+            ContextEntries=[*context],
+        )
+        for result in page["EvaluationResults"]
+    ]
+    return {answer["EvalActionName"] for answer in answers if _is_fine(answer)}
+
+
+def _is_fine(answer: Mapping[str, Any]) -> bool:
+    """Return whether an action is allowed on a resource, or depends on what is not known.
+
+    The decision on an action is the most restrictive of those on its resources, or that on the
+    only one:
+    https://docs.aws.amazon.com/IAM/latest/APIReference/API_EvaluationResult.html
+    """
+    of_resources = answer.get("ResourceSpecificResults", ())
+    decisions = {answer["EvalDecision"], *(each["EvalResourceDecision"] for each in of_resources)}
+    is_open = any(each.get("MissingContextValues") for each in (answer, *of_resources))
+    return "allowed" in decisions or is_open
+
+
+def _context(statement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what a request has of the keys in a statement's conditions.
+
+    One of their values, unless the operator is for sets:
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
+    """
+    for operator, keys in statement.get("Condition", {}).items():
+        is_set = operator.startswith(("ForAllValues:", "ForAnyValue:"))
+        for key, values in keys.items():
+            found = [each.replace("*", "example") for each in _listed(values)]
+            yield {
+                "ContextKeyName": key,
+                "ContextKeyValues": found if is_set else found[:1],
+                "ContextKeyType": "stringList" if is_set else "string",
+            }
+
+
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - one or a list of them
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _name(arn: str) -> str:
+    return arn.rpartition("/")[2]
+
+
+def _get_role(arn: str) -> str:
+    return f"aws iam get-role --role-name {_name(arn)}"
+
+
+def _problem(path: KeyPath, arn: str, message: str, *, command: str) -> Problem:
+    return Problem(finding=error(path, arn, message), command=command)

@@ -1,0 +1,73 @@
+"""A control plane that the rollback of a failed creation could not delete."""
+
+from collections.abc import Iterator
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.schema.errors import error
+from hyperpod_cli.aws.stacks import described_stack
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+_EKS_CLUSTER = "AWS::EKS::Cluster"
+_FAILED = "ROLLBACK_FAILED"
+
+
+@validator(
+    phase=Phase.FORMER_DEPLOYMENTS,
+    row="the rollback of a failed creation left an EKS cluster with `eks.deletion_protection`",
+    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html)",
+    reads=[
+        "cloudformation:DescribeStacks",
+        "cloudformation:ListStackResources",
+        "eks:DescribeCluster",
+    ],
+)
+def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
+    """Find a protected control plane in a stack that a deployment would first delete.
+
+    Its owner lifts the protection: the right to do so is that to change all else of the cluster.
+    """
+    stack = stack_name(config, "platform")
+    if config.eks.is_existing:
+        return
+    described = described_stack(target.client("cloudformation"), stack)
+    if described is None or described["StackStatus"] != _FAILED:
+        return
+    for name in sorted(resources_of(stack, target, resource_type=_EKS_CLUSTER)):
+        if not _is_protected(name, target):
+            continue
+        message = (
+            f"protects {name}, which the rollback of {stack} could not delete ({_FAILED}); a "
+            "deployment deletes the stack first, and fails so again. Nothing has used it; run: "
+            f"{lift_command(name, region=target.region)}"
+        )
+        finding = error(("eks", "deletion_protection"), config.eks.deletion_protection, message)
+        yield Problem(finding=finding, command=f"aws eks describe-cluster --name {name}")
+
+
+def _is_protected(name: str, target: Target) -> bool:
+    try:
+        found = target.client("eks").describe_cluster(name=name)["cluster"]
+    except ClientError as error:
+        # Its owner has deleted it since.
+        if error.response["Error"]["Code"] == "ResourceNotFoundException":
+            return False
+        raise
+    return bool(found.get("deletionProtection"))
+
+
+def lift_command(name: str, *, region: str) -> str:
+    """Return the commands that lift the deletion protection of a cluster.
+
+    Args:
+        name: Name of the EKS cluster.
+        region: Its region.
+    """
+    where = f"--name {name} --region {region}"
+    return (
+        f"aws eks update-cluster-config --no-deletion-protection {where} && aws eks wait "
+        f"cluster-active {where}"
+    )

@@ -1,0 +1,39 @@
+"""The user's Helm chart can be read, and has what the configuration asks for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart.rules import chart_findings
+from hyperpod_cdk.schema.errors import error
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+
+@validator(
+    phase=Phase.VERSIONS,
+    row="a chart of yours cannot be read, or lacks a component",
+    source="[Helm](https://helm.sh/docs/topics/charts/)",
+)
+def helm_chart(config: Config, target: Target) -> Iterator[Problem]:
+    """Find an archive that is not there or no chart, and components that it lacks.
+
+    The official chart is packaged by `make deploy`, and looked at there.
+    """
+    if config.helm.chart is None:
+        return
+    command = f"helm show chart {config.helm.chart}"
+    try:
+        chart = read_hyperpod_chart(Path(config.helm.chart))
+    except HyperPodChartError as unread:
+        message = f"cannot be installed: {unread}; package a chart, or leave this out"
+        finding = error(("helm", "chart"), str(config.helm.chart), message)
+        yield Problem(finding=finding, command=command)
+        return
+    for finding in chart_findings(
+        chart,
+        helm=config.helm,
+        region=target.region,
+        instance_types=config.cluster.instance_types,
+    ):
+        yield Problem(finding=finding, command=command)

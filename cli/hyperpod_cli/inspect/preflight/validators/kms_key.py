@@ -1,0 +1,171 @@
+"""KMS keys that a configuration names: whether services can encrypt with them."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.encryption.key_policy import (
+    administration,
+    encryption_of_logs,
+    log_group_names,
+)
+from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+_PATH: KeyPath = ("encryption", "kms_key_arn")
+# What the services ask for on behalf of who deploys, the provisioner and the nodes.
+_BY_IAM = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
+# What the patterns of the statement for CloudWatch Logs come to.
+_BY_LOGS = (
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+)
+_LOGS_CONTEXT = "kms:encryptioncontext:aws:logs:arn"
+
+Statement = Mapping[str, Any]
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="a key is not there, not enabled, or its policy lacks a statement",
+    source="[KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)",
+    reads=["kms:DescribeKey", "kms:GetKeyPolicy"],
+)
+def kms_key(config: Config, target: Target) -> Iterator[Problem]:
+    """Find keys that are not there, not enabled or not symmetric, and a policy without a statement.
+
+    The policy of a key of another account cannot be read, and is not looked at.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+    https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+    """
+    client = target.client("kms")
+    usable = set()
+    for named in named_resources(config):
+        if named.kind != "KMS key":
+            continue
+        message = _unusable(client, named.value, region=target.region)
+        if message is None:
+            usable.add(named.value)
+        else:
+            finding = Finding(path=named.path, value=named.value, message=message)
+            yield Problem(finding=finding, command=_command("describe-key", named.value, target))
+    key = config.encryption.kms_key_arn
+    if key is not None and key in usable and key.split(":")[4] == target.account:
+        policy = json.loads(client.get_key_policy(KeyId=key, PolicyName="default")["Policy"])
+        command = _command("get-key-policy --policy-name default", key, target)
+        for missing in _missing(config, policy, target=target):
+            message = (
+                f"must let {missing['Principal']} use it: add to the policy of the key, by "
+                f"`aws kms put-key-policy`, the statement {json.dumps(missing)}"
+            )
+            finding = Finding(path=_PATH, value=key, message=message)
+            yield Problem(finding=finding, command=command)
+
+
+def _command(operation: str, key: str, target: Target) -> str:
+    return f"aws kms {operation} --key-id {key} --region {target.region}"
+
+
+def _unusable(client: Any, key: str, *, region: str) -> str | None:  # noqa: ANN401 - a client
+    """Return why no service can encrypt with a key, or None."""
+    if key.startswith("arn:") and key.split(":")[3] != region:
+        return f"must be a key of {region}, where it is used"
+    try:
+        found = client.describe_key(KeyId=key)["KeyMetadata"]
+    except client.exceptions.NotFoundException:
+        return f"does not exist in {region}; name a key that is there"
+    if found["KeyState"] != "Enabled":
+        remedy = {
+            "Disabled": "aws kms enable-key",
+            "PendingDeletion": "aws kms cancel-key-deletion, then aws kms enable-key",
+        }.get(found["KeyState"], "wait until it is Enabled, or name another one")
+        return f"must be enabled, and is {found['KeyState']}: {remedy}"
+    kind = (found.get("KeySpec", "SYMMETRIC_DEFAULT"), found["KeyUsage"])
+    if kind != ("SYMMETRIC_DEFAULT", "ENCRYPT_DECRYPT"):
+        return f"must be a symmetric key for encryption, and is {' for '.join(kind)}"
+    return None
+
+
+def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> Iterator[Statement]:
+    """Yield the statements that a policy lacks, as far as it can be read."""
+    statements = policy["Statement"]
+    allowing = [
+        each
+        for each in (statements if isinstance(statements, list) else [statements])
+        if each["Effect"] == "Allow"
+    ]
+    root = f"arn:{target.partition}:iam::{target.account}:root"
+    if not all(
+        _covers(allowing, action=action, principals=("AWS", (root, target.account)))
+        for action in _BY_IAM
+    ):
+        yield administration(partition=target.partition, account=target.account)
+    if not config.encryption.logs:
+        return
+    groups = log_group_names(
+        stack_name=stack_name(config, "platform"), eks_cluster_name=config.eks_cluster_name
+    )
+    suffix = "amazonaws.com.cn" if target.partition == "aws-cn" else "amazonaws.com"
+    wanted = encryption_of_logs(
+        partition=target.partition,
+        region=target.region,
+        account=target.account,
+        dns_suffix=suffix,
+        log_groups=groups,
+    )
+    [arns] = wanted["Condition"]["ArnLike"].values()
+    service = wanted["Principal"]["Service"]
+    if not all(
+        _covers(allowing, action=action, principals=("Service", (service,)), log_group=arn)
+        for action in _BY_LOGS
+        for arn in arns
+    ):
+        yield wanted
+
+
+def _covers(
+    statements: Sequence[Statement],
+    *,
+    action: str,
+    principals: tuple[str, tuple[str, ...]],
+    log_group: str | None = None,
+) -> bool:
+    return any(
+        _is_for(statement.get("Principal"), principals)
+        and any(fnmatchcase(action.lower(), each.lower()) for each in _texts(statement, "Action"))
+        and _may_hold(statement.get("Condition", {}), log_group=log_group)
+        for statement in statements
+    )
+
+
+def _is_for(principal: object, wanted: tuple[str, tuple[str, ...]]) -> bool:
+    kind, names = wanted
+    if not isinstance(principal, Mapping):
+        return principal == "*"
+    return any(each in (*names, "*") for each in _texts(principal, kind))
+
+
+def _may_hold(conditions: Mapping[str, Mapping[str, Any]], *, log_group: str | None) -> bool:
+    """Return whether conditions hold; one that is not about a log group is taken to."""
+    if log_group is None:
+        return True
+    return all(
+        any(fnmatchcase(log_group, pattern) for pattern in _texts(keys, key))
+        for operator, keys in conditions.items()
+        for key in keys
+        if key.lower() == _LOGS_CONTEXT and "Not" not in operator
+    )
+
+
+def _texts(mapping: Mapping[str, Any], key: str) -> list[str]:
+    value = mapping.get(key, [])
+    return [value] if isinstance(value, str) else list(value)

@@ -1,0 +1,210 @@
+"""What EKS would refuse of a configuration's Kubernetes version and its add-ons."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+_VERSION = ("eks", "version")
+_UPGRADES = "docs/kubernetes-upgrade.md"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Versions:
+    """The versions of one add-on for one Kubernetes version.
+
+    Attributes:
+        addon_name: Name of the add-on.
+        pinned: The pinned version; None where EKS chooses.
+        default: What EKS installs when no version is asked for; None when it says nothing.
+        offered: All that EKS offers, the newest first.
+    """
+
+    addon_name: str
+    pinned: str | None
+    default: str | None
+    offered: Sequence[str]
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the add-on can be deployed as it is pinned."""
+        return self.pinned in self.offered if self.pinned else bool(self.offered)
+
+    @property
+    def remark(self) -> str:
+        """What to do about it; empty for nothing."""
+        if not self.is_offered:
+            return "not offered" if self.pinned is None else "pinned version not offered"
+        if self.pinned is None:
+            return "not pinned"
+        return "newer" if self.pinned != self.offered[0] else ""
+
+
+@validator(
+    phase=Phase.VERSIONS,
+    row="EKS does not upgrade to the version, or does not offer an add-on for it",
+    source="[EKS](https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html)",
+    reads=["eks:DescribeAddon", "eks:DescribeAddonVersions", "eks:DescribeCluster"],
+)
+def kubernetes_version(config: Config, target: Target) -> Iterator[Problem]:
+    """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it."""
+    command = f"aws eks describe-addon-versions --kubernetes-version {config.eks.version}"
+    for finding in kubernetes_version_findings(config, eks=target.client("eks")):
+        yield Problem(finding=finding, command=command)
+
+
+def kubernetes_version_findings(
+    config: Config,
+    *,
+    eks: Any,  # noqa: ANN401 - a client
+) -> Iterator[Finding]:
+    """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it.
+
+    Args:
+        config: What is to be deployed.
+        eks: Client of EKS in its region.
+
+    Raises:
+        ClientError: EKS refused to say.
+        BotoCoreError: EKS could not be asked.
+    """
+    deployed = _deployed_version(config, eks=eks)
+    yield from _step_findings(config, deployed=deployed)
+    yield from _addon_findings(config, deployed=deployed, eks=eks)
+
+
+def offered_addons(
+    eks: Any,  # noqa: ANN401 - a client
+    *,
+    kubernetes_version: str,
+) -> Iterator[Versions]:
+    """Yield the versions of each add-on that EKS says it offers.
+
+    Raises:
+        ClientError: EKS refused to say.
+        BotoCoreError: EKS could not be asked.
+    """
+    pages = eks.get_paginator("describe_addon_versions")
+    for name in sorted({name for versions in ADDON_VERSIONS.values() for name in versions}):
+        offered = [
+            (version["addonVersion"], compatibility)
+            for page in pages.paginate(addonName=name, kubernetesVersion=kubernetes_version)
+            for addon in page["addons"]
+            for version in addon["addonVersions"]
+            for compatibility in version["compatibilities"]
+            if compatibility["clusterVersion"] == kubernetes_version
+        ]
+        yield Versions(
+            addon_name=name,
+            pinned=ADDON_VERSIONS[kubernetes_version].get(name),
+            default=next((version for version, one in offered if _is_default(one)), None),
+            offered=sorted((version for version, _ in offered), key=_numbers, reverse=True),
+        )
+
+
+def _step_findings(config: Config, *, deployed: str | None) -> Iterator[Finding]:
+    """Find a step that is not one minor version up.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
+    """
+    wanted = config.eks.version
+    step = 0 if deployed is None else _minor(wanted) - _minor(deployed)
+    cluster = config.eks_cluster_name
+    if step > 1:
+        message = (
+            f"cannot follow {deployed}, which {cluster} has: EKS upgrades one minor version at a "
+            f"time; deploy 1.{_minor(str(deployed)) + 1} first"
+        )
+        yield error(_VERSION, wanted, message)
+    elif step < 0:
+        message = (
+            f"is older than {deployed}, which {cluster} has: a deployment cannot go back; restore "
+            f"{deployed}, or go back with EKS as {_UPGRADES} says"
+        )
+        yield error(_VERSION, wanted, message)
+
+
+def _addon_findings(
+    config: Config,
+    *,
+    deployed: str | None,
+    eks: Any,  # noqa: ANN401 - a client
+) -> Iterator[Finding]:
+    # Of one that stays, EKS need not offer the add-ons that it has.
+    stays = deployed in (None, config.eks.version)
+    addons = list(offered_addons(eks, kubernetes_version=config.eks.version))
+    missing = [
+        addon
+        for addon in addons
+        if not addon.is_offered
+        and addon.addon_name in config.installed_addons
+        and not (stays and _is_deployed(addon, cluster=config.eks_cluster_name, eks=eks))
+    ]
+    if missing and not any(addon.offered for addon in addons):
+        message = (
+            "is a version that EKS no longer offers, or not yet: it has no add-on for it; set "
+            "another one"
+        )
+        yield error(_VERSION, config.eks.version, message)
+    elif missing:
+        names = ", ".join(f"{addon.addon_name} {addon.pinned or ''}".strip() for addon in missing)
+        message = (
+            f"has add-ons that EKS does not offer here: {names}; pin one of those that `make "
+            "addon-versions` shows in constructs/hyperpod_cdk/facts/addon_versions.py"
+        )
+        yield error(_VERSION, config.eks.version, message)
+
+
+def _deployed_version(
+    config: Config,
+    *,
+    eks: Any,  # noqa: ANN401 - a client
+) -> str | None:
+    """Return the version of the deployment's cluster; None if there is none."""
+    try:
+        cluster = eks.describe_cluster(name=config.eks_cluster_name)["cluster"]
+    except ClientError as unseen:
+        if _code(unseen) != "ResourceNotFoundException":
+            raise
+        return None
+    return str(cluster["version"])
+
+
+def _is_deployed(
+    addon: Versions,
+    *,
+    cluster: str,
+    eks: Any,  # noqa: ANN401 - a client
+) -> bool:
+    """Return whether a cluster has an add-on as it is pinned, so that a deployment leaves it."""
+    try:
+        found = eks.describe_addon(clusterName=cluster, addonName=addon.addon_name)["addon"]
+    except ClientError as absent:
+        if _code(absent) != "ResourceNotFoundException":
+            raise
+        return False
+    return bool(addon.pinned is None or found["addonVersion"] == addon.pinned)
+
+
+def _code(refusal: ClientError) -> str:
+    return str(refusal.response["Error"]["Code"])
+
+
+def _minor(version: str) -> int:
+    return int(version.split(".")[1])
+
+
+def _is_default(compatibility: Mapping[str, Any]) -> bool:
+    return bool(compatibility.get("defaultVersion"))
+
+
+def _numbers(version: str) -> list[int]:
+    """Return what versions are ordered by: v1.9.0-eksbuild.1 is older than v1.21.1-eksbuild.7."""
+    return [int(number) for number in re.findall(r"\d+", version)]

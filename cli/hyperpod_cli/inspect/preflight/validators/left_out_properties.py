@@ -1,0 +1,63 @@
+"""What the deployed control plane's template says, and that of this deployment leaves out."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.eks.section import ANYWHERE
+from hyperpod_cdk.schema.errors import error
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+_EKS_CLUSTER = "AWS::EKS::Cluster"
+# https://www.rfc-editor.org/rfc/rfc5737
+_OF_NOBODY = "192.0.2.0/24"
+
+
+@validator(
+    phase=Phase.FORMER_DEPLOYMENTS,
+    row="the template no longer lists `eks.public_access_cidrs`, or `eks.deletion_protection`",
+    source="[CDK](https://github.com/aws/aws-cdk/issues/37926)",
+    reads=["cloudformation:GetTemplate"],
+)
+def left_out_properties(config: Config, target: Target) -> Iterator[Problem]:
+    """Find properties that CloudFormation refuses to take out of the template of an EKS cluster."""
+    if config.eks.is_existing:
+        return
+    stack = stack_name(config, "platform")
+    command = f"aws cloudformation get-template --stack-name {stack}"
+    there = _deployed(stack, target)
+    cidrs = there.get("ResourcesVpcConfig", {}).get("PublicAccessCidrs")
+    if cidrs is not None and config.eks.stated_public_access_cidrs is None:
+        kept = [each for each in cidrs if each != ANYWHERE] or [_OF_NOBODY]
+        message = (
+            f"takes the list out of the template of {stack}, which CloudFormation refuses; write "
+            f"[{', '.join((ANYWHERE, *kept))}], which is anywhere too"
+        )
+        value = list(config.eks.public_access_cidrs)
+        path = ("eks", "public_access_cidrs")
+        yield Problem(finding=error(path, value, message), command=command)
+    if "DeletionProtection" in there and config.eks.stated_deletion_protection is None:
+        message = f"is left out, which CloudFormation may refuse after {stack} had it; write false"
+        path = ("eks", "deletion_protection")
+        yield Problem(finding=error(path, None, message), command=command)
+
+
+def _deployed(stack: str, target: Target) -> Mapping[str, Any]:
+    """Return the properties of the EKS cluster in the template of a stack; none without one."""
+    stacks = target.client("cloudformation")
+    try:
+        body = stacks.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
+    except ClientError as error:
+        # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_GetTemplate.html
+        if error.response["Error"]["Code"] == "ValidationError":
+            return {}
+        raise
+    # botocore reads JSON by itself; YAML is of no deployment with the CDK.
+    template = body if isinstance(body, dict) else {}
+    for resource in template.get("Resources", {}).values():
+        if resource["Type"] == _EKS_CLUSTER:
+            return dict(resource["Properties"])
+    return {}

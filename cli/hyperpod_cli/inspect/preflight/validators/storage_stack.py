@@ -1,0 +1,27 @@
+"""A file system that stays keeps its CSI driver."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.schema.errors import error
+from hyperpod_cli.inspect.preflight.deployed import is_deployed
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+
+@validator(
+    phase=Phase.FORMER_DEPLOYMENTS,
+    row="`storage: null` would take the CSI driver from a file system that stays",
+    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)",
+    reads=["cloudformation:ListStackResources"],
+)
+def storage_stack(config: Config, target: Target) -> Iterator[Problem]:
+    """Find `storage: null` while there is a storage stack, which would lose its CSI driver."""
+    stack = stack_name(config, "storage")
+    if config.storage is None and is_deployed(stack, target):
+        message = (
+            f"takes the FSx CSI driver from the stack {stack}, which stays: pods could no longer "
+            "mount the file system; keep storage, or delete the stack first"
+        )
+        command = f"aws cloudformation describe-stacks --stack-name {stack}"
+        yield Problem(finding=error(("storage",), None, message), command=command)

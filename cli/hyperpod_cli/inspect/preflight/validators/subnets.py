@@ -1,0 +1,171 @@
+"""The subnets that exist fit the control plane and the nodes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets, too_small
+from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cli.inspect.preflight.existing_network import (
+    Record,
+    WayOut,
+    deployed,
+    existing_vpc,
+    route_table_of,
+    unserved,
+    way_out,
+)
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+# https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+_FEWEST_ZONES = 2
+_FEWEST_ADDRESSES = 6
+
+
+@validator(
+    phase=Phase.NETWORK,
+    row="elsewhere, public, cut off, or without addresses for all nodes",
+    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
+    reads=[
+        "cloudformation:ListStackResources",
+        "ec2:DescribeRouteTables",
+        "ec2:DescribeSubnets",
+        "ec2:DescribeVpcEndpoints",
+        "ec2:DescribeVpcs",
+    ],
+)
+def subnets(config: Config, target: Target) -> Iterator[Problem]:
+    """Find subnets that are elsewhere, public, cut off or full.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+    """
+    vpc = existing_vpc(config, target)
+    named = dict(_named(config))
+    if vpc is None or not named:
+        return
+    found, tables = vpc.subnets(), vpc.route_tables()
+    for path, subnet_id in named.items():
+        if subnet_id not in found:
+            message = f"is not a subnet of {vpc.id}; name one of its subnets"
+            yield _problem(error(path, subnet_id, message), subnet_id)
+    there = {path: found[subnet_id] for path, subnet_id in named.items() if subnet_id in found}
+    for finding in (
+        *_control_plane(config, there, is_new=not deployed(config, target)),
+        *_zones_of_nodes(config, there),
+        *_routes(there, tables, missing=unserved(config, vpc)),
+        *_addresses(config, there, is_new=not deployed(config, target, "hyperpod")),
+    ):
+        yield _problem(finding, str(named.get(finding.path, finding.value)))
+
+
+def _named(config: Config) -> Iterator[tuple[KeyPath, str]]:
+    for index, subnet_id in enumerate(config.network.eks_subnet_ids):
+        yield ("network", "eks_subnet_ids", index), subnet_id
+    for index, subnet in enumerate(config.network.hyperpod_subnets):
+        if subnet.subnet_id is not None:
+            yield ("network", "hyperpod_subnets", index, "subnet_id"), subnet.subnet_id
+
+
+def _control_plane(
+    config: Config, there: Mapping[KeyPath, Record], *, is_new: bool
+) -> Iterator[Finding]:
+    own = {path: each for path, each in there.items() if path[1] == "eks_subnet_ids"}
+    zones = {each["AvailabilityZoneId"] for each in own.values()}
+    if own and len(own) == len(config.network.eks_subnet_ids) and len(zones) < _FEWEST_ZONES:
+        yield error(
+            ("network", "eks_subnet_ids"),
+            list(config.network.eks_subnet_ids),
+            f"are all in {', '.join(zones)}: EKS needs subnets in two availability zones; name "
+            "one in another zone",
+        )
+    for path, each in own.items():
+        if each["AvailabilityZoneId"] in ZONES_WITHOUT_EKS:
+            message = f"is in {each['AvailabilityZoneId']}, where EKS takes no subnet; name another"
+            yield error(path, each["SubnetId"], message)
+        free = each["AvailableIpAddressCount"]
+        if is_new and free < _FEWEST_ADDRESSES:
+            message = (
+                f"has {free} free addresses: EKS needs {_FEWEST_ADDRESSES}, better 16; free some, "
+                "or name another subnet"
+            )
+            yield error(path, each["SubnetId"], message)
+
+
+def _zones_of_nodes(config: Config, there: Mapping[KeyPath, Record]) -> Iterator[Finding]:
+    for index, subnet in enumerate(config.network.hyperpod_subnets):
+        where = ("network", "hyperpod_subnets", index)
+        each = there.get((*where, "subnet_id"))
+        zone = subnet.availability_zone_id
+        if each is not None and zone not in (each["AvailabilityZoneId"], each["AvailabilityZone"]):
+            yield error(
+                (*where, "availability_zone_id"),
+                zone,
+                f"is not the zone of {each['SubnetId']}, which is in {each['AvailabilityZoneId']} "
+                f"({each['AvailabilityZone']} in this account); write that",
+            )
+
+
+def _routes(
+    there: Mapping[KeyPath, Record], tables: Sequence[Record], *, missing: Sequence[str]
+) -> Iterator[Finding]:
+    for path, each in there.items():
+        table = route_table_of(each["SubnetId"], tables)
+        way, subnet_id, name = way_out(table), each["SubnetId"], table.get("RouteTableId")
+        is_for_nodes = path[1] == "hyperpod_subnets"
+        if way is WayOut.PUBLIC:
+            message = f"is public: its route table {name} leads to an internet gateway; "
+            if is_for_nodes:
+                yield error(path, subnet_id, f"{message}HyperPod takes private subnets only")
+            else:
+                yield warning(path, subnet_id, f"{message}EKS recommends private ones")
+        elif is_for_nodes:
+            yield from way_findings(path, subnet_id, way, table=str(name), missing=missing)
+
+
+def way_findings(
+    path: KeyPath, value: str, way: WayOut, *, table: str, missing: Sequence[str]
+) -> Iterator[Finding]:
+    """Find a route table from which nodes do not reach AWS's APIs and registries.
+
+    Args:
+        path: The key.
+        value: Its value.
+        way: How the table leads out.
+        table: Its id.
+        missing: Services that the VPC has no endpoint of; none for a VPC that needs no way out.
+    """
+    if not missing and way in (WayOut.NONE, WayOut.SOME):
+        return
+    fix = (
+        f"add a route for 0.0.0.0/0 to {table}, to a NAT gateway or a transit gateway, without "
+        "which nodes reach no AWS API and no registry, or VPC endpoints of "
+        f"{', '.join(missing)}"
+        if missing
+        else f"fix it, or delete it: {table} needs none beside the VPC's endpoints"
+    )
+    match way:
+        case WayOut.NONE | WayOut.BROKEN:
+            yield error(path, value, f"has {way.value} in route table {table}; {fix}")
+        case WayOut.SOME:
+            message = f"has only {way.value} in route table {table}; if that is not enough, {fix}"
+            yield warning(path, value, message)
+        case _:
+            pass
+
+
+def _addresses(
+    config: Config, there: Mapping[KeyPath, Record], *, is_new: bool
+) -> Iterator[Finding]:
+    """Find subnets with too few free addresses for all nodes, before there are any."""
+    if not is_new:
+        return
+    for subnet, groups in groups_in_subnets(config).items():
+        each = there.get(subnet.path)
+        if each is not None and addresses_of(groups) > each["AvailableIpAddressCount"]:
+            message = too_small(groups, free=each["AvailableIpAddressCount"])
+            yield error(subnet.path, each["SubnetId"], f"{message}; name a larger subnet")
+
+
+def _problem(finding: Finding, subnet_id: str) -> Problem:
+    command = f"aws ec2 describe-subnets --subnet-ids {subnet_id}"
+    return Problem(finding=finding, command=command)

@@ -1,0 +1,131 @@
+"""Whether the names of what is made are free."""
+
+from collections.abc import Iterator
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_cli.inspect.preflight.deployed import is_deployed
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+_ABSENT = {"404", "NoSuchEntity", "ResourceNotFoundException"}
+
+
+@validator(
+    phase=Phase.FORMER_DEPLOYMENTS,
+    row="a bucket, a role, an EKS cluster or its log group of that name exists",
+    source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html)",
+    reads=[
+        "cloudformation:ListStackResources",
+        "eks:DescribeCluster",
+        "iam:GetRole",
+        "kms:DescribeKey",
+        "logs:DescribeLogGroups",
+        "s3:ListBucket",
+    ],
+)
+def taken_names(config: Config, target: Target) -> Iterator[Problem]:
+    """Find names that something else has, before the first deployment.
+
+    CloudFormation finds a name of another owner when it comes to the resource, and rolls back; an
+    EKS cluster is taken for the deployment's own by nobody:
+    """
+    if is_deployed(stack_name(config, "platform"), target):
+        return
+    if not config.eks.is_existing and _exists(target, "eks", name=config.eks_cluster_name):
+        yield _taken(
+            ("eks", "cluster_name"),
+            config.eks_cluster_name,
+            command=f"aws eks describe-cluster --name {config.eks_cluster_name}",
+            instead="or name that cluster in eks.cluster_arn",
+        )
+    yield from _log_group(config, target)
+    if config.encryption.create_kms_key and _has_alias(target, f"alias/{config.name}"):
+        yield _taken(
+            ("name",),
+            config.name,
+            command=f"aws kms describe-key --key-id alias/{config.name}",
+            instead="or name that key in encryption.kms_key_arn",
+        )
+    role = config.cluster.execution_role_name
+    if role is not None and _exists(target, "iam", name=role):
+        yield _taken(
+            ("cluster", "execution_role_name"),
+            role,
+            command=f"aws iam get-role --role-name {role}",
+            instead="or name that role in cluster.execution_role_arn",
+        )
+    # The last one, since S3 may refuse to say.
+    if config.lifecycle_scripts.existing_bucket_name is None:
+        yield from _bucket(config, target)
+
+
+def _log_group(config: Config, target: Target) -> Iterator[Problem]:
+    """Find the log group that EKS makes again after a deletion, for its last lines.
+
+    https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2446
+    """
+    name = f"/aws/eks/{config.eks_cluster_name}/cluster"
+    if config.eks.is_existing:
+        return
+    answer = target.client("logs").describe_log_groups(logGroupNamePrefix=name)
+    if name in [each["logGroupName"] for each in answer["logGroups"]]:
+        message = (
+            f"leads to the log group {name}, which is there, and CloudFormation takes none over; "
+            f"delete it (`aws logs delete-log-group --log-group-name {name}`), or take another name"
+        )
+        finding = error(("eks", "cluster_name"), config.eks_cluster_name, message)
+        command = f"aws logs describe-log-groups --log-group-name-prefix {name}"
+        yield Problem(finding=finding, command=command)
+
+
+def _bucket(config: Config, target: Target) -> Iterator[Problem]:
+    # It stays where files of a user's are in it.
+    default = f"sagemaker-{config.name}-{target.account}-{target.region}"
+    bucket = config.lifecycle_scripts.bucket_name or default
+    if _exists(target, "s3", name=bucket):
+        yield _taken(
+            ("lifecycle_scripts", "bucket_name"),
+            bucket,
+            command=f"aws s3api head-bucket --bucket {bucket}",
+            instead="or name it in lifecycle_scripts.existing_bucket_name, if it is yours",
+        )
+
+
+def _has_alias(target: Target, name: str) -> bool:
+    try:
+        target.client("kms").describe_key(KeyId=name)
+    except ClientError as refused:
+        if refused.response["Error"]["Code"] != "NotFoundException":
+            raise
+        return False
+    return True
+
+
+def _exists(target: Target, service: str, *, name: str) -> bool:
+    client = target.client(service)
+    try:
+        match service:
+            case "eks":
+                client.describe_cluster(name=name)
+            case "s3":
+                client.head_bucket(Bucket=name)
+            case _:
+                client.get_role(RoleName=name)
+    except ClientError as refused:
+        code = refused.response["Error"]["Code"]
+        if code in _ABSENT:
+            return False
+        # One elsewhere. 403 says either that it is another account's or that the caller may not
+        # look: https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
+        if service == "s3" and code in {"301", "400"}:
+            return True
+        raise
+    return True
+
+
+def _taken(path: KeyPath, name: str, *, command: str, instead: str) -> Problem:
+    message = f"is taken by what the deployment did not make; take another name, {instead}"
+    return Problem(finding=error(path, name, message), command=command)

@@ -1,0 +1,54 @@
+"""The VPC is there, is the account's own, and resolves names."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import error
+from hyperpod_cli.inspect.preflight.existing_network import Vpc
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+
+_PATH = ("network", "vpc_id")
+_ATTRIBUTES = {
+    "enableDnsSupport": ("DNS support", "--enable-dns-support"),
+    "enableDnsHostnames": ("DNS hostnames", "--enable-dns-hostnames"),
+}
+
+
+@validator(
+    phase=Phase.PLACES,
+    row="the VPC is not there, or without DNS",
+    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
+    reads=["ec2:DescribeVpcAttribute", "ec2:DescribeVpcs"],
+)
+def vpc(config: Config, target: Target) -> Iterator[Problem]:
+    """Find what is wrong with the VPC itself.
+
+    EKS needs both attributes, or nodes do not register:
+    """
+    vpc_id = config.network.vpc_id
+    if vpc_id is None:
+        return
+    command = f"aws ec2 describe-vpcs --vpc-ids {vpc_id}"
+    found = Vpc(id=vpc_id, ec2=target.client("ec2"))
+    record = found.record()
+    if record is None:
+        message = (
+            f"is not a VPC of account {target.account} in {target.region}; name one of "
+            "`aws ec2 describe-vpcs`, or leave the key out for a new one"
+        )
+        yield Problem(finding=error(_PATH, vpc_id, message), command=command)
+        return
+    if record["OwnerId"] != target.account:
+        message = (
+            f"belongs to account {record['OwnerId']}, which shares it: the deployment works with "
+            f"VPCs of its own account ({target.account}); deploy there, or name another VPC"
+        )
+        yield Problem(finding=error(_PATH, vpc_id, message), command=command)
+    for attribute, (name, option) in _ATTRIBUTES.items():
+        if not found.has_attribute(attribute):
+            message = (
+                f"has {name} off, without which nodes do not join; turn it on: aws ec2 "
+                f"modify-vpc-attribute --vpc-id {vpc_id} {option}"
+            )
+            look = f"aws ec2 describe-vpc-attribute --vpc-id {vpc_id} --attribute {attribute}"
+            yield Problem(finding=error(_PATH, vpc_id, message), command=look)

@@ -1,0 +1,1 @@
+"""What must hold of a deployment, one subject a file: each is found because it is there."""

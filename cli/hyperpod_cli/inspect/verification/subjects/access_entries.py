@@ -1,0 +1,83 @@
+"""Who gets into the EKS cluster."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from hyperpod_cdk.eks.access import access_by_principal
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Phase,
+    checked,
+    several,
+    subject,
+)
+from hyperpod_shared.aws_errors import is_not_found
+
+T = TypeVar("T")
+
+# https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+_NODES = "HYPERPOD_LINUX"
+
+
+@subject(
+    phase=Phase.ACCESS,
+    row="those of the nodes' roles, of type `HYPERPOD_LINUX`, and of admins, viewers and "
+    "editors are there with their policies",
+    reads=["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"],
+)
+def access_entries(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check the access entry of each role of nodes, and of each principal of the configuration."""
+    config = deployment.config
+    eks, name = deployment.client("eks"), config.eks_cluster_name
+    own = deployment.outputs_of("platform")["SageMakerIAMRoleArn"]
+    roles = {group.execution_role_arn or own for group in config.cluster.all_groups}
+    for role in sorted(roles):
+        kind = _type(eks, name, role)
+        yield checked(
+            f"aws eks describe-access-entry --cluster-name {name} --principal-arn {role}: {_NODES}",
+            problem=None if kind == _NODES else f"is {kind}" if kind else "there is none",
+            advice="Nodes of this role cannot join: HyperPod makes the entry when it creates a "
+            f"cluster; delete what there is, and make it again with type {_NODES}",
+        )
+    for principal, granted in access_by_principal(config.eks).items():
+        wanted = {access.policy for access in granted}
+        missing = sorted(wanted - (_policies(eks, name, principal) or set()))
+        yield checked(
+            f"aws eks list-associated-access-policies --cluster-name {name} "
+            f"--principal-arn {principal}",
+            problem=f"lacks {several(missing)}" if missing else None,
+            advice="Run `make deploy`; what it made and somebody removed, CloudFormation makes "
+            "again only once its entry has changed, so associate the policy by the AWS CLI",
+        )
+
+
+def _type(eks: AwsClient, cluster: str, principal: str) -> str | None:
+    """Return the type of an access entry; None if there is no entry."""
+    asked = {"clusterName": cluster, "principalArn": principal}
+    found = _found(eks, lambda: eks.describe_access_entry(**asked)["accessEntry"]["type"])
+    return None if found is None else str(found)
+
+
+def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str] | None:
+    """Return the policies of an access entry by name; None if there is no entry."""
+    asked = {"clusterName": cluster, "principalArn": principal}
+    pages = eks.get_paginator("list_associated_access_policies")
+    return _found(
+        eks,
+        lambda: {
+            policy["policyArn"].rpartition("/")[2]
+            for page in pages.paginate(**asked)
+            for policy in page["associatedAccessPolicies"]
+        },
+    )
+
+
+def _found(eks: AwsClient, read: Callable[[], T]) -> T | None:
+    try:
+        return read()
+    except eks.exceptions.ClientError as error:
+        if not is_not_found(error):
+            raise
+        return None

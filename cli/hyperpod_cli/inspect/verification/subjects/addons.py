@@ -1,0 +1,53 @@
+"""The EKS add-ons."""
+
+from collections.abc import Iterator, Mapping
+
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+
+WITHOUT: Mapping[str, str] = {
+    "aws-fsx-csi-driver": "Storage issues: no pod mounts the file system without it. ",
+    "coredns": "No pod finds a name without it, and training fails. ",
+    "eks-pod-identity-agent": "No pod gets credentials by EKS Pod Identity without it. ",
+    "kube-proxy": "No pod reaches a Service without it, and training fails. ",
+    "vpc-cni": "No pod gets an address without it. ",
+}
+"""What does not work without an add-on, as a sentence that ends in a space."""
+_NEEDS_NODES = (
+    "DEGRADED passes once there are nodes for its pods, and `make deploy` brings another version"
+)
+
+
+@subject(
+    phase=Phase.ADDONS,
+    row="each is ACTIVE in the pinned version",
+    reads=["eks:DescribeAddon", "eks:ListAddons"],
+)
+def addons(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that each add-on is active in the version that is pinned for the Kubernetes version."""
+    config = deployment.config
+    name, pinned = config.eks_cluster_name, ADDON_VERSIONS[config.eks.version]
+    eks = deployment.client("eks")
+    pages = eks.get_paginator("list_addons").paginate(clusterName=name)
+    listed = [addon for page in pages for addon in page["addons"]]
+    for addon in listed:
+        found = eks.describe_addon(clusterName=name, addonName=addon)["addon"]
+        ours = bool(config.eks.addons_among([addon]))
+        version = pinned.get(addon, found["addonVersion"]) if ours else found["addonVersion"]
+        holds = (found["status"], found["addonVersion"]) == ("ACTIVE", version)
+        issues = [issue["message"] for issue in found.get("health", {}).get("issues", ())]
+        told = [f"is {found['status']}, {found['addonVersion']}", *issues]
+        yield checked(
+            f"aws eks describe-addon --cluster-name {name} --addon-name {addon}: ACTIVE, {version}",
+            problem=None if holds else ": ".join(told),
+            advice=WITHOUT.get(addon, "") + _NEEDS_NODES,
+        )
+    for addon in config.installed_addons:
+        if addon not in listed:
+            yield checked(
+                f"aws eks describe-addon --cluster-name {name} --addon-name {addon}: ACTIVE",
+                problem="is not installed",
+                advice=WITHOUT.get(addon, "")
+                + f"Somebody removed it: `aws eks create-addon --cluster-name {name} "
+                f"--addon-name {addon}`",
+            )

@@ -1,0 +1,24 @@
+"""How EKS authenticates."""
+
+from collections.abc import Iterator
+
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+
+
+@subject(
+    phase=Phase.ACCESS,
+    row="EKS authenticates by access entries",
+    reads=["eks:DescribeCluster"],
+)
+def authentication(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that access entries let principals in, and alone on a cluster of the deployment."""
+    name = deployment.config.eks_cluster_name
+    cluster = deployment.client("eks").describe_cluster(name=name)["cluster"]
+    mode = cluster["accessConfig"]["authenticationMode"]
+    modes = {"API", "API_AND_CONFIG_MAP"} if deployment.config.eks.is_existing else {"API"}
+    yield checked(
+        "EKS authentication mode has access entries",
+        problem=None if mode in modes else f"is {mode}",
+        advice="HyperPod needs access entries: `aws eks update-cluster-config --name "
+        f"{name} --access-config authenticationMode=API_AND_CONFIG_MAP` adds them",
+    )

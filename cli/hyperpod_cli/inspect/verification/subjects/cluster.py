@@ -1,0 +1,46 @@
+"""The HyperPod cluster: in service, with its nodes."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.output_names import SHORTAGE
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted
+from hyperpod_cli.operate.clusters.cluster import nodes_of
+from hyperpod_cli.operate.nodes.health import RUNNING
+
+
+@subject(
+    phase=Phase.CLUSTER,
+    row="it is InService, its nodes run, and the deployment left no shortage",
+    reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
+)
+def cluster(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check the cluster's status, its nodes, and what the deployment said of a shortage."""
+    config = deployment.config
+    sagemaker = deployment.client("sagemaker")
+    name = config.cluster.name
+    described = sagemaker.describe_cluster(ClusterName=name)
+    status = described["ClusterStatus"]
+    yield checked(
+        f"aws sagemaker describe-cluster --cluster-name {name}: InService",
+        problem=None if status == "InService" else f"is {status}",
+        advice=described.get("FailureMessage")
+        or f"Wait while it is changed; `hyperpod-ops events --cluster {name}` says what happens",
+    )
+    running = [node.group for node in nodes_of(sagemaker, name) if node.status == RUNNING]
+    yield checked(
+        f"aws sagemaker list-cluster-nodes --cluster-name {name}: {count_in_words(config)} Running",
+        problem=miscounted(running, config=config),
+        advice="HyperPod goes on to look for capacity; `hyperpod-ops events --cluster "
+        f"{name}` says what each group lacks",
+    )
+    if config.cluster.resource == "custom":
+        yield _shortage(deployment.outputs_of("hyperpod")[SHORTAGE])
+
+
+def _shortage(told: str) -> Check:
+    return checked(
+        f"the output {SHORTAGE} is none",
+        problem=None if told == "none" else f"is {told}",
+        advice="It is of the last deployment; nodes may have come since. Deploy again to see",
+    )

@@ -1,0 +1,136 @@
+"""GPUs, Trainium chips and EFA interfaces that nodes offer to pods."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, instance_types
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Phase,
+    checked,
+    several,
+    subject,
+)
+from hyperpod_cli.inspect.verification.nodes import nodes_command
+from hyperpod_cli.operate.nodes.objects import labels_of
+
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_NAME = "NAME:.metadata.name"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Device:
+    column: str
+    resource: str
+    component: str
+    count: Callable[[InstanceFacts], int]
+    advice: str
+
+    @property
+    def columns(self) -> str:
+        """What kubectl shows; a shell would take a backslash that is not quoted."""
+        path = f".status.allocatable.{self.resource.replace('.', chr(92) + '.')}"
+        return f"-o 'custom-columns={_NAME},{self.column}:{path}'"
+
+
+def _accelerators(kind: str) -> Callable[[InstanceFacts], int]:
+    def count(facts: InstanceFacts) -> int:
+        device = facts.accelerator
+        return device.count if device is not None and device.kind == kind else 0
+
+    return count
+
+
+# https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia.html
+# https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-getting-started.html
+# https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+_DEVICES = (
+    _Device(
+        column="GPU",
+        resource="nvidia.com/gpu",
+        component="nvidia_device_plugin",
+        count=_accelerators("GPU"),
+        advice="GPU not visible: look whether the NVIDIA device plugin runs on the node (`kubectl "
+        "get pods -A -o wide | grep nvidia-device-plugin`) and what it logs; its chart does not "
+        "know every type. When the plugin sees fewer than there are, a GPU has failed: replace the "
+        "node",
+    ),
+    _Device(
+        column="NEURON",
+        resource="aws.amazon.com/neuron",
+        component="neuron_device_plugin",
+        count=_accelerators("Neuron"),
+        advice="Trainium not visible: look whether the Neuron device plugin runs on the node "
+        "(`kubectl get pods -n kube-system -o wide | grep neuron`) and what it logs. When it sees "
+        "fewer than there are, a chip has failed: replace the node",
+    ),
+    _Device(
+        column="EFA",
+        resource="vpc.amazonaws.com/efa",
+        component="efa_device_plugin",
+        count=lambda facts: facts.efa_interfaces,
+        advice="EFA not working: look whether the EFA device plugin runs on the node (`kubectl "
+        "get pods -A -o wide | grep efa`), and that the nodes' security group lets all traffic "
+        "from and to itself through; nodes that talk by EFA must be in one zone",
+    ),
+)
+
+
+@subject(
+    phase=Phase.NODES,
+    row="each node offers the GPUs, Trainium chips and EFA interfaces that its instance type "
+    "has, while the plugin is on",
+    needs_kubernetes=True,
+)
+def devices(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that each node offers the devices that its type has, where their plugin is on."""
+    on = deployment.config.components.switches()
+    for device in _DEVICES:
+        if on[device.component] and _is_wanted(device, deployment=deployment):
+            yield _check(device, deployment=deployment)
+
+
+def _is_wanted(device: _Device, *, deployment: LiveDeployment) -> bool:
+    """Return whether there is a group each of whose possible types has the device."""
+    return any(
+        group.instance_count and all(_count(device, each) for each in group.possible_instance_types)
+        for group in deployment.config.cluster.all_groups
+    )
+
+
+def _count(device: _Device, instance_type: str) -> int:
+    facts = instance_facts(instance_type) if instance_type in instance_types() else None
+    return 0 if facts is None else device.count(facts)
+
+
+def _check(device: _Device, *, deployment: LiveDeployment) -> Check:
+    config = deployment.config
+    command = f"{nodes_command(config)} {device.columns}"
+    having = [
+        (node, count)
+        for node in deployment.nodes
+        if (count := _count(device, labels_of(node).get(_INSTANCE_TYPE, "")))
+    ]
+    if not having:
+        return checked(
+            command,
+            problem="no node is of a type that has any",
+            advice="The node itself is missing: `hyperpod-ops status --cluster "
+            f"{config.cluster.name}` says what it waits for",
+        )
+    return checked(command, problem=_problem(device, having), advice=device.advice)
+
+
+def _problem(device: _Device, having: Sequence[tuple[Mapping[str, Any], int]]) -> str | None:
+    different = [
+        f"{node['metadata']['name']} offers {offered} of {count}"
+        for node, count in having
+        if (offered := _allocatable(node).get(device.resource, "none")) != str(count)
+    ]
+    return several(different) if different else None
+
+
+def _allocatable(node: Mapping[str, Any]) -> Mapping[str, str]:
+    return (node.get("status") or {}).get("allocatable") or {}

@@ -1,0 +1,141 @@
+"""Whether the key of a configuration encrypts what it says, as the services tell."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.subjects.scripts import script_key
+
+Clients = Callable[[str], Any]
+
+_LOG_GROUP = "AWS::Logs::LogGroup"
+_ADVICE = (
+    "Somebody has changed it, or it was made before the key was configured: run `make deploy`; "
+    "what cannot be encrypted later is made anew"
+)
+
+
+@subject(
+    phase=Phase.DATA,
+    row="what the key of the configuration is for is encrypted with it",
+    reads=[
+        "cloudformation:ListStackResources",
+        "eks:DescribeCluster",
+        "fsx:DescribeFileSystems",
+        "kms:GetKeyRotationStatus",
+        "logs:DescribeLogGroups",
+        "s3:GetEncryptionConfiguration",
+        "s3:GetObject",
+        "sagemaker:DescribeCluster",
+    ],
+)
+def encryption(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check each kind of data that the configuration has encrypted with its key."""
+    config, clients = deployment.config, deployment.client
+    section = config.encryption
+    if not section.has_key:
+        return
+    outputs = {key: value for each in deployment.outputs.values() for key, value in each.items()}
+    key = outputs["EncryptionKeyArn"]
+    if section.create_kms_key:
+        rotated = clients("kms").get_key_rotation_status(KeyId=key)["KeyRotationEnabled"]
+        yield _check(f"aws kms get-key-rotation-status --key-id {key}", ok=rotated)
+    if section.eks_secrets and config.eks.secrets_kms_key_arn is None:
+        yield _eks(config.eks_cluster_name, key=key, clients=clients)
+    # An existing bucket or file system keeps its own key.
+    if section.lifecycle_bucket and config.lifecycle_scripts.existing_bucket_name is None:
+        script = script_key(config)
+        yield _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)
+    if section.file_system and config.storage is not None:
+        for name in _made_file_systems(config.storage):
+            yield _file_system(outputs[name], key=key, clients=clients)
+    if section.node_volumes:
+        yield _volumes(config, key=key, clients=clients)
+    if section.logs:
+        yield _log_groups(deployment, key=key)
+
+
+def _check(title: str, *, ok: bool) -> Check:
+    return checked(title, problem=None if ok else "is not so", advice=_ADVICE)
+
+
+def _eks(name: str, *, key: str, clients: Clients) -> Check:
+    cluster = clients("eks").describe_cluster(name=name)["cluster"]
+    found = [
+        (each["resources"], each["provider"]["keyArn"])
+        for each in cluster.get("encryptionConfig", [])
+    ]
+    return _check(
+        f"aws eks describe-cluster --name {name}: secrets encrypted with the key",
+        ok=found == [(["secrets"], key)],
+    )
+
+
+def _made_file_systems(storage: StorageConfig) -> Iterator[str]:
+    """Yield the output with the ID of each file system that the deployment makes."""
+    for _, files in storage.placed_files:
+        if getattr(files, "file_system_id", None) is None:
+            yield f"{files.output_prefix}FileSystemId"
+
+
+def _bucket(name: str, *, script: str, key: str, clients: Clients) -> Check:
+    answer = clients("s3").get_bucket_encryption(Bucket=name)
+    [rule] = answer["ServerSideEncryptionConfiguration"]["Rules"]
+    default = rule["ApplyServerSideEncryptionByDefault"]
+    head = clients("s3").head_object(Bucket=name, Key=script)
+    ok = (default, head.get("SSEKMSKeyId")) == (
+        {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key},
+        key,
+    )
+    return _check(f"aws s3api get-bucket-encryption --bucket {name}: with the key", ok=ok)
+
+
+def _file_system(identifier: str, *, key: str, clients: Clients) -> Check:
+    answer = clients("fsx").describe_file_systems(FileSystemIds=[identifier])
+    [found] = answer["FileSystems"]
+    return _check(
+        f"aws fsx describe-file-systems --file-system-ids {identifier}: with the key",
+        ok=found.get("KmsKeyId") == key,
+    )
+
+
+def _volumes(config: Config, *, key: str, clients: Clients) -> Check:
+    name = config.cluster.name
+    answer = clients("sagemaker").describe_cluster(ClusterName=name)
+    own = {key, *config.cluster.volume_key_ids}
+    groups: list[Any] = answer["InstanceGroups"]
+    ok = all(
+        {volume.get("VolumeKmsKeyId") for volume in _volumes_of(group)} <= own
+        and any(volume.get("RootVolume") for volume in _volumes_of(group))
+        for group in groups
+    )
+    return _check(
+        f"aws sagemaker describe-cluster --cluster-name {name}: volumes encrypted with the key",
+        ok=ok and bool(groups),
+    )
+
+
+def _volumes_of(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    storage = group.get("InstanceStorageConfigs") or []
+    return [each["EbsVolumeConfig"] for each in storage if "EbsVolumeConfig" in each]
+
+
+def _log_groups(deployment: LiveDeployment, *, key: str) -> Check:
+    config = deployment.config
+    stack = stack_name(config, "platform")
+    made = resources_of(stack, deployment, resource_type=_LOG_GROUP)
+    pages = deployment.client("logs").get_paginator("describe_log_groups").paginate()
+    groups = [each for page in pages for each in page["logGroups"] if each["logGroupName"] in made]
+    days = config.log_retention_days
+    ok = all(
+        each.get("kmsKeyId") == key and days in (None, each.get("retentionInDays"))
+        for each in groups
+    )
+    return _check(
+        f"aws logs describe-log-groups: the {len(made)} of {stack} encrypted with the key",
+        ok=ok and len(groups) == len(made) > 0,
+    )

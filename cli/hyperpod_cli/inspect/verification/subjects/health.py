@@ -1,0 +1,46 @@
+"""The nodes as HyperPod sees them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Phase,
+    checked,
+    several,
+    subject,
+)
+from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted, nodes_command
+from hyperpod_cli.operate.nodes.health import HEALTH_LABEL, SCHEDULABLE
+from hyperpod_cli.operate.nodes.objects import GROUP_LABEL, labels_of
+
+
+@subject(
+    phase=Phase.NODES,
+    row="each group has the nodes that it needs, `Schedulable` to HyperPod: `instance_count`, "
+    "or as few as `min_instance_count`",
+    needs_kubernetes=True,
+)
+def health(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check HyperPod's label of each node."""
+    config = deployment.config
+    good = [node for node in deployment.nodes if _health(node) == SCHEDULABLE]
+    others = [
+        f"{node['metadata']['name']} is {_health(node)}"
+        for node in deployment.nodes
+        if _health(node) != SCHEDULABLE
+    ]
+    problem = miscounted([labels_of(node).get(GROUP_LABEL, "") for node in good], config=config)
+    yield checked(
+        f"{nodes_command(config, labels=f'{HEALTH_LABEL}={SCHEDULABLE}')} -o name: "
+        f"{count_in_words(config)}",
+        problem=problem and "; ".join(part for part in (problem, several(others)) if part),
+        advice="Unschedulable is a node in its deep health checks, for up to two hours; "
+        "UnschedulablePendingReplacement and UnschedulablePendingReboot are faulty nodes that "
+        "HyperPod replaces or reboots by itself",
+    )
+
+
+def _health(node: Mapping[str, Any]) -> str:
+    return labels_of(node).get(HEALTH_LABEL, "without the label")

@@ -1,0 +1,36 @@
+"""The PriorityClasses, that of Kubernetes for what a node needs and those of the configuration."""
+
+from collections.abc import Iterator, Sequence
+
+from kubernetes.client import SchedulingV1Api
+
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+
+_ADVICE = (
+    "Pods that name a missing class are refused: run `make deploy`, and restore what somebody "
+    "deleted"
+)
+
+
+@subject(
+    phase=Phase.INSTALLATION,
+    row="those of `helm.priority_classes`, and `system-node-critical`",
+    needs_kubernetes=True,
+)
+def priorities(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check each PriorityClass that pods name."""
+    listed = SchedulingV1Api(deployment.kubernetes).list_priority_class().items
+    found = {item.metadata.name for item in listed}
+    yield _check(["system-node-critical"], found=found)
+    own = [item.name for item in deployment.config.helm.priority_classes or ()]
+    if own:
+        yield _check(own, found=found)
+
+
+def _check(names: Sequence[str], *, found: set[str]) -> Check:
+    missing = [name for name in names if name not in found]
+    return checked(
+        f"kubectl get priorityclass {' '.join(names)}",
+        problem=f"there is no {' and no '.join(missing)}" if missing else None,
+        advice=_ADVICE,
+    )

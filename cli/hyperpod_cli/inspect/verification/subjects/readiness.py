@@ -1,0 +1,36 @@
+"""The nodes as Kubernetes sees them."""
+
+from collections.abc import Iterator
+
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Phase,
+    checked,
+    several,
+    subject,
+)
+from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted, nodes_command
+from hyperpod_cli.operate.nodes.objects import GROUP_LABEL, is_ready, labels_of
+
+
+@subject(
+    phase=Phase.NODES,
+    row="as many nodes are Ready, and no node of the cluster is not",
+    needs_kubernetes=True,
+)
+def readiness(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that the kubelet of each node says that it takes pods."""
+    config, nodes = deployment.config, deployment.nodes
+    waiting = [node["metadata"]["name"] for node in nodes if not is_ready(node)]
+    ready = [labels_of(node).get(GROUP_LABEL, "") for node in nodes if is_ready(node)]
+    told = [
+        miscounted(ready, config=config) or "",
+        f"not {several(waiting)}" if waiting else "",
+    ]
+    yield checked(
+        f"{nodes_command(config)} -o wide: {count_in_words(config)}, every node is Ready",
+        problem="; ".join(part for part in told if part) or None,
+        advice="See its conditions: `kubectl describe node NAME`. A node that never joins has a "
+        "lifecycle script that fails, no route out, or a security group without its own rules",
+    )

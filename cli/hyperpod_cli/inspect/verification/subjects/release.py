@@ -1,0 +1,42 @@
+"""The Helm releases of the HyperPod dependencies and of the user's health check."""
+
+from collections.abc import Iterator
+
+from kubernetes.client import CoreV1Api
+
+from hyperpod_cdk.node_health.section import NAMESPACE, RELEASE
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+
+
+@subject(
+    phase=Phase.INSTALLATION,
+    row="the newest revision of the dependencies, and of `node_health`, is `deployed`: an "
+    "upgrade that failed or hangs is none, though Helm still calls the revision before it "
+    "deployed",
+    needs_kubernetes=True,
+)
+def release(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that each release is deployed, by the secrets in which Helm keeps its revisions."""
+    helm = deployment.config.helm
+    yield _deployed(deployment, name=helm.release, namespace=helm.namespace)
+    if deployment.config.node_health is not None:
+        yield _deployed(deployment, name=RELEASE, namespace=NAMESPACE)
+
+
+def _deployed(deployment: LiveDeployment, *, name: str, namespace: str) -> Check:
+    # https://helm.sh/docs/topics/advanced/#storage-backends
+    listed = CoreV1Api(deployment.kubernetes).list_namespaced_secret(
+        namespace, label_selector=f"owner=helm,name={name}"
+    )
+    revisions = {
+        int(secret.metadata.labels["version"]): secret.metadata.labels["status"]
+        for secret in listed.items
+    }
+    # While an upgrade runs or has failed, Helm still calls the revision before it deployed.
+    status = revisions[max(revisions)] if revisions else "not there"
+    return checked(
+        f"helm status {name} -n {namespace}: deployed",
+        problem=None if status == "deployed" else f"{name} is {status}",
+        advice=f"Run `helm history {name} -n {namespace}`, then `make deploy`, which "
+        "repairs a release that has failed or hangs",
+    )

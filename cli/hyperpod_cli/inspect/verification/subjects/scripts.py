@@ -1,0 +1,31 @@
+"""The lifecycle scripts that nodes fetch."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, joined
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+
+
+def script_key(config: Config) -> str:
+    """Return the key of the script that new nodes run."""
+    return joined(config.lifecycle_scripts.prefix or "", ENTRY_SCRIPT)
+
+
+@subject(
+    phase=Phase.CLUSTER,
+    row="the script of new nodes is in the bucket",
+    reads=["s3:ListBucket"],
+)
+def scripts(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that the script of new nodes is in the bucket."""
+    bucket = deployment.outputs_of("platform")["S3BucketName"]
+    key = script_key(deployment.config)
+    listed = deployment.client("s3").list_objects_v2(Bucket=bucket, Prefix=key)
+    there = key in [item["Key"] for item in listed.get("Contents", ())]
+    yield checked(
+        f"aws s3 ls s3://{bucket}: {key}",
+        problem=None if there else "is not there",
+        advice="No node can be made or replaced without it. Run `make deploy` after any change of "
+        "the folder lifecycle/, which uploads all of it",
+    )

@@ -1,0 +1,58 @@
+"""The rules by which nodes reach each other."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Phase,
+    checked,
+    several,
+    subject,
+)
+
+_ALL = "-1"
+_DIRECTIONS = {"from": "IpPermissions", "to": "IpPermissionsEgress"}
+
+
+@subject(
+    phase=Phase.NETWORK,
+    row="the nodes' group lets all traffic from and to itself through, as do other groups of "
+    "nodes with EFA",
+    reads=["ec2:DescribeSecurityGroups"],
+)
+def security_groups(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that each security group of nodes lets all traffic from and to itself through.
+
+    EFA authorizes by group alone, in both directions.
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
+    """
+    own = deployment.outputs_of("platform")["SecurityGroupId"]
+    others = {
+        group_id
+        for group in deployment.config.cluster.all_groups
+        if group.override_vpc is not None and group.has_efa_accelerators
+        for group_id in group.override_vpc.security_group_ids
+    }
+    wanted = sorted({own, *others})
+    described = deployment.client("ec2").describe_security_groups(GroupIds=wanted)
+    for group in described["SecurityGroups"]:
+        missing = [
+            f"all traffic {direction} itself"
+            for direction, key in _DIRECTIONS.items()
+            if not any(_names_itself(rule, group["GroupId"]) for rule in group[key])
+        ]
+        yield checked(
+            f"aws ec2 describe-security-groups --group-ids {group['GroupId']}: "
+            "all traffic from and to itself",
+            problem=f"lacks {several(missing)}" if missing else None,
+            advice="EFA not working, and training fails: add a rule of protocol -1 in that "
+            "direction whose source or destination is the group itself; a rule with a CIDR block "
+            "does not do",
+        )
+
+
+def _names_itself(rule: Mapping[str, Any], group_id: str) -> bool:
+    pairs = rule.get("UserIdGroupPairs", ())
+    return rule["IpProtocol"] == _ALL and any(pair.get("GroupId") == group_id for pair in pairs)

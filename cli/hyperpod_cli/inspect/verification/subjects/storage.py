@@ -1,0 +1,96 @@
+"""The volumes and claims of the file systems, and their links to S3."""
+
+from collections.abc import Iterator
+
+from kubernetes.client import CoreV1Api, StorageV1Api, V1PersistentVolume
+
+from hyperpod_cdk import HomeDirectoriesConfig, LustreConfig
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Phase,
+    checked,
+    existing,
+    subject,
+)
+
+_DYNAMIC = "fsx-dynamic"
+
+
+@subject(
+    phase=Phase.DATA,
+    row="each claim is bound, to a volume of its file system; each link to S3 is AVAILABLE",
+    reads=["fsx:DescribeDataRepositoryAssociations"],
+    needs_kubernetes=True,
+)
+def storage(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that each claim is bound to a volume of its file system, and each link is there."""
+    section = deployment.config.storage
+    if section is None:
+        return
+    for _, files in section.placed_files:
+        file_system = deployment.outputs_of("storage")[f"{files.output_prefix}FileSystemId"]
+        yield from _claims(deployment, files, file_system=file_system)
+        if isinstance(files, LustreConfig):
+            yield from _links(deployment, files, file_system=file_system)
+    if section.dynamic_provisioning:
+        found = existing(StorageV1Api(deployment.kubernetes).read_storage_class, _DYNAMIC)
+        kind = None if found is None else (found.parameters or {}).get("deploymentType")
+        yield checked(
+            f"kubectl get storageclass {_DYNAMIC} -o jsonpath={{.parameters.deploymentType}}",
+            problem=None if kind == "PERSISTENT_2" else f"is {kind}",
+            advice="Claims of that class get no file system: run `make deploy`",
+        )
+
+
+def _claims(
+    deployment: LiveDeployment, files: LustreConfig | HomeDirectoriesConfig, *, file_system: str
+) -> Iterator[Check]:
+    core = CoreV1Api(deployment.kubernetes)
+    source = ".spec.nfs.server" if files.label == "home" else ".spec.csi.volumeHandle"
+    for each in files.claims:
+        name = each.name or f"{files.label}-claim"
+        where = f" -n {each.namespace}" if each.namespace != "default" else ""
+        claim = existing(core.read_namespaced_persistent_volume_claim, name, each.namespace)
+        phase = None if claim is None else claim.status.phase
+        yield checked(
+            f"kubectl get pvc {name}{where} -o jsonpath={{.status.phase}}",
+            problem=None if phase == "Bound" else f"is {phase or 'not there'}",
+            advice=f"Storage issues: `kubectl describe pvc {name}{where}` says what it waits for; "
+            "a Lost claim has lost its volume. Pods that hang in ContainerCreating though it is "
+            "bound do not reach the file system: TCP 988 and 1018-1023 within the security group",
+        )
+        volume = None if claim is None else claim.spec.volume_name
+        if volume:
+            found = _source(existing(core.read_persistent_volume, volume))
+            is_its = found is not None and found.startswith(file_system)
+            yield checked(
+                f"kubectl get pv {volume} -o jsonpath={{{source}}}",
+                problem=None if is_its else f"is {found}, not {file_system}",
+                advice="Storage issues: the volume is of another file system, or gone. Delete the "
+                "pods that use it, the claim and the volume, then run `make deploy`",
+            )
+
+
+def _source(volume: V1PersistentVolume | None) -> str | None:
+    """Return which file system a volume is of."""
+    if volume is None:
+        return None
+    source = volume.spec.csi
+    return str(volume.spec.nfs.server if source is None else source.volume_handle)
+
+
+def _links(deployment: LiveDeployment, files: LustreConfig, *, file_system: str) -> Iterator[Check]:
+    if not files.data_repositories:
+        return
+    of_files = [{"Name": "file-system-id", "Values": [file_system]}]
+    answer = deployment.client("fsx").describe_data_repository_associations(Filters=of_files)
+    states = {each["FileSystemPath"]: each["Lifecycle"] for each in answer["Associations"]}
+    for repository in files.data_repositories:
+        state = states.get(repository.path, "not there")
+        yield checked(
+            f"aws fsx describe-data-repository-associations: {repository.path} is AVAILABLE",
+            problem=None if state == "AVAILABLE" else f"is {state}",
+            advice="MISCONFIGURED is a bucket that FSx may not read, or that is gone: look at its "
+            "policy and its key",
+        )

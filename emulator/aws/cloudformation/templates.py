@@ -1,0 +1,272 @@
+"""What CloudFormation makes of a template: values, types, names and exports.
+
+Fn::Split in conditions: a template may compare a part of a parameter.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-split.html
+has it inside Fn::Select; MiniStack's conditions have Fn::Select alone, over a list.
+
+Parameters of a template whose value is in Systems Manager, and is not there.
+
+Worded as in https://github.com/aws-samples/aws-cross-account-cicd-pipeline/issues/40.
+
+Resource types that a region does not have.
+
+Of HyperPod's, CloudFormation publishes the schema by region; the settings name the regions:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
+
+DescribeType, which MiniStack does not know: which resource types there are.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html
+
+Names that something else has: CloudFormation makes nothing of that name, and takes nothing over.
+
+MiniStack does so for other types itself, and for these puts the new resource into the old one's
+place. https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html and
+https://docs.aws.amazon.com/kms/latest/APIReference/API_CreateAlias.html have the errors.
+
+A stack keeps the exports that other stacks import, and no two stacks export one name.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.ministack import (
+    changesets,
+    cloudformation,
+    engine,
+    get_region,
+    handlers,
+    iam,
+    kms,
+    provisioners,
+    stacks,
+)
+from emulator.aws.parent_process import Settings
+
+
+def _text(node: object, parameters: Mapping[str, Any]) -> object:
+    """Return the value of what is split: a text, a parameter, or a part of something split."""
+    match node:
+        case {"Ref": str(name)} if name in parameters:
+            return parameters[name]["Value"]
+        case {"Fn::Select": [index, items]}:
+            chosen = _split(items, parameters)
+            number = int(str(_text(index, parameters)))
+            return engine.select(number, chosen) if isinstance(chosen, list) else node
+        case _:
+            return node
+
+
+def _split(node: object, parameters: Mapping[str, Any]) -> object:
+    """Return a part of a condition with each Fn::Split in it done."""
+    match node:
+        case {"Fn::Split": [separator, text]}:
+            return str(_text(text, parameters)).split(str(separator))
+        case dict():
+            return {key: _split(value, parameters) for key, value in node.items()}
+        case list():
+            return [_split(value, parameters) for value in node]
+        case _:
+            return node
+
+
+def install_condition_values() -> None:
+    """Do what is split before MiniStack evaluates the conditions."""
+    evaluate = engine.evaluate_conditions
+
+    def evaluate_conditions(
+        template: Mapping[str, Any], parameters: Mapping[str, Any]
+    ) -> dict[str, bool]:
+        conditions = _split(template.get("Conditions") or {}, parameters)
+        evaluated: dict[str, bool] = evaluate({**template, "Conditions": conditions}, parameters)
+        return evaluated
+
+    # Each has imported it by name.
+    for module in (changesets, engine, handlers, stacks):
+        module.evaluate_conditions = evaluate_conditions
+
+
+_ABSENT = re.compile(r"SSM parameter '(?P<name>[^']+)' does not exist")
+
+
+def install_stored_parameters() -> None:
+    """Refuse such a template in CloudFormation's words."""
+    resolve: Callable[..., dict[str, Any]] = handlers.resolve_parameters
+
+    def resolve_parameters(*arguments: Any, **options: Any) -> dict[str, Any]:
+        try:
+            return resolve(*arguments, **options)
+        except ValueError as error:
+            absent = _ABSENT.search(str(error))
+            if absent is None:
+                raise
+            message = f"Unable to fetch parameters [{absent['name']}] from parameter store"
+            raise ValueError(f"{message} for this account.") from error
+
+    handlers.resolve_parameters = changesets.resolve_parameters = resolve_parameters
+
+
+_NATIVE = "AWS::SageMaker::Cluster"
+
+
+_regions: set[str] = set()
+
+
+def is_offered(resource_type: str) -> bool:
+    """Return whether the request's region has a resource type."""
+    known = resource_type in provisioners.RESOURCE_HANDLERS
+    return known and (resource_type != _NATIVE or not _regions or get_region() in _regions)
+
+
+def install_regional_types(*, settings: Settings) -> None:
+    """Have CloudFormation refuse a template with a type that its region does not have."""
+    _regions.update(filter(None, settings.native_regions.split(",")))
+    validate: Callable[..., None] = handlers.validate_template_support
+
+    def validate_in_region(
+        template: Mapping[str, Any], conditions: Mapping[str, bool], *rest: Any, **options: Any
+    ) -> None:
+        used = {each.get("Type") for each in template.get("Resources", {}).values()}
+        if _NATIVE in used and not is_offered(_NATIVE):
+            raise ValueError(f"Template format error: Unrecognized resource types: [{_NATIVE}]")
+        validate(template, conditions, *rest, **options)
+
+    handlers.validate_template_support = changesets.validate_template_support = validate_in_region
+
+
+def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
+    name = handlers.p(params, "TypeName")
+    if not is_offered(name):
+        return handlers.error("TypeNotFoundException", f"The type '{name}' cannot be found.")
+    return handlers.xml(
+        HTTPStatus.OK,
+        "DescribeTypeResponse",
+        f"<DescribeTypeResult><Type>RESOURCE</Type><TypeName>{name}</TypeName>"
+        "<Visibility>PUBLIC</Visibility></DescribeTypeResult>",
+    )
+
+
+def install_described_type() -> None:
+    """Answer the operation."""
+    handlers.ACTION_HANDLERS["DescribeType"] = _describe
+
+
+_IsTaken = Callable[[str], bool]
+
+
+def install_taken_names() -> None:
+    """Check the names of what is created of these types."""
+    _check("AWS::IAM::Role", "RoleName", lambda name: name in iam.roles)
+    _check("AWS::KMS::Alias", "AliasName", lambda name: kms.alias_arn(name) in kms.aliases)
+
+
+def _check(resource_type: str, key: str, is_taken: _IsTaken) -> None:
+    handlers: dict[str, Any] = provisioners.RESOURCE_HANDLERS[resource_type]
+    unchecked = handlers["create"]
+
+    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
+        name = properties.get(key)
+        if name and is_taken(name):
+            raise Refused(
+                f"Resource of type '{resource_type}' with identifier '{name}' already exists."
+            )
+        created: Created = unchecked(logical_id, properties, stack_name)
+        return created
+
+    handlers["create"] = create
+
+
+_Response = tuple[int, dict[str, str], bytes]
+
+
+def _importers(export_name: str, *, exporter: str) -> list[str]:
+    """Return the names of the other stacks that import a value."""
+    return sorted(
+        name
+        for name, stack in cloudformation.stacks.items()
+        if name != exporter
+        and stack.get("StackStatus") not in ("DELETE_COMPLETE", "REVIEW_IN_PROGRESS")
+        and export_name in handlers.imported_export_names(stack, name)
+    )
+
+
+def _exports_of(stack_id: str) -> dict[str, Any]:
+    return {
+        name: export["Value"]
+        for name, export in cloudformation.exports.items()
+        if export["StackId"] == stack_id
+    }
+
+
+def _require_unused(
+    names: Iterable[str], *, exports: Mapping[str, Mapping[str, Any]], stack: str
+) -> None:
+    for name in names:
+        users = ", ".join(_importers(name, exporter=stack))
+        if users:
+            # https://repost.aws/knowledge-center/cloudformation-stack-export-name-error
+            verb = "updated" if name in exports else "deleted"
+            raise Refused(f"Export {name} cannot be {verb} as it is in use by {users}")
+
+
+def install_exports() -> None:
+    """Check the exports of each update and each deletion."""
+    resolve, delete_stack = stacks.resolve_stack_outputs, handlers.delete_stack
+
+    def resolve_stack_outputs(*arguments: Any) -> tuple[list[Any], dict[str, Any]]:
+        stack_name, stack_id = arguments[-2:]
+        outputs, exports = resolve(*arguments)
+        for name in exports:
+            other = cloudformation.exports.get(name)
+            if other is not None and other["StackId"] != stack_id:
+                exporter = other["StackId"].split("/")[1]
+                raise Refused(f"Export with name {name} is already exported by stack {exporter}")
+        before = _exports_of(stack_id)
+        changed = [
+            name for name, value in before.items() if exports.get(name, {}).get("Value") != value
+        ]
+        _require_unused(changed, exports=exports, stack=stack_name)
+        # MiniStack calls this last of all that can fail; it adds the new exports itself.
+        for name in before.keys() - exports.keys():
+            cloudformation.exports.pop(name, None)
+        return outputs, exports
+
+    def delete(params: Mapping[str, Any]) -> _Response:
+        stack = handlers.resolve_stack(handlers.p(params, "StackName"))
+        refusal = None if stack is None else _delete_refusal(stack)
+        if stack is None or refusal is None:
+            answer: _Response = delete_stack(params)
+            return answer
+        # The request succeeds, and the stack stays in the state in which it is:
+        # https://github.com/rlister/stax/issues/40
+        stacks.add_event(
+            stack["StackId"],
+            stack["StackName"],
+            stack["StackName"],
+            "AWS::CloudFormation::Stack",
+            stack["StackStatus"],
+            refusal,
+            stack["StackId"],
+        )
+        accepted: _Response = handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
+        return accepted
+
+    stacks.resolve_stack_outputs = resolve_stack_outputs
+    handlers.delete_stack = handlers.ACTION_HANDLERS["DeleteStack"] = delete
+
+
+def _delete_refusal(stack: Mapping[str, Any]) -> str | None:
+    """Return why a stack cannot be deleted, or None."""
+    if stack.get("EnableTerminationProtection") or stack["StackStatus"].startswith("DELETE_"):
+        return None
+    for name in _exports_of(stack["StackId"]):
+        users = ", ".join(_importers(name, exporter=stack["StackName"]))
+        if users:
+            # https://github.com/aws-samples/iam-identity-center-team/pull/474
+            return f"Delete canceled. Cannot delete export {name} as it is in use by {users}."
+    return None

@@ -1,0 +1,202 @@
+"""Subnets, and the address blocks of a VPC that they are in.
+
+AWS::EC2::VPCCidrBlock, and the secondary blocks in DescribeVpcs.
+
+What EC2 checks and counts of AWS::EC2::Subnet and MiniStack does not.
+"""
+
+import ipaddress
+import secrets
+from http import HTTPStatus
+from typing import Any
+
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
+from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.ec2 import zones
+from emulator.aws.ministack import ec2, get_region, provisioners
+
+_SECONDARY = "_secondary_cidr_blocks"
+_MIN_PREFIX, _MAX_PREFIX = 16, 28
+# Quota "IPv4 CIDR blocks per VPC" of a new account, the primary block included.
+# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
+_MOST_BLOCKS = 5
+
+
+def vpc_with_id(vpc_id: object) -> dict[str, Any]:
+    """Return the VPC with this id.
+
+    Raises:
+        Refused: there is none.
+    """
+    return ec2_api.existing(ec2.vpcs, vpc_id, code="InvalidVpcID", noun="vpc ID")
+
+
+def blocks(record: dict[str, Any]) -> list[ipaddress.IPv4Network]:
+    """Return every IPv4 block of a VPC, the primary one first."""
+    secondary = record.get(_SECONDARY, {}).values()
+    return [ipaddress.IPv4Network(cidr) for cidr in (record["CidrBlock"], *secondary)]
+
+
+def _create(properties: Properties) -> Created:
+    record = vpc_with_id(properties.get("VpcId"))
+    cidr = properties.get("CidrBlock", "")
+    try:
+        block = ipaddress.IPv4Network(cidr)
+    except ValueError as error:
+        raise Refused(
+            f"InvalidParameterValue: Value ({cidr}) for parameter cidrBlock is invalid: {error}"
+        ) from error
+    if not _MIN_PREFIX <= block.prefixlen <= _MAX_PREFIX:
+        raise Refused(f"InvalidVpc.Range: The CIDR '{cidr}' is invalid: use /16 to /28.")
+    if any(block.overlaps(other) for other in blocks(record)):
+        raise Refused(
+            f"InvalidVpc.Range: The CIDR '{cidr}' conflicts with another CIDR block of the VPC."
+        )
+    if len(blocks(record)) >= _MOST_BLOCKS:
+        raise Refused(
+            f"CidrLimitExceeded: This network '{record['VpcId']}' has met its maximum number of "
+            f"allowed CIDRs: {_MOST_BLOCKS}"
+        )
+    association_id = f"vpc-cidr-assoc-{secrets.token_hex(9)[:17]}"
+    record.setdefault(_SECONDARY, {})[association_id] = cidr
+    return association_id, {"Id": association_id}
+
+
+def _delete(association_id: str, properties: Properties) -> None:
+    record = ec2.vpcs.get(properties.get("VpcId"))
+    if record is None or association_id not in record.get(_SECONDARY, {}):
+        return
+    block = ipaddress.IPv4Network(record[_SECONDARY][association_id])
+    for subnet in ec2.subnets.values():
+        if subnet["VpcId"] == record["VpcId"] and block.overlaps(
+            ipaddress.IPv4Network(subnet["CidrBlock"])
+        ):
+            raise Refused(
+                f"DependencyViolation: The CIDR block {block} is in use by {subnet['SubnetId']}."
+            )
+    del record[_SECONDARY][association_id]
+
+
+TYPE = ResourceType(
+    name="AWS::EC2::VPCCidrBlock",
+    create=_create,
+    delete=_delete,
+    tagged=False,
+)
+
+
+def _associate(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+    properties = {"VpcId": query["VpcId"][0], "CidrBlock": query["CidrBlock"][0]}
+    try:
+        association_id, _ = _create(properties)
+    except Refused as refused:
+        code, _, message = str(refused).partition(": ")
+        error: tuple[int, dict[str, str], bytes] = ec2.error(code, message, HTTPStatus.BAD_REQUEST)
+        return error
+    answer: tuple[int, dict[str, str], bytes] = ec2.xml(
+        HTTPStatus.OK,
+        "AssociateVpcCidrBlockResponse",
+        f"<vpcId>{properties['VpcId']}</vpcId><cidrBlockAssociation>"
+        f"<cidrBlock>{properties['CidrBlock']}</cidrBlock>"
+        f"<associationId>{association_id}</associationId>"
+        "<cidrBlockState><state>associating</state></cidrBlockState></cidrBlockAssociation>",
+    )
+    return answer
+
+
+def install_cidr_block() -> None:
+    """Register the type, and its API; let DescribeVpcs list the secondary blocks."""
+    TYPE.register()
+    ec2.ACTION_MAP["AssociateVpcCidrBlock"] = _associate
+    primary_only = ec2.vpc_fields_xml
+
+    def fields_xml(record: dict[str, Any], tag: str = "item") -> str:
+        items = "".join(
+            f"<item><cidrBlock>{cidr}</cidrBlock><associationId>{association_id}</associationId>"
+            "<cidrBlockState><state>associated</state></cidrBlockState></item>"
+            for association_id, cidr in record.get(_SECONDARY, {}).items()
+        )
+        end = "</cidrBlockAssociationSet>"
+        return str(primary_only(record, tag=tag)).replace(end, items + end)
+
+    ec2.vpc_fields_xml = fields_xml
+
+
+RESERVED_ADDRESSES = 5
+"""Addresses of each subnet that AWS keeps: the first four and the last."""
+
+
+def _check(properties: Properties) -> ipaddress.IPv4Network:
+    cidr = properties.get("CidrBlock", "")
+    vpc = vpc_with_id(properties.get("VpcId"))
+    try:
+        network = ipaddress.IPv4Network(cidr)
+    except ValueError as error:
+        raise Refused(f"InvalidSubnet.Range: The CIDR '{cidr}' is invalid: {error}") from error
+    if not any(network.subnet_of(block) for block in blocks(vpc)):
+        raise Refused(
+            f"InvalidSubnet.Range: The CIDR '{cidr}' is outside the CIDR blocks of {vpc['VpcId']}."
+        )
+    for other in ec2.subnets.values():
+        if other["VpcId"] == vpc["VpcId"] and network.overlaps(
+            ipaddress.IPv4Network(other["CidrBlock"])
+        ):
+            raise Refused(
+                f"InvalidSubnet.Conflict: The CIDR '{cidr}' conflicts with {other['SubnetId']}."
+            )
+    region_zones = zones.zones(get_region())
+    for key, known in (
+        ("AvailabilityZone", region_zones.keys()),
+        ("AvailabilityZoneId", region_zones.values()),
+    ):
+        if properties.get(key) and properties[key] not in known:
+            raise Refused(
+                f"InvalidParameterValue: Value ({properties[key]}) for parameter {key} is invalid. "
+                f"It can only be one of: {', '.join(known)}."
+            )
+    return network
+
+
+def _count_interfaces(action: str, change: int) -> None:
+    """Have an action on network interfaces take an address of their subnet, or give it back."""
+    act = ec2.ACTION_MAP[action]
+
+    def counted(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+        before = dict(ec2.network_interfaces.items())
+        answer: tuple[int, dict[str, str], bytes] = act(query)
+        after = dict(ec2.network_interfaces.items())
+        for identifier in before.keys() ^ after.keys():
+            interface = before.get(identifier) or after[identifier]
+            subnet = ec2.subnets.get(interface["SubnetId"])
+            if subnet is not None:
+                subnet["AvailableIpAddressCount"] += change
+        return answer
+
+    ec2.ACTION_MAP[action] = counted
+
+
+def install_subnet() -> None:
+    """Check range, overlap and zone of each subnet, and count its addresses."""
+    unchecked, create_by_api = provisioners.ec2_subnet_create, ec2.ACTION_MAP["CreateSubnet"]
+
+    def count_of_api(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+        before = set(ec2.subnets)
+        answer: tuple[int, dict[str, str], bytes] = create_by_api(query)
+        for subnet_id in set(ec2.subnets) - before:
+            record = ec2.subnets[subnet_id]
+            addresses = ipaddress.IPv4Network(record["CidrBlock"]).num_addresses
+            record["AvailableIpAddressCount"] = addresses - RESERVED_ADDRESSES
+        return answer
+
+    def create(logical_id: str, properties: dict[str, Any], stack_name: str) -> Created:
+        network = _check(properties)
+        subnet_id, attributes = unchecked(logical_id, properties, stack_name)
+        free = network.num_addresses - RESERVED_ADDRESSES
+        ec2.subnets[subnet_id]["AvailableIpAddressCount"] = free
+        return subnet_id, attributes
+
+    ec2.ACTION_MAP["CreateSubnet"] = count_of_api
+    _count_interfaces("CreateNetworkInterface", -1)
+    _count_interfaces("DeleteNetworkInterface", +1)
+    provisioners.ec2_subnet_create = create
+    provisioners.RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = create

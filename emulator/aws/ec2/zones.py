@@ -1,0 +1,115 @@
+"""Availability zones, and the instance types that they have.
+
+Availability Zones as the regions have them: names a, b, c... and ids az1, az2...
+
+DescribeInstanceTypeOfferings: every HyperPod type in each zone, but for accelerators in some.
+
+Which zone has which type is no published fact; that not every zone has every type is:
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from emulator.aws.ministack import ec2, get_region, iam_actions
+from emulator.aws.parent_process import Settings
+
+_DEFAULT_NUMBERS = (1, 2, 3)
+# Regions whose zones are not az1 to az3. Which name an id has differs from account to account;
+# here names follow the order of the ids.
+_NUMBERS = {
+    "ap-northeast-1": (1, 2, 4),
+    "ap-northeast-2": (1, 2, 3, 4),
+    "ca-central-1": (1, 2, 4),
+    "us-east-1": (1, 2, 3, 4, 5, 6),
+    "us-west-1": (1, 3),
+    "us-west-2": (1, 2, 3, 4),
+}
+
+
+def zones(region: str) -> dict[str, str]:
+    """Return the zone names of a region and the id of each, in order."""
+    numbers = _NUMBERS.get(region, _DEFAULT_NUMBERS)
+    prefix = ec2.az_id_prefix(region)
+    return {f"{region}{chr(ord('a') + i)}": f"{prefix}-az{n}" for i, n in enumerate(numbers)}
+
+
+def zone_name(zone_id: str) -> str | None:
+    """Return the name of the zone with this id in the request's region."""
+    return next((name for name, id_ in zones(get_region()).items() if id_ == zone_id), None)
+
+
+def zone_id(name: str) -> str:
+    """Return the id of a zone, or "" when its region has no zone of that name."""
+    return zones(name[:-1]).get(name, "")
+
+
+def _describe(_query: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+    region = get_region()
+    items = "".join(
+        f"<item><zoneName>{name}</zoneName><zoneState>available</zoneState>"
+        f"<regionName>{region}</regionName><zoneId>{id_}</zoneId>"
+        f"<groupName>{region}-zg-1</groupName><networkBorderGroup>{region}</networkBorderGroup>"
+        "<optInStatus>opt-in-not-required</optInStatus><zoneType>availability-zone</zoneType></item>"
+        for name, id_ in zones(region).items()
+    )
+    response: tuple[int, dict[str, str], bytes] = ec2.xml(
+        200,
+        "DescribeAvailabilityZonesResponse",
+        f"<availabilityZoneInfo>{items}</availabilityZoneInfo>",
+    )
+    return response
+
+
+def install_availability_zones() -> None:
+    """Let EC2 report and resolve these zones; on its own it knows three a region, az1 to az3."""
+    ec2.ACTION_MAP["DescribeAvailabilityZones"] = _describe
+    ec2.az_id_for_zone_name = zone_id
+    ec2.zone_name_for_az_id = zone_name
+
+
+_SCARCE = re.compile(r"(p|trn)\d")
+WITHOUT_ACCELERATORS = frozenset({"usw2-az3", "use1-az3"})
+"""Zones that the local EC2 has no P and Trn instances in."""
+
+
+def _describe_offerings(
+    known: frozenset[str], query: dict[str, list[str]]
+) -> tuple[int, dict[str, str], bytes]:
+    wanted = set(ec2.parse_filters(query).get("instance-type", known))
+    kind = query.get("LocationType", ["region"])[0]
+    items = "".join(
+        f"<item><instanceType>{name}</instanceType><locationType>{kind}</locationType>"
+        f"<location>{location}</location></item>"
+        for name in sorted(wanted & known)
+        for location in _locations(name, kind)
+    )
+    answer: tuple[int, dict[str, str], bytes] = ec2.xml(
+        HTTPStatus.OK,
+        "DescribeInstanceTypeOfferingsResponse",
+        f"<instanceTypeOfferingSet>{items}</instanceTypeOfferingSet>",
+    )
+    return answer
+
+
+def _locations(instance_type: str, kind: str) -> Iterator[str]:
+    if kind == "region":
+        yield get_region()
+        return
+    for name, id_ in zones(get_region()).items():
+        if id_ not in WITHOUT_ACCELERATORS or not _SCARCE.match(instance_type):
+            yield id_ if kind == "availability-zone-id" else name
+
+
+def install_instance_offerings(*, settings: Settings) -> None:
+    """Answer the operation, which MiniStack does not know."""
+    if settings.instance_types:
+        known = frozenset(settings.instance_types.split(","))
+    else:
+        shape = iam_actions.load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
+        known = frozenset(name.removeprefix("ml.") for name in shape["enum"])
+    types: Any = ec2.ACTION_MAP
+    types["DescribeInstanceTypeOfferings"] = partial(_describe_offerings, known)

@@ -1,0 +1,273 @@
+"""Add-ons of a cluster: their versions, their resource type, and their health.
+
+The versions of add-ons that EKS offers for each Kubernetes version.
+
+`addon_versions.json` has some of them, the newest first: those of
+https://github.com/nudgebee/nudgebee-compatibility-registry, which recorded DescribeAddonVersions on
+2026-05-12 for 1.30 to 1.34; for 1.35, those of the tables in the EKS user guide, which has none for
+the FSx CSI driver: there, the pinned one. Which is EKS's default is not recorded: here the last.
+
+AWS::EKS::Addon, created and updated once EKS no longer says CREATING or UPDATING.
+
+CloudFormation takes an add-on that is DEGRADED as done:
+https://github.com/hashicorp/terraform-provider-aws/issues/44669
+
+Add-ons of versions that EKS offers, as healthy as their pods in Kubernetes.
+
+The pods of some add-ons need nodes. Without any, such an add-on stays CREATING or UPDATING for 15
+to 20 minutes and is DEGRADED from then on, until there are nodes:
+https://github.com/aws-ia/terraform-aws-eks-blueprints/issues/642,
+https://github.com/pulumi/pulumi-eks/issues/1525,
+https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.
+"""
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
+from emulator.aws.eks import api as eks_api
+from emulator.aws.eks.addon_objects import AddonManager
+from emulator.aws.eks.api import EksResponse
+from emulator.aws.ministack import eks, get_region, provisioners
+from emulator.aws.parent_process import Settings
+
+_OFFERED: Mapping[str, Mapping[str, list[str]]] = json.loads(
+    Path(__file__).with_name("addon_versions.json").read_text(encoding="utf-8")
+)
+_DESCRIBE = re.compile(r"/addons/supported-versions")
+
+
+def default(addon_name: str, *, kubernetes_version: str) -> str:
+    """Return the version that EKS installs when none is asked for."""
+    return _OFFERED[addon_name][kubernetes_version][-1]
+
+
+def version_problem(
+    body: Mapping[str, Any], *, addon_name: str, kubernetes_version: str
+) -> str | None:
+    """Return what EKS says of an add-on, or a version of it, that it does not offer.
+
+    https://github.com/aws/containers-roadmap/issues/2625 and
+    https://github.com/hashicorp/terraform-provider-aws/issues/33385
+    """
+    offered = _OFFERED.get(addon_name, {}).get(kubernetes_version)
+    if offered is None:
+        return (
+            f"Addon {addon_name} specified is not supported in {kubernetes_version} kubernetes "
+            "version"
+        )
+    if body.get("addonVersion", offered[0]) not in offered:
+        return "Addon version specified is not supported"
+    return None
+
+
+def install_addon_versions() -> None:
+    """Answer DescribeAddonVersions, which MiniStack does not know."""
+    handled = eks.handle_request_sync
+
+    def handle(
+        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
+    ) -> EksResponse:
+        if method == "GET" and _DESCRIBE.fullmatch(path):
+            return _describe({name: values[0] for name, values in query.items()})
+        response: EksResponse = handled(method, path, headers, body, query)
+        return response
+
+    eks.handle_request_sync = handle
+
+
+def _describe(query: Mapping[str, str]) -> EksResponse:
+    addons = [
+        {
+            "addonName": name,
+            "addonVersions": _versions(by_kubernetes, query.get("kubernetesVersion")),
+            "owner": "aws",
+            "publisher": "eks",
+        }
+        for name, by_kubernetes in _OFFERED.items()
+        if name == query.get("addonName", name)
+    ]
+    content = {"addons": [addon for addon in addons if addon["addonVersions"]]}
+    return HTTPStatus.OK, {"Content-Type": "application/json"}, json.dumps(content).encode()
+
+
+def _versions(
+    by_kubernetes: Mapping[str, list[str]], wanted: str | None
+) -> list[Mapping[str, Any]]:
+    compatibilities: dict[str, list[Mapping[str, Any]]] = {}
+    for kubernetes_version, versions in by_kubernetes.items():
+        if kubernetes_version != (wanted or kubernetes_version):
+            continue
+        for version in versions:
+            compatibilities.setdefault(version, []).append(
+                {
+                    "clusterVersion": kubernetes_version,
+                    "platformVersions": ["*"],
+                    "defaultVersion": version == versions[-1],
+                }
+            )
+    return [
+        {
+            "addonVersion": version,
+            "architecture": ["amd64", "arm64"],
+            "compatibilities": listed,
+            "requiresConfiguration": False,
+        }
+        for version, listed in compatibilities.items()
+    ]
+
+
+_UNSETTLED = ("CREATING", "UPDATING")
+_PAUSE_SECONDS = 0.2
+_UPDATABLE = {
+    "AddonVersion": "addonVersion",
+    "ConfigurationValues": "configurationValues",
+    "ServiceAccountRoleArn": "serviceAccountRoleArn",
+}
+
+
+def _fields(properties: Properties) -> dict[str, Any]:
+    fields = {api: properties[name] for name, api in _UPDATABLE.items() if properties.get(name)}
+    associations = properties.get("PodIdentityAssociations") or []
+    return {**fields, "podIdentityAssociations": provisioners.pascal_to_camel(associations)}
+
+
+def _settled(properties: Properties) -> Created:
+    cluster, name = properties["ClusterName"], properties["AddonName"]
+    while eks_api.answer(eks.describe_addon(cluster, name))["addon"]["status"] in _UNSETTLED:
+        time.sleep(_PAUSE_SECONDS)
+    return f"{cluster}|{name}", {"Arn": eks.addons[f"{cluster}/{name}"]["addonArn"]}
+
+
+def _create(properties: Properties) -> Created:
+    body = {
+        "addonName": properties["AddonName"],
+        "tags": tag_map(properties),
+        **_fields(properties),
+    }
+    eks_api.answer(eks.create_addon(properties["ClusterName"], body))
+    return _settled(properties)
+
+
+def _update(_physical_id: str, _old: Properties, new: Properties) -> Created:
+    cluster, name = new["ClusterName"], new["AddonName"]
+    eks_api.answer(eks.update_addon(cluster, name, _fields(new)))
+    addon = eks.addons[f"{cluster}/{name}"]
+    addon["tags"] = eks.tags[addon["addonArn"]] = tag_map(new)
+    return _settled(new)
+
+
+def _delete(_physical_id: str, properties: Properties) -> None:
+    eks_api.gone_or_answer(eks.delete_addon(properties["ClusterName"], properties["AddonName"]))
+
+
+ADDON = ResourceType(
+    name="AWS::EKS::Addon",
+    create=_create,
+    update=_update,
+    delete=_delete,
+    waits=True,
+)
+
+
+PATIENCE_SECONDS = 4.0
+"""How long an add-on stays CREATING or UPDATING without nodes: as long as the first node takes."""
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html
+_ISSUE = {
+    "code": "InsufficientNumberOfReplicas",
+    "message": "The add-on is unhealthy because it doesn't have the desired number of replicas.",
+    "resourceIds": [],
+}
+
+
+def install_addon_health(*, settings: Settings) -> None:
+    """Check the versions of add-ons, and let their status follow their pods.
+
+    Without a Kubernetes API there are no pods, and every add-on is healthy.
+    """
+    manager = (
+        AddonManager(
+            endpoint=settings.kubernetes_endpoint,
+            ca=settings.kubernetes_ca,
+            token=settings.kubernetes_token,
+        )
+        if settings.kubernetes_token
+        else None
+    )
+    created, described = eks.create_addon, eks.describe_addon
+    updated, deleted = eks.update_addon, eks.delete_addon
+
+    def put(addon: Mapping[str, Any]) -> None:
+        if manager is not None:
+            name, version = addon["addonName"], addon["addonVersion"]
+            manager.install(name, version=version, region=get_region())
+
+    def create(cluster_name: str, body: dict[str, Any]) -> EksResponse:
+        refusal = _refusal(cluster_name, body, addon_name=body.get("addonName", ""))
+        if refusal is not None:
+            return refusal
+        response: EksResponse = created(cluster_name, body)
+        if response[0] >= HTTPStatus.BAD_REQUEST:
+            return response
+        addon = eks.addons[f"{cluster_name}/{body['addonName']}"]
+        if not addon["addonVersion"]:
+            addon["addonVersion"] = default(
+                addon["addonName"], kubernetes_version=eks.clusters[cluster_name]["version"]
+            )
+        put(addon)
+        addon["status"] = "CREATING"
+        return describe(cluster_name, addon["addonName"])
+
+    def update(cluster_name: str, addon_name: str, body: dict[str, Any]) -> EksResponse:
+        refusal = _refusal(cluster_name, body, addon_name=addon_name)
+        if refusal is not None:
+            return refusal
+        response: EksResponse = updated(cluster_name, addon_name, body)
+        if response[0] < HTTPStatus.BAD_REQUEST:
+            addon = eks.addons[f"{cluster_name}/{addon_name}"]
+            put(addon)
+            addon["status"] = "UPDATING"
+        return response
+
+    def describe(cluster_name: str, addon_name: str) -> EksResponse:
+        addon = eks.addons.get(f"{cluster_name}/{addon_name}")
+        if addon is not None:
+            healthy = manager is None or manager.is_healthy(addon_name)
+            if healthy:
+                addon["status"] = "ACTIVE"
+            elif addon["status"] == "ACTIVE" or _waited(addon):
+                addon["status"] = "DEGRADED"
+            addon["health"] = {"issues": [] if healthy else [_ISSUE]}
+        response: EksResponse = described(cluster_name, addon_name)
+        return response
+
+    def delete(cluster_name: str, addon_name: str) -> EksResponse:
+        response: EksResponse = deleted(cluster_name, addon_name)
+        if manager is not None and response[0] < HTTPStatus.BAD_REQUEST:
+            manager.remove(addon_name)
+        return response
+
+    eks.create_addon, eks.describe_addon = create, describe
+    eks.update_addon, eks.delete_addon = update, delete
+
+
+def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> EksResponse | None:
+    cluster = eks.clusters.get(cluster_name)
+    problem = (
+        None
+        if cluster is None
+        else version_problem(body, addon_name=addon_name, kubernetes_version=cluster["version"])
+    )
+    if problem is None:
+        return None
+    refusal: EksResponse = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
+    return refusal
+
+
+def _waited(addon: Mapping[str, Any]) -> bool:
+    return time.time() - float(addon["modifiedAt"]) >= PATIENCE_SECONDS

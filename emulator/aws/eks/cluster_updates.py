@@ -1,0 +1,257 @@
+"""Updates of a cluster: its subnets, and its version.
+
+The subnets and security groups that EKS takes for a control plane, at creation and later.
+
+https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+
+The Kubernetes version of a cluster: EKS raises it by one minor version at a time.
+
+https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html. It lowers it by one within
+seven days of such an update, which a rehearsal does not outlast, if the add-ons fit, or by force:
+https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html
+"""
+
+import json
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.eks import addons
+from emulator.aws.eks.api import EksResponse
+from emulator.aws.ministack import cloudformation, ec2, eks, provisioners
+from emulator.aws.parent_process import Settings
+from emulator.aws.shared_settings import EksUnknowns
+
+_MIN_ZONES = 2
+_MIN_ADDRESSES = 6
+_ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
+_REFUSAL = "InvalidParameterException"
+
+
+def install_cluster_subnets() -> None:
+    """Check the network of each cluster that is created or updated."""
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
+    created, updated = eks.create_cluster, handlers["update"]
+    zones_at_creation: dict[str, set[str]] = {}
+
+    def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
+        vpc_config = body.get("resourcesVpcConfig", {})
+        problem = _problem(vpc_config)
+        refusal = (_REFUSAL, problem) if problem else _place_problem(body["name"], vpc_config)
+        response: EksResponse = (
+            eks.error(HTTPStatus.BAD_REQUEST, *refusal) if refusal else created(body, creator_arn)
+        )
+        if response[0] < HTTPStatus.BAD_REQUEST:
+            zones_at_creation[eks.clusters[body["name"]]["arn"]] = _zones(vpc_config)
+        return response
+
+    def update(physical_id: str, old: Properties, new: Properties, *names: str) -> Created:
+        vpc_config = provisioners.eks_cluster_fields(new)["resourcesVpcConfig"]
+        zones = zones_at_creation[eks.clusters[physical_id]["arn"]]
+        problem = _problem(vpc_config) or _new_zones_problem(vpc_config, zones=zones)
+        if problem:
+            raise Refused(f"{_REFUSAL}: {problem}")
+        result: Created = updated(physical_id, old, new, *names)
+        return result
+
+    eks.create_cluster = create
+    handlers["update"] = update
+
+
+def _problem(vpc_config: dict[str, Any]) -> str | None:
+    """Return what is wrong with the subnets and security groups of a cluster, or None."""
+    subnet_ids = vpc_config.get("subnetIds", [])
+    for identifier in subnet_ids:
+        if identifier not in ec2.subnets:
+            return f"The subnet ID '{identifier}' does not exist"
+    for identifier in vpc_config.get("securityGroupIds", []):
+        if identifier not in ec2.security_groups:
+            return f"The security group '{identifier}' does not exist"
+    vpcs = {ec2.subnets[identifier]["VpcId"] for identifier in subnet_ids}
+    if len(vpcs) != 1:
+        return "Subnets must all belong to one VPC."
+    for identifier in vpc_config.get("securityGroupIds", []):
+        if ec2.security_groups[identifier]["VpcId"] not in vpcs:
+            return f"Security group {identifier} does not belong to the VPC of the subnets"
+    if len(_zones(vpc_config)) < _MIN_ZONES:
+        return "Subnets specified must be in at least two different AZs"
+    return None
+
+
+def _place_problem(name: str, vpc_config: dict[str, Any]) -> tuple[str, str] | None:
+    """Return code and message of EKS's refusal to place a new control plane in subnets, or None.
+
+    Worded as in https://github.com/aws-samples/aws-deeplearning-labs/issues/1 and, of an update,
+    https://github.com/elastic-ipfs/infrastructure/pull/221.
+    """
+    subnets = [ec2.subnets[identifier] for identifier in vpc_config["subnetIds"]]
+    without = [each for each in subnets if each["AvailabilityZoneId"] in _ZONES_WITHOUT_EKS]
+    if without:
+        return (
+            "UnsupportedAvailabilityZoneException",
+            f"Cannot create cluster '{name}' because {without[0]['AvailabilityZone']}, the "
+            "targeted availability zone, does not currently have sufficient capacity to support "
+            "the cluster.",
+        )
+    free = {each["SubnetId"]: each["AvailableIpAddressCount"] for each in subnets}
+    if min(free.values()) < _MIN_ADDRESSES:
+        counts = " ".join(f"{identifier} Free IPs: {count}" for identifier, count in free.items())
+        return (
+            "InvalidRequestException",
+            f"Provided subnets {counts}, need at least {_MIN_ADDRESSES} IPs in each subnet to be "
+            "free for this operation",
+        )
+    return None
+
+
+def _new_zones_problem(vpc_config: dict[str, Any], *, zones: set[str]) -> str | None:
+    added = _zones(vpc_config) - zones
+    if not added:
+        return None
+    return (
+        "Subnets must be in the same set of AZs as originally provided when the cluster was "
+        f"created ({', '.join(sorted(zones))}), not in {', '.join(sorted(added))}"
+    )
+
+
+def _zones(vpc_config: dict[str, Any]) -> set[str]:
+    return {ec2.subnets[identifier]["AvailabilityZone"] for identifier in vpc_config["subnetIds"]}
+
+
+_UPDATES = re.compile(r"/clusters/([A-Za-z0-9_-]+)/updates")
+_UPDATE = re.compile(rf"{_UPDATES.pattern}/([0-9a-f-]+)")
+_FORMER = "_former_version"
+_MADE = "_version_updates"
+_ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
+
+
+def install_cluster_version(*, settings: Settings) -> None:
+    """Check each change of a cluster's version, by CloudFormation or by UpdateClusterVersion."""
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
+    updated, handled = handlers["update"], eks.handle_request_sync
+
+    def update(
+        physical_id: str, old: Properties, new: Properties, stack: str, *names: str
+    ) -> Created:
+        cluster, wanted = eks.clusters[physical_id], str(new["Version"])
+        if wanted != old["Version"] and not _is_kept(
+            cluster, wanted, stack=stack, unknowns=EksUnknowns.read(Path(settings.scratch))
+        ):
+            problem = _version_problem(cluster, wanted, force=bool(new.get("Force")))
+            if problem is not None:
+                raise Refused(": ".join(problem))
+            _change(cluster, wanted)
+        # What is there is what stays, whichever version the template has.
+        result: Created = updated(
+            physical_id, old, {**new, "Version": cluster["version"]}, stack, *names
+        )
+        return result
+
+    def handle(
+        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
+    ) -> EksResponse:
+        asked = _UPDATE.fullmatch(path)
+        if asked is not None and method == "GET" and asked[1] in eks.clusters:
+            return _describe_update(eks.clusters[asked[1]], asked[2])
+        match = _UPDATES.fullmatch(path)
+        if match is None or method != "POST" or match[1] not in eks.clusters:
+            response: EksResponse = handled(method, path, headers, body, query)
+            return response
+        return _update_cluster_version(eks.clusters[match[1]], json.loads(body))
+
+    handlers["update"] = update
+    eks.handle_request_sync = handle
+
+
+def _is_kept(cluster: Mapping[str, Any], wanted: str, *, stack: str, unknowns: EksUnknowns) -> bool:
+    """Return whether an update by CloudFormation leaves the version alone."""
+    if wanted == cluster["version"]:
+        return unknowns.same == "kept"
+    back = cloudformation.stacks[stack]["StackStatus"] == _ROLLBACK
+    return back and unknowns.older_in_a_rollback == "kept"
+
+
+def _version_problem(
+    cluster: Mapping[str, Any], wanted: str, *, force: bool
+) -> tuple[str, str] | None:
+    """Return code and message of EKS's refusal to change a cluster's version, or None.
+
+    As worded in https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2607. What EKS
+    finds in insights is an InvalidStateException (API reference, UpdateClusterVersion); how it
+    words those of a rollback is not published.
+    """
+    version = cluster["version"]
+    step = _minor(wanted) - _minor(version)
+    goes_back = step == -1 and cluster.get(_FORMER) == wanted
+    if step != 1 and not goes_back:
+        return (
+            "InvalidParameterException",
+            f"Unsupported Kubernetes minor version update from {version} to {wanted}",
+        )
+    unfit = [*_addons_unfit(cluster["name"], wanted)] if goes_back and not force else []
+    if unfit:
+        return (
+            "InvalidStateException",
+            f"Rollback readiness insights have status ERROR: {', '.join(unfit)} not compatible "
+            f"with {wanted}",
+        )
+    return None
+
+
+def _addons_unfit(cluster_name: str, wanted: str) -> list[str]:
+    own = [each for key, each in eks.addons.items() if key.startswith(f"{cluster_name}/")]
+    return [
+        f"{addon['addonName']} {addon['addonVersion']}"
+        for addon in own
+        if addons.version_problem(addon, addon_name=addon["addonName"], kubernetes_version=wanted)
+    ]
+
+
+def _change(cluster: dict[str, Any], wanted: str) -> None:
+    # A cluster that went back can go no further.
+    rises = _minor(wanted) > _minor(cluster["version"])
+    cluster[_FORMER] = cluster["version"] if rises else None
+    cluster["version"] = wanted
+
+
+def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) -> EksResponse:
+    wanted = body["version"]
+    problem = _version_problem(cluster, wanted, force=bool(body.get("force")))
+    if problem is not None:
+        refusal: EksResponse = eks.error(HTTPStatus.BAD_REQUEST, *problem)
+        return refusal
+    rises = _minor(wanted) > _minor(cluster["version"])
+    _change(cluster, wanted)
+    update = {
+        "id": str(uuid.uuid4()),
+        "status": "InProgress",
+        "type": "VersionUpdate" if rises else "VersionRollback",
+        "params": [{"type": "Version", "value": wanted}],
+        "createdAt": time.time(),
+        "errors": [],
+    }
+    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+    # It is in progress when it is described for the first time.
+    cluster.setdefault(_MADE, {})[update["id"]] = update
+    return response
+
+
+def _describe_update(cluster: dict[str, Any], identifier: str) -> EksResponse:
+    update = cluster.get(_MADE, {}).get(identifier)
+    if update is None:
+        refusal: EksResponse = eks.error(
+            HTTPStatus.NOT_FOUND, "ResourceNotFoundException", f"No update found for {identifier}."
+        )
+        return refusal
+    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+    cluster[_MADE][identifier] = {**update, "status": "Successful"}
+    return response
+
+
+def _minor(version: str) -> int:
+    return int(version.split(".")[1])

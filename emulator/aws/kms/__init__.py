@@ -1,1 +1,0 @@
-"""AWS KMS: keys that a configuration names."""

@@ -1,1 +1,0 @@
-"""Service Quotas: what the account may have."""

@@ -1,0 +1,93 @@
+"""`Custom::EksAuthenticationMode`: a cluster that knows access entries.
+
+| request        | on_event | is_complete                                     |
+|----------------|----------|-------------------------------------------------|
+| Create, Update | nothing  | what `decide` says of the cluster               |
+| Delete         | nothing  | at once: EKS never takes access entries away    |
+
+What `decide` says of a cluster that can be used:
+
+| mode                    | status    | next                                            |
+|-------------------------|-----------|-------------------------------------------------|
+| API, API_AND_CONFIG_MAP | ACTIVE    | done                                            |
+| CONFIG_MAP              | ACTIVE    | the mode is changed, and looked at again        |
+| any                     | any other | waited for                                      |
+
+Whoever asks, asks for the same, so requests may overlap, and a description that lags behind costs
+no more than one refused change.
+https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
+"""
+
+from typing import Final, Literal
+
+from hyperpod_shared.aws_errors import AWS_ERRORS, code
+from provisioner.aws.api import Answer, EksModeApi
+from provisioner.framework import log
+from provisioner.framework.request import DONE, NOT_YET, Progress, WaitingResource
+from provisioner.framework.retry import Clock, aws_retried
+from provisioner.kubernetes.eks_cluster import describe, require_usable
+
+WANTED: Final = "API_AND_CONFIG_MAP"
+_WITH_ACCESS_ENTRIES = frozenset({"API", WANTED})
+# EKS's default, which a description may leave out:
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessConfigRequest.html
+_CONFIG_MAP: Final = "CONFIG_MAP"
+
+Step = Literal["done", "change", "wait"]
+
+
+class AuthenticationMode(WaitingResource):
+    """Handles `Custom::EksAuthenticationMode`.
+
+    Args:
+        eks: Describes the cluster and changes it.
+    """
+
+    property_name = "ClusterName"
+    suffix = "authentication-mode"
+
+    def __init__(self, *, eks: EksModeApi) -> None:
+        self._eks = eks
+
+    def progress(self, name: str, clock: Clock) -> Progress:
+        """Say whether the cluster knows access entries, and make it so unless it does."""
+        found = describe(name, eks=self._eks, clock=clock)
+        require_usable(found)
+        step = decide(found)
+        if step == "change":
+            self._change(name, clock)
+        return DONE if step == "done" else NOT_YET
+
+    def _change(self, name: str, clock: Clock) -> None:
+        wanted = {"authenticationMode": WANTED}
+        try:
+            aws_retried(
+                lambda: self._eks.update_cluster_config(name=name, accessConfig=wanted), clock=clock
+            )
+        except AWS_ERRORS as error:
+            # Somebody else changes the cluster, or has changed its mode since it was described.
+            if code(error) != "ResourceInUseException" and not _is_late(error):
+                raise
+            log.info("waiting", cluster=name, cause=str(error))
+
+
+def decide(found: Answer) -> Step:
+    """Return the next step towards a cluster that knows access entries.
+
+    Args:
+        found: What EKS says of the cluster.
+    """
+    if found.get("status") != "ACTIVE":
+        return "wait"
+    mode = (found.get("accessConfig") or {}).get("authenticationMode", _CONFIG_MAP)
+    return "done" if mode in _WITH_ACCESS_ENTRIES else "change"
+
+
+def _is_late(error: Exception) -> bool:
+    """Say whether the mode is one with access entries already.
+
+    As worded in https://github.com/pulumi/pulumi-eks/issues/1493.
+    """
+    return code(error) == "InvalidParameterException" and any(
+        f"update from {mode} to" in str(error) for mode in _WITH_ACCESS_ENTRIES
+    )

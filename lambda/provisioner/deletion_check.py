@@ -1,0 +1,299 @@
+"""`Custom::DeletionCheck`: refuses the deletion of its stack before anything is deleted.
+
+| request                               | on_event                                   | is_complete |
+|---------------------------------------|--------------------------------------------|-------------|
+| Create, Update                        | nothing                                    | at once     |
+| Delete while the stack is deleted     | refused if users would lose objects or     | at once     |
+|                                       | running jobs and nobody consented          |             |
+| Delete while a deployment is undone,  | nothing: the stack could be neither        | at once     |
+| or of a resource that was replaced    | updated nor deleted                        |             |
+
+It depends on every other resource of its stack, so CloudFormation deletes it first. `make destroy`
+runs the same check with the rights of the caller.
+
+Users would lose objects in the namespaces and definitions of the stack's releases, jobs that run on
+the nodes, and claims whose file system the FSx CSI driver has made: it deletes that only while it
+runs on a node, so without nodes the file system stays, billed, and when the EKS cluster goes too,
+nothing says whose it was.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import STACK_LABEL, Owner, consent_command, is_consent
+from provisioner.aws.api import CloudFormationApi
+from provisioner.aws.stack import StackPhase, stack_phase
+from provisioner.framework import log
+from provisioner.framework.properties import Properties, json_value, parsed, text, truth
+from provisioner.framework.request import DONE, Accepted, Progress, Request
+from provisioner.framework.retry import Clock, retried
+from provisioner.helm.client import REACH_PATIENCE_SECONDS, READ_SECONDS
+from provisioner.helm.user_objects import (
+    UserObject,
+    changed_containers,
+    is_deep_health_check,
+    named,
+    user_objects,
+)
+from provisioner.kubernetes.connection import ClusterCommands, EksConnection
+from provisioner.kubernetes.eks_cluster import ClusterNotFoundError
+from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.kubectl import Kubectl
+from provisioner.kubernetes.manifest import ReleaseId, deleted_containers
+
+_DEFAULT_NAMESPACE = "default"
+_POD_COLUMNS = (
+    ".metadata.namespace",
+    ".metadata.name",
+    ".metadata.deletionTimestamp",
+    ".spec.nodeName",
+    ".spec.serviceAccountName",
+    ".status.phase",
+    ".metadata.ownerReferences[?(@.controller==true)].kind",
+    ".metadata.ownerReferences[?(@.controller==true)].name",
+)
+# They keep pods running wherever there are nodes, and start them again on the next ones: services,
+# not jobs. A Node owns the mirror of a static pod.
+_SERVICES = frozenset({"DaemonSet", "Node", "ReplicaSet", "ReplicationController", "StatefulSet"})
+_ENDED = frozenset({"Failed", "Succeeded"})
+_VOLUME_COLUMNS = (
+    ".metadata.name",
+    r".metadata.annotations.pv\.kubernetes\.io/provisioned-by",
+    ".spec.persistentVolumeReclaimPolicy",
+    ".spec.claimRef.namespace",
+    ".spec.claimRef.name",
+    ".metadata.deletionTimestamp",
+)
+_DRIVER = "fsx.csi.aws.com"
+_CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
+
+
+def _releases(name: str, value: object) -> tuple[ReleaseId, ...]:
+    found = json_value(name, value)
+    if not isinstance(found, list) or not all(
+        isinstance(item, str) and item.count("/") == 1 for item in found
+    ):
+        raise ProvisioningError(
+            f"The property {name} must be a JSON list of namespaces and names",
+            next_step='Pass a text such as ["kube-system/hyperpod-dependencies"].',
+        )
+    return tuple(
+        ReleaseId(name=release, namespace=namespace)
+        for namespace, release in (item.split("/") for item in found)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionCheckProperties(Properties):
+    """The properties that the CDK app sets.
+
+    Attributes:
+        cluster_name: The EKS cluster.
+        releases: The Helm releases that the stack deletes.
+        delete_user_objects: Whether users' objects and jobs may be lost. Default: no.
+    """
+
+    cluster_name: str = parsed(text)
+    releases: tuple[ReleaseId, ...] = parsed(_releases)
+    delete_user_objects: bool = parsed(truth, default=False)
+
+    @property
+    def physical_id(self) -> str:
+        """The resource's id."""
+        return f"{self.cluster_name}/deletion-check"
+
+
+class DeletionCheck:
+    """Handles `Custom::DeletionCheck`.
+
+    Args:
+        connection: Connects to the EKS cluster.
+        cloudformation: Tells what the stack is doing.
+    """
+
+    def __init__(self, *, connection: EksConnection, cloudformation: CloudFormationApi) -> None:
+        self._connection = connection
+        self._cloudformation = cloudformation
+
+    def on_event(self, request: Request, clock: Clock) -> Accepted:
+        """Refuse the deletion of the stack if users would lose something."""
+        properties = DeletionCheckProperties.parse(request.properties)
+        if request.type == "Delete":
+            phase = stack_phase(self._cloudformation, request.owner.stack_id, clock=clock)
+            if phase is StackPhase.DELETING:
+                refuse_losses(
+                    properties,
+                    owner=request.owner,
+                    connection=self._connection,
+                    clock=clock,
+                    read_seconds=READ_SECONDS,
+                    patience_seconds=REACH_PATIENCE_SECONDS,
+                )
+            else:
+                log.info("the stack is not being deleted", phase=phase.name)
+            return Accepted(physical_id=request.physical_id or properties.physical_id)
+        return Accepted(physical_id=properties.physical_id)
+
+    def is_complete(self, request: Request, clock: Clock) -> Progress:  # noqa: ARG002 - the protocol
+        """Report success: `on_event` has done everything."""
+        return DONE
+
+
+class UnknownLossError(ProvisioningError):
+    """What users would lose cannot be found out.
+
+    Args:
+        cause: Why not.
+    """
+
+    def __init__(self, what: str, *, cause: str, next_step: str) -> None:
+        super().__init__(what, detail=cause, next_step=next_step)
+        self.cause = cause
+
+
+def refuse_losses(
+    properties: DeletionCheckProperties,
+    *,
+    owner: Owner,
+    connection: EksConnection,
+    clock: Clock,
+    read_seconds: float,
+    patience_seconds: float,
+) -> None:
+    """Refuse the deletion of a stack by which users would lose objects or jobs without consent.
+
+    Args:
+        properties: What the stack deletes.
+        owner: A resource of the stack.
+        connection: Connects to the EKS cluster.
+        clock: Time and sleep.
+        read_seconds: How long one command may take.
+        patience_seconds: How long a Kubernetes API that does not answer is asked again.
+
+    Raises:
+        UnknownLossError: The Kubernetes API could not be asked.
+        ProvisioningError: Users would lose something.
+        ClientError: EKS refused to describe the cluster.
+    """
+    name = properties.cluster_name
+    try:
+        described = connection.describe(name, clock)
+    except ClusterNotFoundError:
+        log.info("the cluster is gone, and all that users had in it", cluster=name)
+        return
+    if properties.delete_user_objects or is_consent(described.get("tags") or {}, owner):
+        log.info("users' objects and jobs may be lost", cluster=name)
+        return
+    consent = consent_command(described["arn"], owner)
+    stack = owner.labels[STACK_LABEL]
+    try:
+        with connection.connect(described, namespace=_DEFAULT_NAMESPACE) as commands:
+            losses = _Losses(commands=commands, stack=stack, read_seconds=read_seconds)
+            found = retried(
+                lambda: losses.found(properties.releases),
+                errors=(CommandFailedError,),
+                patience=lambda error: patience_seconds if error.is_unanswered else 0.0,
+                clock=clock,
+            )
+    except ClusterNotFoundError as error:
+        log.info("nothing is left to lose", cluster=name, cause=str(error))
+        return
+    except (CommandFailedError, ProvisioningError) as error:
+        raise UnknownLossError(
+            f"The stack {stack} was not deleted: could not find out what users would lose in the "
+            f"EKS cluster {name}",
+            cause=str(error),
+            next_step="Make its Kubernetes API reachable, or consent to losing all that runs: "
+            f"{consent}; then delete the stack again.",
+        ) from error
+    log.info("users would lose", cluster=name, objects=[str(item) for item in found])
+    if found:
+        raise ProvisioningError(
+            f"The stack {stack} was not deleted, nor was anything in it: users would lose objects "
+            f"or running jobs in the EKS cluster {name}",
+            detail=named(found),
+            next_step="Move or end them, or consent to losing them: "
+            f"{consent}; then delete the stack again.",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Losses:
+    """What users would lose in a cluster.
+
+    Attributes:
+        commands: helm and kubectl.
+        stack: Name of the stack that is deleted.
+        read_seconds: How long one command may take.
+    """
+
+    commands: ClusterCommands
+    stack: str
+    read_seconds: float
+
+    def found(self, releases: Sequence[ReleaseId]) -> list[UserObject]:
+        """Return what users would lose, or could not delete, without the nodes and the releases.
+
+        Raises:
+            CommandFailedError: The API refused to say, or could not be reached.
+        """
+        kubectl = Kubectl(
+            run=self.commands.kubectl,
+            home=self.commands.home,
+            timeout_seconds=lambda: self.read_seconds,
+        )
+        found = {*running_jobs(kubectl), *provisioned_claims(kubectl)}
+        for release in releases:
+            deleted = deleted_containers(*changed_containers(kubectl, self._manifest(release), ""))
+            found.update(user_objects(kubectl, deleted, release=release))
+        return sorted(found)
+
+    def _manifest(self, release: ReleaseId) -> str:
+        """Return what a release wrote; nothing if there is none, or another stack made it."""
+        try:
+            metadata = json.loads(self._helm(release, "get", "metadata", "--output=json"))
+            ours = (metadata.get("labels") or {}).get(STACK_LABEL) == self.stack
+            return self._helm(release, "get", "manifest") if ours else ""
+        except CommandFailedError as error:
+            if error.is_release_not_found:
+                return ""
+            raise
+
+    def _helm(self, release: ReleaseId, *command: str) -> str:
+        arguments = [*command, release.name, "--namespace", release.namespace]
+        return self.commands.helm(arguments, timeout_seconds=self.read_seconds)
+
+
+def running_jobs(kubectl: Kubectl) -> list[UserObject]:
+    """Return what runs to an end, by its controller, or the pod that has none.
+
+    Raises:
+        CommandFailedError: The API refused to say.
+    """
+    return sorted(set(jobs_among(kubectl.table(["pods"], _POD_COLUMNS))))
+
+
+def jobs_among(pods: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:
+    """Yield the job that each pod is of; nothing for a pod that is of none or does not run."""
+    for namespace, name, deleted, node, account, phase, kind, controller in pods:
+        runs = node and not deleted and phase not in _ENDED
+        if runs and kind not in _SERVICES and not is_deep_health_check(namespace, account):
+            yield UserObject(kind or "Pod", namespace, controller or name)
+
+
+def provisioned_claims(kubectl: Kubectl) -> list[UserObject]:
+    """Return the claims that have file systems of their own.
+
+    Raises:
+        CommandFailedError: The API refused to say.
+    """
+    return sorted(set(claims_among(kubectl.table(["persistentvolumes"], _VOLUME_COLUMNS))))
+
+
+def claims_among(volumes: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:
+    """Yield the claim of each volume that the driver has made and still has to delete."""
+    for name, driver, policy, namespace, claim, deleted in volumes:
+        if driver == _DRIVER and (policy == "Delete" or deleted):
+            yield UserObject(_CLAIM, namespace, claim) if claim else UserObject(_VOLUME, "", name)

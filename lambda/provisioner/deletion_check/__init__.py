@@ -1,1 +1,0 @@
-"""What users would lose by the deletion of a stack, looked at before anything is deleted."""

@@ -1,1 +1,0 @@
-"""The EKS cluster that exists."""

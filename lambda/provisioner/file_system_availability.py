@@ -1,0 +1,98 @@
+"""`Custom::FileSystemAvailability`: a file system that can be mounted, and its names.
+
+| request        | on_event | is_complete                             |
+|----------------|----------|-----------------------------------------|
+| Create, Update | nothing  | what `decide` says of the file system   |
+| Delete         | nothing  | at once                                 |
+
+What `decide` says:
+
+| file system                                  | next                              |
+|----------------------------------------------|-----------------------------------|
+| AVAILABLE or UPDATING, with its names        | done, the names are attributes    |
+| the same without a name, CREATING, not found | waited for                        |
+| FAILED, MISCONFIGURED, DELETING, …           | fails, with what FSx says         |
+
+CloudFormation's express mode takes a file system as made when CreateFileSystem is answered. Which
+attributes it has then, AWS does not say, so they come from here (docs/adr/0046).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.errors import NotReadyError, ProvisioningError
+from provisioner.aws.api import Answer, FsxApi
+from provisioner.framework.request import Progress, WaitingResource
+from provisioner.framework.retry import Clock, aws_retried
+
+_MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})
+_CREATING = "CREATING"
+# Has no mount name: it is mounted by its DNS name and a path.
+_NFS = "OPENZFS"
+
+
+class FileSystemAvailability(WaitingResource):
+    """Handles `Custom::FileSystemAvailability`.
+
+    Args:
+        fsx: Describes file systems.
+    """
+
+    property_name = "FileSystemId"
+    suffix = "availability"
+
+    def __init__(self, *, fsx: FsxApi) -> None:
+        self._fsx = fsx
+
+    def progress(self, name: str, clock: Clock) -> Progress:
+        """Say whether the file system can be mounted."""
+        return Progress(complete=True, data=decide(name, self._describe(name, clock)))
+
+    def _describe(self, identifier: str, clock: Clock) -> Answer | None:
+        try:
+            found = aws_retried(
+                lambda: self._fsx.describe_file_systems(FileSystemIds=[identifier]), clock=clock
+            )
+        except AWS_ERRORS as error:
+            if is_not_found(error):
+                return None
+            raise
+        return next(iter(found["FileSystems"]), None)
+
+
+def decide(identifier: str, found: Answer | None) -> dict[str, str]:
+    """Return the names under which a file system is mounted.
+
+    Args:
+        identifier: The file system's id.
+        found: What FSx says of it; None when it knows none.
+
+    Raises:
+        NotReadyError: It cannot be mounted yet.
+        ProvisioningError: It will not become available by itself.
+    """
+    see = f"aws fsx describe-file-systems --file-system-ids {identifier}"
+    lifecycle = "not known to FSx" if found is None else str(found["Lifecycle"])
+    names = _names(found or {})
+    if lifecycle in _MOUNTABLE and names:
+        return names
+    if found is None or lifecycle in _MOUNTABLE or lifecycle == _CREATING:
+        raise NotReadyError(
+            f"The file system {identifier} is {lifecycle} and cannot be mounted yet",
+            next_step=f"See {see}; deploy again when it is AVAILABLE.",
+        )
+    raise ProvisioningError(
+        f"The file system {identifier} is {lifecycle} and cannot be mounted",
+        detail=str((found.get("FailureDetails") or {}).get("Message", "")),
+        next_step=f"Fix what the message names (else see {see}), then deploy again: a creation "
+        "that fails deletes the file system.",
+    )
+
+
+def _names(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names that the kind of file system has; none while one of them is missing."""
+    names = {"DnsName": found.get("DNSName")}
+    if found.get("FileSystemType") != _NFS:
+        names["MountName"] = (found.get("LustreConfiguration") or {}).get("MountName")
+    return {key: str(value) for key, value in names.items()} if all(names.values()) else {}

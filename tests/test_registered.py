@@ -1,0 +1,63 @@
+"""Folders of which each file is found because it is there: each registers exactly once."""
+
+from collections.abc import Callable, Sequence
+from inspect import isfunction
+from types import ModuleType
+
+import pytest
+
+from hyperpod_cdk import checks
+from hyperpod_cdk.eks import checks as eks_checks
+from hyperpod_cdk.hyperpod import checks as hyperpod_checks
+from hyperpod_cdk.network import checks as network_checks
+from hyperpod_cli.inspect.preflight import validators
+from hyperpod_cli.inspect.preflight.validator import Validator
+from hyperpod_cli.inspect.registered import modules_of, registered_in
+from hyperpod_cli.inspect.verification import subjects
+from hyperpod_cli.inspect.verification.check import Subject
+
+Names = Callable[[ModuleType], Sequence[str]]
+
+
+def rules_in(module: ModuleType) -> list[str]:
+    """Return the functions that a file shows: a rule, which has the file's name."""
+    return [
+        name
+        for name, each in vars(module).items()
+        if isfunction(each) and each.__module__ == module.__name__ and not name.startswith("_")
+    ]
+
+
+def validators_in(module: ModuleType) -> list[str]:
+    """Return the validators of a file."""
+    return [each.function.__name__ for each in registered_in(module, Validator)]
+
+
+def subjects_in(module: ModuleType) -> list[str]:
+    """Return the subjects of a file."""
+    return [each.function.__name__ for each in registered_in(module, Subject)]
+
+
+DISCOVERED: Sequence[tuple[ModuleType, Names]] = (
+    (checks, rules_in),
+    (eks_checks, rules_in),
+    (hyperpod_checks, rules_in),
+    (network_checks, rules_in),
+    (validators, validators_in),
+    (subjects, subjects_in),
+)
+
+
+@pytest.mark.parametrize(
+    ("module", "names_in"),
+    [
+        pytest.param(module, names_in, id=module.__name__.partition(".")[2])
+        for package, names_in in DISCOVERED
+        for module in modules_of(package)
+    ],
+)
+def test_each_file_registers_once_what_bears_its_name(module: ModuleType, names_in: Names) -> None:
+    name = module.__name__.rpartition(".")[2]
+
+    assert [each for each in names_in(module) if each == name] == [name]
+    assert names_in is rules_in or names_in(module) == [name]
