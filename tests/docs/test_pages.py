@@ -74,7 +74,7 @@ def test_keys_are_keys_of_the_configuration(page: Path) -> None:
 
 
 def test_keys_are_found() -> None:
-    assert len(_KEY.findall((REPOSITORY / "docs" / "recipes.md").read_text("utf-8"))) > 3
+    assert len(_KEY.findall((REPOSITORY / "docs" / "existing-resources.md").read_text("utf-8"))) > 3
 
 
 def test_the_rooms_are_the_folders_at_the_top() -> None:
