@@ -47,7 +47,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
     def runs(given: Mapping[str, str], *, name: str = "mine.yaml") -> Said:
         options = [word for key, value in given.items() for word in (f"--{key.lower()}", value)]
-        config = ["--config", tmp_path / name] if name else []
+        config: list[str | Path] = ["--config", tmp_path / name] if name else []
         code = run_command("init", *config, *options)
         said = capsys.readouterr()
         return code, said.out, said.err

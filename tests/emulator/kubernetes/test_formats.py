@@ -5,16 +5,16 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from emulator.kubernetes.controllers.volumes import quantity
+from emulator.kubernetes.server.watch import WatchOptions, watch
 
 from emulator.kubernetes import ApiError
-from emulator.kubernetes.controllers.volumes import quantity
 from emulator.kubernetes.objects.metadata import field_predicate, label_predicate
 from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
 from emulator.kubernetes.objects.schemas import BuiltInSchemas
 from emulator.kubernetes.objects.store import Store
 from emulator.kubernetes.server.bodies import decode
 from emulator.kubernetes.server.tables import at, wants_table
-from emulator.kubernetes.server.watch import WatchOptions, watch
 from tests.support.patience import PATIENCE_SECONDS
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from hyperpod_cdk import load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.stacks.packaged_chart import own_chart
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.deliver.charts.check import check
 from hyperpod_cli.deliver.charts.errors import ChartError
@@ -20,7 +22,6 @@ from hyperpod_cli.deliver.charts.package import package
 from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, publish
 from hyperpod_cli.deliver.charts.record_digests import record_digests
 from hyperpod_cli.deliver.charts.settings import Settings, load_settings
-from stacks.helm_chart import own_chart
 
 PINS = Path("charts/pins.yaml")
 OUTPUT = Path("build/charts")
@@ -86,6 +87,8 @@ class _Tools:
 
 @contextmanager
 def _tools(pins: Path) -> Iterator[_Tools]:
+    if pins == PINS and not pins.exists():  # outside a checkout
+        pins = asset_directory("charts") / pins.name
     try:
         settings = load_settings(pin_file=pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:

@@ -13,6 +13,7 @@ import yaml
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.stacks.deployment import add_stacks
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 from hyperpod_cli.deliver.templates.archives import write_asset
 from hyperpod_cli.deliver.templates.document import Document, as_json, published
@@ -23,7 +24,6 @@ from hyperpod_cli.deliver.templates.rules import Rules, distinct
 from hyperpod_cli.deliver.templates.synthesizer import AssetsInBucket
 from hyperpod_cli.deliver.templates.values import with_values
 from hyperpod_cli.deliver.templates.zones import zone_rules
-from stacks.deployment import add_stacks
 
 ASSETS, TEMPLATES, MANIFEST, PAGE = "assets", "templates", "manifest.json", "parameters.md"
 _ZONES = ("network", "availability_zone_ids")
