@@ -13,13 +13,11 @@ from hyperpod_cdk import load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.deliver.charts.check import check
-from hyperpod_cli.deliver.charts.errors import ChartError
-from hyperpod_cli.deliver.charts.fetch import fetch
+from hyperpod_cli.deliver.charts.commands import ChartError
 from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
 from hyperpod_cli.deliver.charts.package import package
-from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, publish
-from hyperpod_cli.deliver.charts.record_digests import record_digests
-from hyperpod_cli.deliver.charts.settings import Settings, load_settings
+from hyperpod_cli.deliver.charts.pins import Settings, load_settings, record_digests
+from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, fetch, publish
 from stacks.helm_chart import own_chart
 
 PINS = Path("charts/pins.yaml")
