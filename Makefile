@@ -164,7 +164,7 @@ picture: synth ## Draw what is deployed into a file: CONFIG= PICTURE=mine.svg, .
 
 rehearsal-picture: this-machine setup-development layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/terminal, docs/report.png
 	@python -m rehearsal run --picture docs/rehearsal.svg
-	@python -m tests.support.screenshot build/rehearsal/report.html docs/report.png
+	@python -m tests.support.browser build/rehearsal/report.html docs/report.png
 	@python -m tests.support.terminal_pictures
 
 # Tests compare the last two, which are to be read: what a change of each key does, and the templates.

@@ -27,8 +27,8 @@ from rehearsal.existing_resources import existing_resources
 from rehearsal.progress import Progress
 from rehearsal.releases import Release
 from rehearsal.report import INTERRUPTED, StackReport
-from rehearsal.verification.commands import ClusterTools
 from rehearsal.verification.inspection import (
+    ClusterTools,
     allow_deletion,
     allow_termination,
     cluster_tools,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app import main
-from tests.support.app_process import CLI_CONTEXT, bare_environment, desk, start_app
+from tests.support.commands import CLI_CONTEXT, bare_environment, desk, start_app
 from tests.support.configs import REPOSITORY
 
 STACKS = {"ml-platform", "ml-addons", "ml-storage", "ml-hyperpod"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.app_process import desk, start_app
+from tests.support.commands import desk, start_app
 
 CONFIG = """\
 name: ml

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.app_process import bare_environment
+from tests.support.commands import bare_environment
 
 OUTSIDE_APP = """\
 import aws_cdk as cdk

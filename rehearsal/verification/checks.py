@@ -1,11 +1,4 @@
-"""The checks of `hyperpod-cdk verify`, and those of images and of storage.
-
-What the nodes of a closed network pull.
-
-Whether a new object of a linked bucket becomes a file, which only a write shows.
-
-What must hold after a deployment: what `hyperpod-ops verify` checks.
-"""
+"""What must hold after a deployment: what `verify` checks, images, and links to buckets."""
 
 from __future__ import annotations
 
@@ -21,9 +14,38 @@ from hyperpod_cdk.helm.images.registry import is_from_outside
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.verify import verify as checks_of
 from rehearsal.report import Check
-from rehearsal.verification.commands import ClusterTools
+from rehearsal.verification.inspection import ClusterTools
 
 IMAGES_ARE_REACHED = "images are those of the registry, and of ECR in the region"
+_OBJECT = "hyperpod-cdk-verification"
+
+
+def verify(
+    config: Config,
+    *,
+    tools: ClusterTools,
+    clients: AwsClients,
+    outputs: Mapping[str, Mapping[str, str]],
+    deployer: Callable[[str], Any] | None = None,
+) -> Iterator[Check]:
+    """Yield each check as it is done.
+
+    Args:
+        config: What is deployed.
+        tools: kubectl and helm.
+        clients: AWS.
+        outputs: The outputs of each stack, by the name of the stack.
+        deployer: Returns the client of a service with the rights of whoever deploys, who verifies
+            it too. Default: the rights are not tried.
+    """
+    with new_client_from_config(config_file=str(tools.kubeconfig)) as kubernetes:
+        deployment = LiveDeployment(
+            config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
+        )
+        for each in checks_of(deployment):
+            yield Check(check=each.title, ok=each.ok, found=each.found, advice=each.advice)
+    yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
+    yield from new_objects(config, clients=clients, outputs=outputs)
 
 
 def image_checks(config: Config, *, tools: ClusterTools, region: str) -> Iterator[Check]:
@@ -48,9 +70,6 @@ def image_checks(config: Config, *, tools: ClusterTools, region: str) -> Iterato
     )
     but = f", but {', '.join(outside)}" if outside else ""
     yield Check(check=f"{IMAGES_ARE_REACHED}{but}", ok=bool(images) and not outside)
-
-
-_OBJECT = "hyperpod-cdk-verification"
 
 
 def new_objects(
@@ -100,31 +119,3 @@ def _appears(clients: AwsClients, file_system_id: str, *, path: str, location: s
     [ended] = fsx.describe_data_repository_tasks(TaskIds=[task])["DataRepositoryTasks"]
     s3.delete_object(Bucket=bucket, Key=key)
     return bool(ended["Lifecycle"] == "SUCCEEDED")
-
-
-def verify(
-    config: Config,
-    *,
-    tools: ClusterTools,
-    clients: AwsClients,
-    outputs: Mapping[str, Mapping[str, str]],
-    deployer: Callable[[str], Any] | None = None,
-) -> Iterator[Check]:
-    """Yield each check as it is done.
-
-    Args:
-        config: What is deployed.
-        tools: kubectl and helm.
-        clients: AWS.
-        outputs: The outputs of each stack, by the name of the stack.
-        deployer: Returns the client of a service with the rights of whoever deploys, who verifies
-            it too. Default: the rights are not tried.
-    """
-    with new_client_from_config(config_file=str(tools.kubeconfig)) as kubernetes:
-        deployment = LiveDeployment(
-            config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
-        )
-        for each in checks_of(deployment):
-            yield Check(check=each.title, ok=each.ok, found=each.found, advice=each.advice)
-    yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
-    yield from new_objects(config, clients=clients, outputs=outputs)

@@ -2,8 +2,11 @@
 
 import base64
 import json
+import shlex
+import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +15,47 @@ import yaml
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.stacks import documented_outputs
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.deliver.layer_binaries import LayerBinaries, layer_binaries
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_shared.owner import CONSENT_TAG
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
-from rehearsal.verification.commands import ClusterTools
 
 _LONGEST_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2
 _PRIVATE = 0o600
 # Made by `cdk bootstrap`, which destroying an app does not undo.
 _BOOTSTRAP = "cdk-hnb659fds-"
+_COMMAND_SECONDS = 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterTools:
+    """kubectl and helm with access to the cluster.
+
+    Attributes:
+        binaries: The executables.
+        kubeconfig: Kubeconfig file of a cluster admin.
+        home: Directory for their caches.
+    """
+
+    binaries: LayerBinaries
+    kubeconfig: Path
+    home: Path
+
+    def run(self, command: str) -> tuple[bool, str]:
+        """Run a `kubectl …` or `helm …` command; return whether it succeeded, and its output."""
+        name, *arguments = shlex.split(command)
+        executable = {"kubectl": self.binaries.kubectl, "helm": self.binaries.helm}[name]
+        done = subprocess.run(  # noqa: S603 - our own binaries and commands
+            [str(executable), *arguments],
+            env={"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.home)},
+            capture_output=True,
+            text=True,
+            timeout=_COMMAND_SECONDS,
+            check=False,
+        )
+        return done.returncode == 0, done.stdout if done.returncode == 0 else done.stderr
 
 
 def running_nodes(config: Config, *, clients: AwsClients) -> int:

@@ -23,8 +23,12 @@ from provisioner.hyperpod.changes import changes  # noqa: E402
 from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
 from provisioner.hyperpod.cluster_request import Aim  # noqa: E402
 from tests.support.provisioner import large_cluster  # noqa: E402
-from tests.support.provisioner.cloudformation import Framework, Time, event  # noqa: E402
-from tests.support.provisioner.fake_stack import FakeCloudFormation  # noqa: E402
+from tests.support.provisioner.cloudformation import (  # noqa: E402
+    FakeCloudFormation,
+    Framework,
+    Time,
+    event,
+)
 
 _RUNS = 15
 

@@ -1,5 +1,6 @@
 """The toggles as values of the official chart, and as objects of every chart that is at hand."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,149 @@ from rehearsal.chart_choice import STAND_IN
 from stacks.helm_chart import OFFICIAL_CHART
 from tests.conftest import Configure
 from tests.support.chart_rendering import template
-from tests.support.component_cases import (
-    CASES,
-    NAMESPACE,
-    OBJECTS,
-    REGION,
-    RELEASE,
-    VALUES_CASES,
-)
 from tests.support.configs import REPOSITORY
+
+RELEASE, NAMESPACE, REGION = "hyperpod-dependencies", "kube-system", "us-west-2"
+TEAM = "research"
+_RESILIENCY = ("health_monitoring_agent", "deep_health_check", "job_auto_restart", "patching")
+_OPTIONAL = (
+    *("training_operator", "mpi_operator", "neuron_device_plugin", "efa_device_plugin"),
+    *("mlflow", "cluster_role_bindings", "namespaced_role_bindings", "team_role_bindings"),
+)
+_EVERYTHING = {**dict.fromkeys((*_RESILIENCY, *_OPTIONAL), True), "compute_quota_target_id": TEAM}
+_AS_NEEDED = {"components": {"neuron_device_plugin": None}}
+
+
+def _on(*instance_types: str, helm: Mapping[str, Any] = _AS_NEEDED) -> dict[str, Any]:
+    groups = [
+        {"name": f"group-{index}", "instance_type": instance_type, "instance_count": 1}
+        for index, instance_type in enumerate(instance_types)
+    ]
+    return {"cluster": {"instance_groups": groups}, "helm": helm}
+
+
+# Changes of config/default.yaml, by name.
+CASES: Mapping[str, dict[str, Any]] = {
+    "default": {},
+    "gpu-only": _on("ml.p5.48xlarge"),
+    "neuron-only": _on("ml.trn1.32xlarge"),
+    "cpu-only": _on("ml.m5.2xlarge"),
+    "everything-on": _on("ml.p5.48xlarge", "ml.trn1.32xlarge", helm={"components": _EVERYTHING}),
+    "consent-off": _on(
+        "ml.g5.xlarge",
+        helm={
+            "components": {
+                **dict.fromkeys(_RESILIENCY, False),
+                **_AS_NEEDED["components"],
+            },
+            "i_know_this_breaks_resiliency": True,
+        },
+    ),
+}
+# No chart at hand contains the GPU operator, so its values only.
+VALUES_CASES: Mapping[str, dict[str, Any]] = {
+    **CASES,
+    "everything-on-gpu-operator": _on(
+        "ml.p5.48xlarge", helm={"components": {**_EVERYTHING, "gpu_operator": True}}
+    ),
+}
+
+# What each component renders, `<Kind> <name>` or `<Kind> <namespace>/<name>`.
+OBJECTS: Mapping[str, frozenset[str]] = {
+    "training_operator": frozenset(
+        {
+            "Namespace kubeflow",
+            f"Deployment kubeflow/{RELEASE}-training-operators",
+            "Service kubeflow/training-operator",
+            "ServiceAccount kubeflow/training-operator",
+            "ClusterRole training-operator",
+            "ClusterRoleBinding training-operator",
+            *(f"ClusterRole kubeflow-training-{verb}" for verb in ("admin", "edit", "view")),
+            *(
+                f"CustomResourceDefinition {plural}.kubeflow.org"
+                for plural in ("mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")
+            ),
+        }
+    ),
+    "mpi_operator": frozenset(
+        {
+            "Namespace mpi-operator",
+            f"Deployment {NAMESPACE}/{RELEASE}-mpi-operator",
+            f"ServiceAccount {NAMESPACE}/{RELEASE}-mpi-operator",
+            f"ClusterRole {RELEASE}-mpi-operator",
+            f"ClusterRoleBinding {RELEASE}-mpi-operator",
+            *(
+                f"ClusterRole {RELEASE}-mpi-operator-kubeflow-mpijobs-{verb}"
+                for verb in ("admin", "edit", "view")
+            ),
+            "CustomResourceDefinition mpijobs.kubeflow.org",
+        }
+    ),
+    "nvidia_device_plugin": frozenset(
+        {
+            f"DaemonSet kube-system/{RELEASE}-nvidia-device-plugin",
+            f"DaemonSet kube-system/{RELEASE}-nvidia-device-plugin-mps-control-daemon",
+        }
+    ),
+    "neuron_device_plugin": frozenset(
+        {
+            "DaemonSet kube-system/neuron-device-plugin-daemonset",
+            "ServiceAccount kube-system/neuron-device-plugin",
+            "ClusterRole neuron-device-plugin",
+            "ClusterRoleBinding neuron-device-plugin",
+        }
+    ),
+    "efa_device_plugin": frozenset({f"DaemonSet {NAMESPACE}/{RELEASE}-aws-efa-k8s-device-plugin"}),
+    "health_monitoring_agent": frozenset(
+        {
+            "DaemonSet aws-hyperpod/health-monitoring-agent",
+            "DaemonSet aws-hyperpod/health-monitoring-agent-non-nvidia",
+            "ServiceAccount aws-hyperpod/health-monitoring-agent",
+            "ClusterRole health-monitoring-agent",
+            "ClusterRoleBinding health-monitoring-agent",
+        }
+    ),
+    "deep_health_check": frozenset(
+        {
+            "Namespace aws-hyperpod",
+            "ServiceAccount aws-hyperpod/deep-health-check-service-account",
+            "ClusterRole deep-health-check-service-account-role",
+            "ClusterRoleBinding deep-health-check-service-account-role-binding",
+        }
+    ),
+    "job_auto_restart": frozenset(
+        {
+            "ServiceAccount aws-hyperpod/job-auto-restart",
+            "ClusterRole job-auto-restart",
+            "ClusterRoleBinding job-auto-restart",
+        }
+    ),
+    "patching": frozenset(
+        {"ClusterRole hyperpod-patching", "ClusterRoleBinding hyperpod-patching"}
+    ),
+    "mlflow": frozenset({"ServiceAccount kubeflow/mlflow-service-account1"}),
+    "cluster_role_bindings": frozenset(
+        {
+            "ClusterRole hyperpod-scientist-user-cluster-role",
+            "ClusterRoleBinding hyperpod-scientist-user-cluster-role-binding",
+        }
+    ),
+    "namespaced_role_bindings": frozenset(
+        {
+            "Role kubeflow/hyperpod-scientist-user-namespace-level-role",
+            "RoleBinding kubeflow/hyperpod-scientist-user-namespace-level-role-binding",
+        }
+    ),
+    "team_role_bindings": frozenset(
+        {
+            f"ClusterRole hyperpod-ns-{TEAM}-cluster-role",
+            f"ClusterRoleBinding hyperpod-ns-{TEAM}-cluster-role-binding",
+            f"Role hyperpod-ns-{TEAM}/hyperpod-ns-{TEAM}-namespace-role",
+            f"RoleBinding hyperpod-ns-{TEAM}/hyperpod-ns-{TEAM}-namespace-role-binding",
+        }
+    ),
+}
+
 
 _OFFICIAL = REPOSITORY / OFFICIAL_CHART
 # `make charts` needs the network: where it has not been run, the stand-in speaks for both.

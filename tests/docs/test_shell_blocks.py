@@ -14,9 +14,11 @@ from tests.support.shell_blocks import (
     IN_A_REHEARSAL,
     NOT_RUN,
     PAGES,
+    Block,
+    checkout,
+    outputs,
     shell_blocks,
 )
-from tests.support.walk_through import Block, checkout, outputs
 
 _BLOCKS = [*shell_blocks()]
 

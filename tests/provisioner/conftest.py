@@ -14,8 +14,7 @@ from emulator.kubernetes import KubernetesApi, Principal, static_tokens
 from provisioner import handler
 from provisioner.aws.api import SageMakerApi
 from provisioner.hyperpod.cluster import HyperPodCluster
-from tests.support.provisioner.cloudformation import Framework, Time
-from tests.support.provisioner.fake_stack import FakeCloudFormation
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud, mounted_layer
 from tests.support.provisioner.hyperpod_stack import TIMINGS
 from tests.support.provisioner.local_sagemaker import LocalSageMaker

@@ -1,22 +1,86 @@
 """Another control plane can stand in the place of the one in process."""
 
 import base64
+import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import boto3
 import pytest
 import yaml
 
 from emulator.aws.local_aws import ACCOUNT
 from emulator.hardware import node_capacity
 from emulator.hyperpod import Caller
+from emulator.kubernetes import Fault
 from hyperpod_cdk.facts.instance_types import instance_facts
-from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from rehearsal.environment import EksDependencies, RehearsalEnvironment, rehearsal_environment
 from rehearsal.verification.inspection import cluster_tools, left_behind
-from tests.support.control_plane import RecordingControlPlane
 from tests.support.hyperpod_api import create_request, group
 from tests.support.local_aws import deploy, eks_cluster, network, role
+
+
+@dataclass(slots=True)
+class RecordingControlPlane:
+    """A control plane elsewhere: it keeps what it is told, and serves nothing."""
+
+    url: str = "https://control-plane.invalid:6443"
+    ca_pem: str = "-----BEGIN CERTIFICATE-----"
+    admin_token: str = field(default_factory=secrets.token_urlsafe)
+    addons_token: str = ""
+    running: bool = False
+    eks_clusters: list[tuple[str, str]] = field(default_factory=list)
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    capacities: dict[str, dict[str, str]] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+
+    def start(self) -> None:
+        self.running = True
+
+    def stop(self) -> None:
+        self.running = False
+
+    def accept_eks_tokens(
+        self, *, eks_cluster_name: str, gateway_url: str, session: boto3.Session
+    ) -> None:
+        assert session.region_name == "us-west-2"
+        self.eks_clusters.append((eks_cluster_name, gateway_url))
+
+    def put_node(
+        self,
+        name: str,
+        *,
+        instance_type: str,
+        labels: Mapping[str, str] | None = None,
+        capacity: Mapping[str, str] | None = None,
+        taints: Sequence[Mapping[str, str]] = (),
+    ) -> None:
+        assert taints == []
+        self.nodes[name] = {"instance_type": instance_type, **(labels or {})}
+        self.capacities[name] = dict(capacity or {})
+
+    def silence_node(self, name: str) -> None:
+        assert name in self.nodes
+
+    def remove_node(self, name: str) -> None:
+        self.nodes.pop(name, None)
+
+    def objects(
+        self, api_version: str, kind: str, namespace: str | None = None
+    ) -> list[dict[str, Any]]:
+        assert (api_version, namespace) == ("v1", None)
+        names = {"Node": self.nodes, "Namespace": (EksDependencies.NAMESPACE,)}.get(kind, ())
+        return [{"metadata": {"name": name}} for name in names]
+
+    def inject(self, fault: Fault) -> None:
+        self.faults.append(fault)
+
+    def clear_faults(self) -> None:
+        self.faults.clear()
+
 
 _LONGEST_SECONDS = 30.0
 

@@ -16,8 +16,15 @@ from rehearsal.environment import ALLOWED_CALLS
 from tests.support.browser import faults, looked_at
 from tests.support.configs import REPOSITORY
 from tests.support.needed_statements import needed_though_listed, unneeded
-from tests.support.shell_blocks import IN_A_REHEARSAL, shell_blocks
-from tests.support.walk_through import Block, blocks, checkout, matches, outputs
+from tests.support.shell_blocks import (
+    IN_A_REHEARSAL,
+    Block,
+    blocks,
+    checkout,
+    matches,
+    outputs,
+    shell_blocks,
+)
 
 _PLATFORM_OUTPUTS = {
     "GrantAdminCommand",

@@ -10,8 +10,7 @@ import pytest
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble
 from tests.support.assembly import Assembly
-from tests.support.configs import CONFIG_FOLDER, configured
-from tests.support.group_values import KEY
+from tests.support.configs import CONFIG_FOLDER, KEY, configured
 
 Resource = Mapping[str, Any]
 

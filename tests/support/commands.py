@@ -1,10 +1,19 @@
-"""Running a command of `hyperpod-cdk` in the test process."""
+"""Running a command of `hyperpod-cdk` in the test process, and `app.py` in one of its own."""
 
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hyperpod_cli.main import main
+from tests.support.configs import REPOSITORY
 
 
 def run(*arguments: str | Path) -> int:
@@ -18,3 +27,89 @@ def run(*arguments: str | Path) -> int:
         with pytest.raises(SystemExit) as ended:
             main()
     return int(ended.value.code or 0)
+
+
+# What the CLI adds to cdk.json's context.
+CLI_CONTEXT: dict[str, Any] = {
+    "aws:cdk:enable-path-metadata": True,
+    "aws:cdk:enable-asset-metadata": True,
+    "aws:cdk:version-reporting": True,
+    "aws:cdk:bundling-stacks": ["**"],
+}
+
+
+def desk(directory: Path, *, chart: Path | None) -> Path:
+    """Return a directory that looks to the app like the repository's root.
+
+    Args:
+        directory: Where to make it.
+        chart: Chart directory to package as `make charts` does; None as if it had not been run.
+    """
+    for name in ("app.py", "cdk.json", "config"):
+        (directory / name).symlink_to(REPOSITORY / name)
+    if chart is not None:
+        charts = directory / "build" / "charts"
+        charts.mkdir(parents=True)
+        with tarfile.open(charts / "hyperpod-helm-chart.tgz", "w:gz") as archive:
+            archive.add(chart, arcname=chart.name)
+    return directory
+
+
+def bare_environment() -> dict[str, str]:
+    """Return an environment with nothing but the way to Node, and the home that jsii caches in."""
+    return {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.defpath]),
+        "HOME": str(Path.home()),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class AppProcess:
+    """A running `python app.py`.
+
+    Attributes:
+        process: The process.
+        output: The directory it synthesizes into.
+    """
+
+    process: subprocess.Popen[str]
+    output: Path
+
+    def result(self) -> tuple[int, str]:
+        """Wait for the end; return the exit code and standard error."""
+        _, errors = self.process.communicate()
+        return self.process.returncode, errors
+
+
+def start_app(
+    directory: Path,
+    *,
+    output: Path,
+    context: Mapping[str, Any] | None = None,
+    first_on_path: Path | None = None,
+) -> AppProcess:
+    """Start the app in `directory`.
+
+    Args:
+        directory: Where.
+        output: Directory to synthesize into.
+        context: What the CLI would pass. Default: nothing, as without the CLI.
+        first_on_path: A folder of commands that come before all others. Default: none.
+    """
+    bare = bare_environment()
+    folders = [*([str(first_on_path)] if first_on_path is not None else []), bare["PATH"]]
+    environment = {
+        **bare,
+        "PATH": os.pathsep.join(folders),
+        "CDK_OUTDIR": str(output),
+        **({"CDK_CONTEXT_JSON": json.dumps(context)} if context is not None else {}),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "app.py"],
+        cwd=directory,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return AppProcess(process, output)

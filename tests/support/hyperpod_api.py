@@ -159,3 +159,37 @@ def settled(*, groups: list[dict[str, Any]] | None = None, **members: Any) -> Su
     api.create(*(groups or []), **members)
     api.wait()
     return api
+
+
+ROOT_VOLUME = {"RootVolume": True, "VolumeKmsKeyId": "alias/ml"}
+VOLUME = {"VolumeSizeInGB": 500}
+CHECKS = ["InstanceStress", "InstanceConnectivity"]
+LIFECYCLE = {"SourceS3Uri": "s3://sagemaker-ml"}
+TAINTS = {"Taints": [{"Key": "gpu", "Effect": "NoSchedule"}]}
+FLEXIBLE = {"InstanceTypes": ["ml.p5.48xlarge", "ml.p5e.48xlarge"]}
+OTHER_VPC = {"SecurityGroupIds": ["sg-2"], "Subnets": ["subnet-2"]}
+AUTOSCALING = {"Mode": "Enable", "AutoScalerType": "Karpenter"}
+LONG_ROLE = "arn:aws-us-gov:iam::123456789012:role/path/name"
+
+
+def volumes(*configs: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the storage of a group with these EBS volumes."""
+    return [{"EbsVolumeConfig": config} for config in configs]
+
+
+TYPE = "ml.p5.48xlarge"
+
+
+def offerings(service: HyperPodService, **request: Any) -> list[dict[str, Any]]:
+    """Return what can be reserved for a HyperPod cluster: two instances unless others are given."""
+    wanted = {"InstanceType": TYPE, "InstanceCount": 2, "TargetResources": ["hyperpod-cluster"]}
+    answer = service.call("SearchTrainingPlanOfferings", {**wanted, **request}, Caller())
+    found: list[dict[str, Any]] = answer["TrainingPlanOfferings"]
+    return found
+
+
+def create_plan(service: HyperPodService, name: str = "plan", **request: Any) -> str:
+    """Buy the first of these offerings and return the plan's ARN."""
+    offering = offerings(service, **request)[0]["TrainingPlanOfferingId"]
+    bought = {"TrainingPlanName": name, "TrainingPlanOfferingId": offering}
+    return str(service.call("CreateTrainingPlan", bought, Caller())["TrainingPlanArn"])

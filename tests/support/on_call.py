@@ -17,6 +17,15 @@ _NAME = "on-call"
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 _READS = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
 
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
+_ACTIONS = {
+    "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
+    "s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:HeadObject": "s3:GetObject",
+    "s3:ListObjectsV2": "s3:ListBucket",
+}
+
 CALLS: dict[str, set[str]] = {}
 """What each command has called, of all tests of it."""
 
@@ -62,7 +71,8 @@ def noted_calls() -> Iterator[set[str]]:
     def noted(client: BaseClient, operation: str, parameters: object) -> object:
         # The local Kubernetes API asks the local EKS in threads of its own.
         if threading.current_thread() is threading.main_thread():
-            made.add(f"{client.meta.service_model.service_name}:{operation}")
+            action = f"{client.meta.service_model.signing_name}:{operation}"
+            made.add(_ACTIONS.get(action, action))
         return call(client, operation, parameters)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -35,9 +35,8 @@ from rehearsal.environment import VpcSubnets
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.local_aws import Template, settled
-from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.fake_s3 import zipped
-from tests.support.provisioner.fake_stack import FakeCloudFormation
 from tests.support.template_parts import (
     CUSTOM,
     depending_on,

@@ -4,8 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from hyperpod_cdk import ConfigError, EncryptionConfig
-from tests.support.configs import configured
-from tests.support.group_values import KEY
+from tests.support.configs import KEY, configured
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 import yaml
 
 from hyperpod_cdk import load_config
-from tests.support.configs import default_document
-from tests.support.group_values import DATA, FIREWALL, PLAN, ROLE, ROOT, SUBNET, mounts
+from tests.support.configs import DATA, FIREWALL, PLAN, ROLE, ROOT, SUBNET, default_document, mounts
 
 
 def deployed(deployment: object) -> dict[str, object]:

@@ -2,8 +2,18 @@
 
 import pytest
 
-from tests.support.configs import default_document
-from tests.support.group_values import DATA, DNS, KEY, LUSTRE, PLAN, ROLE, ROOT, SUBNET, mounts
+from tests.support.configs import (
+    DATA,
+    DNS,
+    KEY,
+    LUSTRE,
+    PLAN,
+    ROLE,
+    ROOT,
+    SUBNET,
+    default_document,
+    mounts,
+)
 from tests.support.refusals import line_after, lines_for
 
 GROUP = "cluster.instance_groups[0]"

@@ -6,19 +6,23 @@ from typing import Any
 
 import pytest
 
-from tests.support.group_members import (
+from tests.support.hyperpod_api import (
     AUTOSCALING,
     CHECKS,
+    EKS_CLUSTER,
     FLEXIBLE,
     LIFECYCLE,
+    LONG_ROLE,
+    NAME,
     OTHER_VPC,
-    ROLE,
     ROOT_VOLUME,
     TAINTS,
     VOLUME,
+    create_request,
+    group,
+    subject,
     volumes,
 )
-from tests.support.hyperpod_api import EKS_CLUSTER, NAME, create_request, group, subject
 
 SLURM_JOB = {"NodeType": "Compute"}
 
@@ -86,7 +90,7 @@ BAD_REQUESTS: list[tuple[dict[str, Any], str]] = [
         },
         "'a' is used more than once",
     ),
-    ({"AutoScaling": AUTOSCALING, "ClusterRole": ROLE}, "AutoScaling is supported only"),
+    ({"AutoScaling": AUTOSCALING, "ClusterRole": LONG_ROLE}, "AutoScaling is supported only"),
     (
         {"AutoScaling": AUTOSCALING, "NodeProvisioningMode": "Continuous"},
         "ClusterRole must be specified",
@@ -152,9 +156,9 @@ def test_update_is_refused(members: dict[str, Any], sentence: str) -> None:
 
 def test_cluster_role_is_immutable_while_autoscaling_is_enabled() -> None:
     api = subject()
-    api.create(NodeProvisioningMode="Continuous", AutoScaling=AUTOSCALING, ClusterRole=ROLE)
+    api.create(NodeProvisioningMode="Continuous", AutoScaling=AUTOSCALING, ClusterRole=LONG_ROLE)
     api.wait()
 
-    error = api.refused("UpdateCluster", ClusterName=NAME, ClusterRole=ROLE + "-2")
+    error = api.refused("UpdateCluster", ClusterName=NAME, ClusterRole=LONG_ROLE + "-2")
 
     assert "ClusterRole cannot be updated" in error.message

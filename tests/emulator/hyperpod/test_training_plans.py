@@ -11,14 +11,16 @@ from tests.support.hyperpod_api import (
     CONTINUOUS,
     NAME,
     START,
+    TYPE,
     KnownSubnets,
     Subject,
+    create_plan,
     create_request,
     eks,
     group,
+    offerings,
     subject,
 )
-from tests.support.training_plans import TYPE, create_plan, offerings
 
 DAY = 86_400.0
 LATER = START + DAY

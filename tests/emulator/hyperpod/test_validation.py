@@ -6,19 +6,21 @@ from typing import Any
 
 import pytest
 
-from tests.support.group_members import (
+from tests.support.hyperpod_api import (
     AUTOSCALING,
     CHECKS,
     FLEXIBLE,
     LIFECYCLE,
+    LONG_ROLE,
     OTHER_VPC,
-    ROLE,
     ROOT_VOLUME,
     TAINTS,
     VOLUME,
+    create_request,
+    group,
+    subject,
     volumes,
 )
-from tests.support.hyperpod_api import create_request, group, subject
 
 LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}
 
@@ -30,7 +32,7 @@ GOOD_GROUPS: list[dict[str, Any]] = [
     {"InstanceCount": 0},
     {"InstanceCount": 6758},
     {"InstanceGroupName": "a--b"},
-    {"ExecutionRole": ROLE},
+    {"ExecutionRole": LONG_ROLE},
     {"LifeCycleConfig": None},
     {"LifeCycleConfig": {**LIFECYCLE, "OnInitComplete": "after.sh"}},
     {"InstanceStorageConfigs": volumes(VOLUME)},
@@ -63,7 +65,7 @@ GOOD_REQUESTS: list[dict[str, Any]] = [
         "NodeProvisioningMode": "Continuous",
         "InstanceGroups": [group(InstanceType=None, InstanceRequirements=FLEXIBLE)],
     },
-    {"NodeProvisioningMode": "Continuous", "AutoScaling": AUTOSCALING, "ClusterRole": ROLE},
+    {"NodeProvisioningMode": "Continuous", "AutoScaling": AUTOSCALING, "ClusterRole": LONG_ROLE},
     {"TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}},
     {"ClusterName": "a" * 63},
 ]

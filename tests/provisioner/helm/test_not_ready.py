@@ -8,9 +8,8 @@ from hyperpod_shared.errors import NotReadyError, ProvisioningError, Unreachable
 from provisioner.framework.request import Progress
 from provisioner.helm.release import HelmRelease
 from provisioner.kubernetes.eks_cluster import ClusterFailedError, ClusterNotFoundError
-from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm
-from tests.support.provisioner.fake_stack import FakeCloudFormation
 
 PROPERTIES = {
     "ClusterName": "ml",

@@ -7,9 +7,13 @@ import pytest
 
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
-from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Framework, Time
+from tests.support.provisioner.cloudformation import (
+    OTHER_STACK_ID,
+    FakeCloudFormation,
+    Framework,
+    Time,
+)
 from tests.support.provisioner.fake_helm import CHART, CHART_VERSION, FakeHelm
-from tests.support.provisioner.fake_stack import FakeCloudFormation
 
 PROPERTIES = {
     "ClusterName": "ml",

@@ -6,9 +6,8 @@ import pytest
 
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
-from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm
-from tests.support.provisioner.fake_stack import FakeCloudFormation
 
 PROPERTIES = {
     "ClusterName": "ml",

@@ -15,15 +15,13 @@ from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
     ONE,
     HyperPodStack,
+    TroubledSageMaker,
+    conflict,
     describe,
     group,
     hyperpod_stack,
     properties,
     tags_of_cluster,
-)
-from tests.support.provisioner.troubled_sagemaker import (
-    TroubledSageMaker,
-    conflict,
     troubled_sagemaker,
 )
 

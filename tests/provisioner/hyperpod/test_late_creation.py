@@ -11,8 +11,13 @@ from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
 from provisioner.hyperpod.claim import READ_LAG_SECONDS
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
-from tests.support.provisioner.hyperpod_stack import ONE, HyperPodStack, hyperpod_stack
-from tests.support.provisioner.troubled_sagemaker import TroubledSageMaker, troubled_sagemaker
+from tests.support.provisioner.hyperpod_stack import (
+    ONE,
+    HyperPodStack,
+    TroubledSageMaker,
+    hyperpod_stack,
+    troubled_sagemaker,
+)
 
 LATEST = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 

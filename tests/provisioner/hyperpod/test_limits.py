@@ -9,8 +9,7 @@ from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import SageMakerApi
 from provisioner.framework.request import Request
 from provisioner.hyperpod.cluster import HyperPodCluster
-from tests.support.provisioner.cloudformation import Framework, Time, event
-from tests.support.provisioner.fake_stack import FakeCloudFormation
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time, event
 from tests.support.provisioner.large_cluster import (
     GROUPS,
     INSTANCES,

@@ -12,14 +12,12 @@ from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     ONE,
     HyperPodStack,
+    TroubledSageMaker,
+    conflict,
     describe,
     group,
     hyperpod_stack,
     properties,
-)
-from tests.support.provisioner.troubled_sagemaker import (
-    TroubledSageMaker,
-    conflict,
     throttling,
     troubled_sagemaker,
 )

@@ -9,10 +9,10 @@ from emulator.hyperpod import Caller, HyperPodService, Timings, Unknowns
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_shared.errors import ProvisioningError
 from rehearsal.environment import EksDependencies
+from tests.support.hyperpod_api import TYPE, create_plan
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import ONE, group, hyperpod_stack, properties
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
-from tests.support.training_plans import TYPE, create_plan
 
 
 @pytest.mark.parametrize("code", ["ValidationException", "ResourceInUse"])

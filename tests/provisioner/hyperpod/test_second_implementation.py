@@ -7,19 +7,61 @@ table with its explanation, so that one that is new, or gone, is seen.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any, cast
 
+import boto3
 import pytest
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 
-from emulator.hyperpod import HyperPodService
+from emulator.hyperpod import ApiError, Caller, HyperPodService
 from provisioner.aws.api import SageMakerApi
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import CLASSIC, group, hyperpod_stack, properties
-from tests.support.provisioner.in_process_sagemaker import boto3_client, in_process_client
+
+REGION = "us-west-2"
+
+
+class _Body(BytesIO):
+    """The part of urllib3's response that botocore reads."""
+
+    def stream(self, **_: object) -> Iterator[bytes]:
+        yield self.read()
+
+
+def boto3_client() -> Any:  # noqa: ANN401 - a client
+    """Return a client of SageMaker; who answers is the caller's affair."""
+    return boto3.client(
+        "sagemaker",
+        region_name=REGION,
+        aws_access_key_id="any",
+        aws_secret_access_key="any",  # noqa: S106 - no such secret
+    )
+
+
+def in_process_client(service: HyperPodService) -> Any:  # noqa: ANN401 - a client
+    """Return a client whose requests the service answers, written and read by botocore."""
+
+    def answer(request: AWSPreparedRequest, **_: object) -> AWSResponse:
+        operation = cast(bytes, request.headers["X-Amz-Target"]).decode().removeprefix("SageMaker.")
+        members = json.loads(cast(bytes, request.body))
+        try:
+            status, content = 200, service.call(operation, members, Caller())
+        except ApiError as error:
+            status, content = error.status, {"__type": error.code, "message": error.message}
+        headers = HTTPHeaders()
+        headers["Content-Type"] = "application/x-amz-json-1.1"
+        return AWSResponse(request.url, status, headers, _Body(json.dumps(content).encode()))
+
+    client = boto3_client()
+    client.meta.events.register("before-send.sagemaker", answer)
+    return client
+
 
 # boto3 makes a client's methods at run time, so there is no static type with the operations.
 SageMakerClient = Any

@@ -14,12 +14,13 @@ from tests.support.provisioner.hyperpod_stack import (
     CURRENT_COUNT,
     TIMINGS,
     HyperPodStack,
+    TroubledSageMaker,
     describe,
     group,
     hyperpod_stack,
     properties,
+    throttling,
 )
-from tests.support.provisioner.troubled_sagemaker import TroubledSageMaker, throttling
 
 # Where CurrentCount counts launched nodes, only their list tells that they do not work yet.
 pytestmark = CURRENT_COUNT

@@ -6,8 +6,7 @@ import pytest
 
 from rehearsal.stage import Stage
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
-from tests.support.seen_networks import changed
-from tests.support.seen_resources import Seen, seen_by
+from tests.support.seen_resources import Seen, changed, seen_by
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]
 

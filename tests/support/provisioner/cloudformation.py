@@ -7,6 +7,7 @@ from typing import Any
 
 from provisioner.framework.request import Accepted, Progress, Request, Resource
 from provisioner.framework.retry import Clock
+from tests.support.provisioner.fake_s3 import client_error
 
 FUNCTION_ARN = "arn:aws:lambda:x"
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
@@ -139,3 +140,21 @@ class Framework:
                 return progress
             self.time.sleep(30)
         raise TimeoutError(f"{request_type} did not end")
+
+
+@dataclass
+class FakeCloudFormation:
+    """One stack whose status the test sets; None: there is no such stack."""
+
+    status: str | None = "CREATE_IN_PROGRESS"
+    error: Exception | None = None
+    asked: list[str] = field(default_factory=list)
+
+    def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
+        self.asked.append(StackName)
+        if self.error is not None:
+            raise self.error
+        if self.status is None:
+            message = f"Stack with id {StackName} does not exist"
+            raise client_error("ValidationError", "DescribeStacks", message)
+        return {"Stacks": [{"StackStatus": self.status}]}

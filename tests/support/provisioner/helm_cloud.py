@@ -10,9 +10,8 @@ from typing import Any
 from emulator.kubernetes import Fault, KubernetesApi
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from provisioner import handler
-from tests.support.provisioner.cloudformation import STACK_ID, event
+from tests.support.provisioner.cloudformation import STACK_ID, FakeCloudFormation, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error
-from tests.support.provisioner.fake_stack import FakeCloudFormation
 from tests.support.provisioner.helm_charts import packaged
 
 DENIED = Fault(

@@ -1,18 +1,19 @@
 """A stack with one HyperPod cluster, against the rehearsal's HyperPod API."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
-from emulator.hyperpod import Caller, Timings, Unknowns
+from emulator.hyperpod import Caller, HyperPodService, Timings, Unknowns
 from provisioner.aws.api import SageMakerApi
 from provisioner.framework.request import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
-from tests.support.provisioner.cloudformation import Framework, Time
-from tests.support.provisioner.fake_stack import FakeCloudFormation
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
+from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
 ROLE = "arn:aws:iam::111122223333:role/execution"
@@ -121,3 +122,37 @@ def tags_of_cluster(sagemaker: LocalSageMaker) -> dict[str, str]:
     arn = describe(sagemaker)["ClusterArn"]
     listed = sagemaker.service.call("ListTags", {"ResourceArn": arn}, Caller())["Tags"]
     return {tag["Key"]: tag["Value"] for tag in listed}
+
+
+Hook = Callable[[str, Mapping[str, Any]], None]
+
+
+def _nothing(_operation: str, _request: Mapping[str, Any]) -> None:
+    pass
+
+
+@dataclass
+class TroubledSageMaker(LocalSageMaker):
+    """Runs a test's hook before each call and after it; what a hook raises, the call raises."""
+
+    before: Hook = _nothing
+    after: Hook = _nothing
+
+    def _call(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.before(operation, request)
+        answer = super()._call(operation, request)
+        self.after(operation, request)
+        return answer
+
+
+def troubled_sagemaker(time: Time) -> TroubledSageMaker:
+    service = HyperPodService(clock=lambda: time.now, timings=TIMINGS)
+    return TroubledSageMaker(service=service)
+
+
+def conflict(message: str = "The cluster is Updating") -> ClientError:
+    return client_error("ConflictException", "Op", message)
+
+
+def throttling() -> ClientError:
+    return client_error("ThrottlingException", "Op", "Rate exceeded")

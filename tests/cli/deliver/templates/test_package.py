@@ -17,8 +17,7 @@ from hyperpod_cli.deliver.templates.synthesizer import AssetsInBucket
 from tests.conftest import Configure
 from tests.support.assembly import synthesized
 from tests.support.linter import findings
-from tests.support.resolved_template import ResolvedTemplate
-from tests.support.template_package import write_default_package
+from tests.support.template_package import ResolvedTemplate, write_default_package
 
 Templates = dict[str, dict[str, Any]]
 

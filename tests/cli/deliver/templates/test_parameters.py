@@ -18,7 +18,7 @@ from hyperpod_cli.deliver.templates.parameters import parameters
 from tests.support.assembly import FAST, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY, configured
 from tests.support.network_cases import EXISTING as EXISTING_NETWORK
-from tests.support.resolved_template import ResolvedTemplate
+from tests.support.template_package import ResolvedTemplate
 
 ARN = "arn:aws:iam::111122223333"
 PLACE = "arn:aws:{}:us-west-2:111122223333"

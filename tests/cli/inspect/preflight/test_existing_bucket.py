@@ -101,12 +101,6 @@ def test_what_may_go_wrong_later_is_a_warning(
     assert name in problem.command
 
 
-def test_a_bucket_that_is_not_there(configure: Configure, target: Target) -> None:
-    (problem,) = problems(configure, target, "sagemaker-none")
-    assert "does not exist; create it with `aws s3 mb s3://sagemaker-none" in str(problem.finding)
-    assert problem.finding.severity is Severity.ERROR
-
-
 def test_a_bucket_of_another_region(configure: Configure, target: Target) -> None:
     name = "sagemaker-elsewhere"
     make(target, name)

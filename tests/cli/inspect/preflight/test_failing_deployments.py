@@ -7,8 +7,10 @@ deployment's own template, and by the provisioner's own code.
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 from typer.testing import CliRunner
@@ -18,34 +20,29 @@ from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
+from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
 from hyperpod_cli.main import app
+from tests.cli.inspect.preflight import cases
+from tests.cli.inspect.preflight.cases import network, storage
+from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments import (
-    account,
-    capacity,
-    control_plane,
-    network,
-    node_role,
-    storage,
-)
-from tests.support.failing_deployments.failure import (
+from tests.support.failure import (
+    CONTROL_PLANE,
     Failure,
     Step,
     creating,
     everything,
     the_cluster,
 )
+from tests.support.on_call import noted_calls
 from tests.support.partial_deployment import Deployment, Networks, StepFailedError, Synthesis
 from tests.support.provisioner.cloudformation import Time
 
-FAILURES: tuple[Failure, ...] = (
-    *account.FAILURES,
-    *control_plane.FAILURES,
-    *capacity.FAILURES,
-    *network.FAILURES,
-    *node_role.FAILURES,
-    *storage.FAILURES,
-)
+FAILURES: Sequence[Failure] = [
+    failure
+    for module in iter_modules(cases.__path__)
+    for failure in import_module(f"{cases.__name__}.{module.name}").FAILURES
+]
 _PLAYED_ELSEWHERE = {"failed-creation": "test_new_control_plane.py"}
 """Validators whose tests show what AWS refuses beside what they find, by the file."""
 Deploy = Callable[[Failure], Deployment]
@@ -107,11 +104,14 @@ def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment
     if failure.before is not None:
         failure.before(deployment)
 
-    found = list(VALIDATORS[failure.validator](deployment.config, deployment.target))
+    validator = VALIDATORS[failure.validator]
+    with noted_calls() as made:
+        found = list(validator(deployment.config, deployment.target))
     said = outcome(failure.deploy, deployment)
 
     lines = "\n".join(str(each.finding) for each in found)
     assert re.search(failure.found, lines), lines
+    assert made <= {*validator.reads}, "name in `reads` of the validator what it calls"
     if failure.said is None:
         assert {each.finding.severity for each in found} == {Severity.WARNING}
         assert said in _NOTHING_MISSING
@@ -125,6 +125,7 @@ def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment
     [
         (MINIMUM, None, the_cluster),
         (MINIMUM, None, creating("addons", "AWS::EKS::Addon")),
+        (merged(MINIMUM, {"cluster": {"resource": "native"}}), None, CONTROL_PLANE),
         (network.EXISTING, network.there(), the_cluster),
         (network.JOINED, network.there(), the_cluster),
         (storage.OWN_BUCKET, everything, the_cluster),
@@ -141,6 +142,15 @@ def test_where_nothing_is_wrong_the_same_steps_succeed(
     deployment = new_deployment(right)
     if before is not None:
         before(deployment)
+    deployment.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")
+    found = [
+        f"{name}: {problem.finding}"
+        for name, validator in VALIDATORS.items()
+        if name != "client-tools"
+        for problem in validator(deployment.config, deployment.target)
+        if problem.finding.severity is Severity.ERROR
+    ]
+    assert found == []
     assert outcome(step, deployment) in _NOTHING_MISSING
 
 
@@ -181,8 +191,7 @@ def test_the_command_shows_what_is_blocked(
 def test_every_validator_has_a_case() -> None:
     played = {each.validator for each in FAILURES}
     assert played | _PLAYED_ELSEWHERE.keys() == {*VALIDATORS}, (
-        "each validator of validators.py needs a case: add a Failure in "
-        "tests/support/failing_deployments/"
+        "each validator needs a case: add a Failure in tests/cli/inspect/preflight/cases/"
     )
     assert not played & _PLAYED_ELSEWHERE.keys()
     for validator, test in _PLAYED_ELSEWHERE.items():

@@ -72,16 +72,6 @@ def test_one_in_another_zone_is_told(made: Target) -> None:
     assert "and the nodes are in usw2-az4: traffic between zones" in line
 
 
-def test_one_that_is_not_there_is_told(configure: Configure, made: Target) -> None:
-    config = configure(
-        {"storage": {"file_system_id": "fs-00000000000000000", "capacity_gib": 1200}}
-    )
-
-    [line] = told(config, made)
-
-    assert "is not a file system of account 111122223333 in us-west-2" in line
-
-
 @pytest.mark.parametrize(
     ("described", "message"),
     [

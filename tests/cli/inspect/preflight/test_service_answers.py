@@ -6,7 +6,6 @@ What a validator finds, and what the local AWS refuses, are looked at side by si
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,21 +26,18 @@ from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
 from hyperpod_cli.inspect.preflight.run import Status, results
 from hyperpod_cli.inspect.preflight.validator import Target, Validator
 from hyperpod_cli.inspect.preflight.validators import client_tools as tools
-from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION, bootstrap
+from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap
 from hyperpod_cli.inspect.preflight.validators.cluster_quotas import cluster_quotas
 from hyperpod_cli.inspect.preflight.validators.endpoint_services import endpoint_services
-from hyperpod_cli.inspect.preflight.validators.helm_chart import helm_chart
 from hyperpod_cli.inspect.preflight.validators.hyperpod_api import hyperpod_api
 from hyperpod_cli.inspect.preflight.validators.instance_offerings import instance_offerings
 from hyperpod_cli.inspect.preflight.validators.network_quotas import network_quotas
 from hyperpod_cli.inspect.preflight.validators.resource_types import resource_types
-from hyperpod_cli.inspect.preflight.validators.storage_stack import storage_stack
 from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans, with_plan
 from hyperpod_cli.terminal.errors import OpsError
 from rehearsal.existing_resources.training_plans import TrainingPlan
 from tests.conftest import Configure
 from tests.support.hyperpod_api import create_request, eks, group
-from tests.support.provisioner.fake_s3 import client_error
 
 ACCOUNT, REGION = "111122223333", "us-west-2"
 TYPE, PLANNED = "ml.g5.12xlarge", "ml.p5.48xlarge"
@@ -106,52 +102,10 @@ def raising(target: Target, error: Exception) -> Target:
     return replace(target, client=lambda _service: Client())
 
 
-def test_bootstrap(configure: Configure, there: Target) -> None:
-    (line,) = lines(bootstrap, configure({}), there)
-    assert line.startswith(f"'{ACCOUNT}/{REGION}' is not bootstrapped for CDK; run once: make boot")
-    there.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")
-    assert lines(bootstrap, configure({}), there) == []
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        client_error("UnknownOperationException", "ListClusters", ""),
-        EndpointConnectionError(endpoint_url="https://api.sagemaker.xx-west-1.amazonaws.com"),
-    ],
-)
-def test_hyperpod_api(configure: Configure, there: Target, error: Exception) -> None:
-    assert lines(hyperpod_api, configure({}), there) == []
+def test_a_region_without_sagemaker(configure: Configure, there: Target) -> None:
+    error = EndpointConnectionError(endpoint_url="https://api.sagemaker.xx-west-1.amazonaws.com")
     (line,) = lines(hyperpod_api, configure({}), raising(there, error))
     assert line.startswith(f"region: '{REGION}' does not answer for SageMaker HyperPod; deploy to")
-
-
-def test_resource_types(configure: Configure, there: Target) -> None:
-    native = configure({"cluster": {"resource": "native"}})
-    assert lines(resource_types, native, there) == []
-    absent = raising(there, client_error("TypeNotFoundException", "DescribeType", ""))
-    (line,) = lines(resource_types, native, absent)
-    assert line.startswith("cluster.resource: 'native' needs AWS::SageMaker::Cluster, which")
-    assert lines(resource_types, configure({}), absent) == []
-    with pytest.raises(ClientError, match="TypeNotFound"):
-        there.client("cloudformation").describe_type(Type="RESOURCE", TypeName="AWS::No::Type")
-
-
-def test_storage_stack(configure: Configure, there: Target) -> None:
-    class Stacks:
-        def get_paginator(self, _operation: str) -> "Stacks":
-            return self
-
-        def paginate(self, *, StackName: str) -> list[dict[str, Any]]:
-            assert StackName == "ml-storage"
-            return [{"StackResourceSummaries": []}]
-
-    deployed = replace(there, client=lambda _service: Stacks())
-    without = configure({"storage": None})
-    assert lines(storage_stack, without, there) == []
-    assert lines(storage_stack, configure({}), deployed) == []
-    (line,) = lines(storage_stack, without, deployed)
-    assert line.startswith("storage: null takes the FSx CSI driver from the stack ml-storage")
 
 
 def test_client_tools(configure: Configure, there: Target, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,17 +121,6 @@ def test_client_tools(configure: Configure, there: Target, monkeypatch: pytest.M
         "aws": Severity.WARNING,
         "session-manager-plugin": Severity.WARNING,
     }
-
-
-def test_helm_chart(configure: Configure, there: Target, tmp_path: Path) -> None:
-    assert lines(helm_chart, configure({}), there) == []
-    config = configure({})
-    chart = tmp_path / "none.tgz"
-    chart.write_bytes(b"no archive")
-    own = config.model_copy(update={"helm": config.helm.model_copy(update={"chart": str(chart)})})
-    (line,) = lines(helm_chart, own, there)
-    assert line.startswith(f"helm.chart: '{chart}'"[:40])
-    assert "cannot be installed" in line
 
 
 @pytest.mark.parametrize(
@@ -302,28 +245,19 @@ def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, ther
     assert lines(endpoint_services, config, target) == []
 
 
-@pytest.mark.parametrize(("limit", "refused"), [(2, False), (1, True)])
-def test_quota_of_a_type(
-    configure: Configure, there: Target, hyperpod: HyperPodApi, limit: int, *, refused: bool
+def test_instances_of_other_clusters_are_in_use(
+    configure: Configure, there: Target, hyperpod: HyperPodApi
 ) -> None:
-    hyperpod.service.faults = Faults(quotas={TYPE: limit})
-    problems = list(cluster_quotas(with_group(configure), there))
-    name = f"{TYPE} for cluster usage"
-    assert [name in str(each.finding) for each in problems] == [True] * refused
-    # HyperPod counts the same instances against the same quota.
-    orchestrator = eks(f"of-{limit}")
-    request = create_request(group(), ClusterName=f"of-{limit}", Orchestrator=orchestrator)
-    if not refused:
-        hyperpod.service.call("CreateCluster", request, CALLER)
-        # The instances of another cluster are in use, and those of this one's former state not.
-        (line,) = lines(cluster_quotas, with_group(configure), there)
-        assert "which is 2 with 2 in use; request 4: aws service-quotas" in line
-        own = with_group(configure)
-        same = own.cluster.model_copy(update={"name": f"of-{limit}"})
-        assert lines(cluster_quotas, own.model_copy(update={"cluster": same}), there) == []
-        return
-    with pytest.raises(ApiError, match=name):
-        hyperpod.service.call("CreateCluster", request, CALLER)
+    hyperpod.service.faults = Faults(quotas={TYPE: 2})
+    config = with_group(configure)
+    assert lines(cluster_quotas, config, there) == []
+    request = create_request(group(), ClusterName="other", Orchestrator=eks("other"))
+    hyperpod.service.call("CreateCluster", request, CALLER)
+    (line,) = lines(cluster_quotas, config, there)
+    assert "which is 2 with 2 in use; request 4: aws service-quotas" in line
+    # Those of this one's former state are not.
+    same = config.cluster.model_copy(update={"name": "other"})
+    assert lines(cluster_quotas, config.model_copy(update={"cluster": same}), there) == []
 
 
 def test_instances_of_a_cluster(configure: Configure, there: Target, hyperpod: HyperPodApi) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from resvg_py import svg_to_bytes
 
-from tests.support.screenshot import marked, source, source_of
+from tests.support.browser import marked, source, source_of
 
 _MOST_BYTES = 200_000
 

@@ -13,8 +13,7 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cli.operate.workshop import cluster_config
 from hyperpod_cli.terminal.errors import OpsError
 from tests.conftest import Assemble, Configure
-from tests.support.configs import EVERY_FIELD, SHIPPED
-from tests.support.group_values import KEY
+from tests.support.configs import EVERY_FIELD, KEY, SHIPPED
 from tests.support.template_view import TemplateView
 
 CLUSTER = "Custom::HyperPodCluster"

@@ -1,7 +1,7 @@
 """The rule on volumes of nodes that the deployment's key encrypts."""
 
 from hyperpod_cdk.checks.volume_encryption import volume_encryption
-from tests.support.group_values import ROOT, mounts
+from tests.support.configs import ROOT, mounts
 from tests.support.rule_cases import CPU, ERROR, GPU, KEY, WARNING, config, group, one
 
 _KEY = {"create_kms_key": True}

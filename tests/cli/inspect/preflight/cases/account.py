@@ -12,7 +12,7 @@ from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from stacks.helm_chart import helm_chart
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
-from tests.support.failing_deployments.failure import (
+from tests.support.failure import (
     CONTROL_PLANE,
     Failure,
     Step,

@@ -7,7 +7,7 @@ from emulator.aws.shared_settings import NETWORK_ID
 from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments.failure import (
+from tests.support.failure import (
     CONTROL_PLANE,
     ROUTES,
     SUBNETS,

@@ -6,7 +6,7 @@ from typing import Any
 from rehearsal.existing_resources.roles import NodeRole
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments.failure import Failure, Step, everything, the_cluster
+from tests.support.failure import Failure, Step, everything, the_cluster
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 _ROLES = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role"

@@ -9,7 +9,7 @@ from rehearsal.existing_resources import existing_resources
 from rehearsal.existing_resources.buckets import Bucket
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments.failure import (
+from tests.support.failure import (
     Failure,
     Step,
     creating,

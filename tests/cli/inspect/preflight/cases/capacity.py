@@ -10,7 +10,7 @@ from emulator.hyperpod import Faults
 from rehearsal.existing_resources.training_plans import TrainingPlan
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments.failure import Failure, creating, the_cluster
+from tests.support.failure import Failure, creating, the_cluster
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment
 
 _PLAN = f"arn:aws:sagemaker:us-west-2:{ACCOUNT_IN_FILES}:training-plan/mine"

@@ -10,7 +10,7 @@ from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failing_deployments.failure import (
+from tests.support.failure import (
     CONTROL_PLANE,
     Failure,
     Step,
